@@ -68,7 +68,7 @@ describe('the audit trail of the authorize app', () => {
   });
 });
 
-it('the events above have only details documented in docs/audit.md', async () => {
+it('records only details that docs/audit.md describes', async () => {
   const events = await auditEvents(app.services.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -139,7 +139,7 @@ describe('the audit trail of the token app', () => {
   });
 });
 
-it('the events above have only details that docs/audit.md describes', async () => {
+it('records only details that docs/audit.md describes', async () => {
   const events = await auditEvents(app.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

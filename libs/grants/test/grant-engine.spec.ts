@@ -23,9 +23,9 @@ describe('a grant that is revoked before it reaches Redis', () => {
   });
 });
 
-describe('lifetimes', () => {
+describe('the grant engine', () => {
   // @rfc 6749 4.1.2
-  it('a code expires after its lifetime plus the clock skew', async () => {
+  it('expires a code after its lifetime plus the clock skew', async () => {
     const { code } = await environment.pending();
     environment.advance(DEFAULT_LIFETIMES.code + DEFAULT_LIFETIMES.clockSkew + 1);
     const result = await environment.redeem(code);
@@ -33,7 +33,7 @@ describe('lifetimes', () => {
   });
 
   // @rfc 6749 4.1.2
-  it('a code that is replayed after its lifetime still revokes the grant', async () => {
+  it('revokes the grant even if the code is replayed after its lifetime', async () => {
     const { code, pair } = await environment.active();
     environment.advance(DEFAULT_LIFETIMES.code * 10);
     const replay = await environment.redeem(code);
@@ -41,7 +41,7 @@ describe('lifetimes', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
-  it('a code of a FAPI 2.0 client expires after 60 s, without an allowance for clock skew (5.3.2.1)', async () => {
+  it('expires a code of a FAPI 2.0 client after 60 s, without an allowance for clock skew (5.3.2.1)', async () => {
     const exchange = {
       clientId: environment.clientId,
       redirectUri: REDIRECT_URI,
@@ -56,7 +56,7 @@ describe('lifetimes', () => {
   });
 
   // @rfc 6749 7 @rfc 6750 5.3 @rfc 9449 11.2 @rfc 9700 4.14.2
-  it('an access token lives 30 minutes; a refresh token lives 90 days from its last use', async () => {
+  it('issues access tokens for 30 minutes, and refresh tokens for 90 days from their last use', async () => {
     const { pair } = await environment.active();
     expect(pair.expiresIn).toBe(1800);
     environment.advance(1800 + 6);
@@ -69,7 +69,7 @@ describe('lifetimes', () => {
     expect((await refresh(last.refreshToken)).outcome).toBe('expired');
   });
 
-  it('a new access token has its whole lifetime, even if the clock ticks while it is made', async () => {
+  it('issues an access token for its whole lifetime, even if the clock ticks in the meantime', async () => {
     const { code } = await environment.pending();
     const answers: Granted[] = [];
     for (const send of [
@@ -84,7 +84,7 @@ describe('lifetimes', () => {
     expect(answers.map(({ pair }) => pair.expiresIn)).toEqual([1800, 1800]);
   });
 
-  it('every key in Redis has a TTL', async () => {
+  it('sets a TTL on every key in Redis', async () => {
     const { grantId } = await environment.active();
     expect(await environment.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
     await environment.revocations.revoke(grantId);
@@ -94,8 +94,8 @@ describe('lifetimes', () => {
   });
 });
 
-describe('when Redis loses state', () => {
-  it('introspection and refresh accept a later generation than the stored one, and store it', async () => {
+describe('the grant engine, after Redis has lost state,', () => {
+  it('accepts a later generation than the stored one in introspection and refresh, and stores it', async () => {
     const { pair, grantId } = await environment.active();
     const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     const second = await pairOf(refresh(pair.refreshToken));
@@ -106,7 +106,7 @@ describe('when Redis loses state', () => {
     expect((await refresh(third.refreshToken)).outcome).toBe('granted');
   });
 
-  it('a token activates the pending grant whose redemption was lost', async () => {
+  it('activates a pending grant whose redemption was lost', async () => {
     const { code, grantId } = await environment.pending();
     const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     const first = await pairOf(environment.redeem(code));
@@ -114,7 +114,7 @@ describe('when Redis loses state', () => {
     expect((await refresh(first.refreshToken)).outcome).toBe('granted');
   });
 
-  it('a token restores a lost grant from PostgreSQL; a code does not', async () => {
+  it('restores a lost grant from PostgreSQL for a token, but not for a code', async () => {
     const { code } = await environment.pending();
     const { pair } = await environment.active();
     await environment.fixture.redis.flushdb();
@@ -123,7 +123,7 @@ describe('when Redis loses state', () => {
     expect(result.outcome).toBe('expired');
   });
 
-  it('the tokens of a lost grant are unknown if PostgreSQL never had it', async () => {
+  it('does not know the tokens of a grant that PostgreSQL never had', async () => {
     const { pair, grantId } = await environment.active();
     await environment.fixture.redis.flushdb();
     await environment.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
@@ -131,7 +131,7 @@ describe('when Redis loses state', () => {
     expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('unknown');
   });
 
-  it('applying a lost revocation again keeps the grant revoked', async () => {
+  it('keeps the grant revoked when it applies a lost revocation again', async () => {
     const { pair, grantId } = await environment.active();
     const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     await environment.revocations.revoke(grantId);
@@ -140,7 +140,7 @@ describe('when Redis loses state', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
-  it('a grant that is revoked while it is restored stays revoked', async () => {
+  it('keeps a grant revoked that was revoked while it was restored', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await environment.active();
       await environment.fixture.redis.del(`grant:${grantId}`);

@@ -21,7 +21,7 @@ async function bound(jkt: string | null = KEY) {
 }
 
 describe('a refresh token that its client keeps', () => {
-  it('stays the same and works again, each time with a new access token of full lifetime', async () => {
+  it('can be used again, and each time returns a new access token with the full lifetime', async () => {
     const { refreshToken } = await bound();
     const answers = [];
     for (let count = 0; count < 3; count++) {
@@ -43,7 +43,7 @@ describe('a refresh token that its client keeps', () => {
     }
   });
 
-  it('is refused without its key, and changes nothing', async () => {
+  it('is refused without its key, and then changes no state', async () => {
     const { refreshToken } = await bound();
     for (const jkt of [null, 'E'.repeat(43)])
       expect((await refresh(refreshToken, { jkt })).outcome).toBe('key_mismatch');
@@ -68,7 +68,7 @@ describe('a refresh token that its client keeps', () => {
     expect([restored.pair.refreshToken, restored.grant.generation]).toEqual([second, 2]);
   });
 
-  it('moves the state forward, but not past itself, if Redis lost a rotation', async () => {
+  it('advances the stored generation to its own if Redis lost a rotation', async () => {
     const { refreshToken, grantId } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
     environment.advance(31);
@@ -78,8 +78,8 @@ describe('a refresh token that its client keeps', () => {
   });
 });
 
-describe('a client that changes its setting', () => {
-  it('to keeping: the latest token stays, and an earlier one is still reuse', async () => {
+describe('a change of the rotation setting', () => {
+  it('to off keeps the latest token, and still treats an earlier one as reuse', async () => {
     const { refreshToken } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
     expect(granted(await refresh(second)).pair.refreshToken).toBe(second);
@@ -88,7 +88,7 @@ describe('a client that changes its setting', () => {
     expect((await refresh(second)).outcome).toBe('revoked');
   });
 
-  it('to keeping inside the retry window: the retry still gets the rotated pair', async () => {
+  it('to off inside the retry window still returns the rotated pair to a retry', async () => {
     const { refreshToken } = await bound();
     const first = granted(await refresh(refreshToken, { keepsToken: false }));
     environment.advance(1);
@@ -97,7 +97,7 @@ describe('a client that changes its setting', () => {
     expect(again.pair.accessToken).toBe(first.pair.accessToken);
   });
 
-  it('to rotation: the kept token rotates once, and is reuse afterwards', async () => {
+  it('to on rotates the kept token once, and treats it as reuse afterwards', async () => {
     const { refreshToken } = await bound();
     granted(await refresh(refreshToken));
     const next = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
@@ -106,7 +106,7 @@ describe('a client that changes its setting', () => {
     expect((await refresh(refreshToken, { keepsToken: false })).outcome).toBe('refresh_token_reused');
   });
 
-  it('never keeps a bearer token: it rotates, and its reuse is found', async () => {
+  it('never keeps a bearer token, which rotates and whose reuse is detected', async () => {
     const { refreshToken } = await bound(null);
     const next = granted(await refresh(refreshToken, { jkt: null })).pair.refreshToken;
     expect(next).not.toBe(refreshToken);

@@ -35,7 +35,7 @@ describe('a challenge', () => {
 const headers: string[] = [];
 const response = { header: (name: string) => void headers.push(name) };
 
-it('Refusals returns other errors than an outage of the token app unchanged, without Retry-After', () => {
+it('Refusals returns errors other than an outage of the token app unchanged, without Retry-After', () => {
   const refusals = new Refusals({ natsUrl: 'nats://localhost' });
   const error = new TypeError('a fault of ours');
   expect([refusals.failure(response, error), refusals.dpop(response, {}, error)]).toEqual([error, error]);

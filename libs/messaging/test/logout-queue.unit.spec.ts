@@ -11,7 +11,7 @@ it('messages of the log-out queue may have fields of a later version', () => {
   expect(parseLogoutDelivery({ ...delivery, later: 1 })).toMatchObject(delivery);
 });
 
-describe('a message that PostgreSQL could not look up is unreadable, and therefore not repeated', () => {
+describe('a message that PostgreSQL could not look up', () => {
   it.each([
     { ...ofUser, user_id: 2 ** 31 },
     { ...ofUser, user_id: 1e300 },
@@ -20,7 +20,7 @@ describe('a message that PostgreSQL could not look up is unreadable, and therefo
     { ...ended, session: null },
     { ...ended, id: '\n' },
     { ...ended, at: 1e300 },
-  ])('the end of sessions %j', (message) => {
+  ])('is unreadable and not repeated: the end of sessions %j', (message) => {
     expect(() => parseSessionsEnded(message)).toThrow(MalformedMessageError);
   });
 
@@ -29,7 +29,7 @@ describe('a message that PostgreSQL could not look up is unreadable, and therefo
     { ...delivery, client_id: 'a\u0000b' },
     { ...delivery, session: 'a\u0000b' },
     { ...delivery, at: -1e300 },
-  ])('the delivery %j', (message) => {
+  ])('is unreadable and not repeated: the delivery %j', (message) => {
     expect(() => parseLogoutDelivery(message)).toThrow(MalformedMessageError);
   });
 });

@@ -58,7 +58,7 @@ describe('contrast (WCAG 2.2)', () => {
 });
 
 describe('an accent colour', () => {
-  it.each(['light', 'dark'] as const)('by default has enough contrast: %s', (name) => {
+  it.each(['light', 'dark'] as const)('has enough contrast by default: %s', (name) => {
     expect(accentProblem(DEFAULT_ACCENTS[name].accent, name)).toBeNull();
   });
 

@@ -127,7 +127,7 @@ async function visited(): Promise<Browser> {
 }
 
 // @rfc 6749 10.12
-describe('mixed-up browsers', () => {
+describe('mixed-up browsers:', () => {
   it('a victim’s assertion for the attacker’s challenge logs in neither browser', async () => {
     const [attacker, victim] = [await visited(), await visited()];
     const stolen = await challenge(attacker);
@@ -205,7 +205,7 @@ describe('an expired login', () => {
 });
 
 // @rfc 6749 10.15 @rfc 9700 2.1
-describe('open redirects', () => {
+describe('open redirects:', () => {
   const EVIL = ['return_to', 'redirect_uri', 'next', 'to', 'callback'].map(
     (name) => [name, 'https://evil.example/'] as const,
   );

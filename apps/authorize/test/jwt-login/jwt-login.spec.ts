@@ -150,7 +150,7 @@ describe('a login by signed JWT', () => {
 });
 
 describe('two concurrent tabs', () => {
-  it('both complete their own requests, in either order', async () => {
+  it('complete their own requests, in either order', async () => {
     const browser = app.browser();
     const requests = ['a', 'b'].map((state) => address({ state }));
     const challenges = [];
@@ -163,7 +163,7 @@ describe('two concurrent tabs', () => {
   });
 });
 
-describe('prompt=login and max_age (OpenID Connect Core 3.1.2.1)', () => {
+describe('a required new login (OpenID Connect Core 3.1.2.1):', () => {
   const again = address.bind(null, { prompt: 'login' });
 
   it.each([

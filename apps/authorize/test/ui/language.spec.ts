@@ -65,7 +65,7 @@ describe('the browser’s languages (RFC 9110 12.5.4)', () => {
     expect(languageOf(await login(header))).toBe(locale);
   });
 
-  it('they select the language of error pages', async () => {
+  it('select the language of error pages', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'es' });
     expect(page.status).toBe(400);
     expect(languageOf(page)).toBe('es');

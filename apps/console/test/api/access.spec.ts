@@ -44,7 +44,7 @@ async function walk(send: (method: string, path: string) => Promise<{ status: nu
 const all = (status: number) => Object.fromEntries(OPERATIONS.map(({ id }) => [id, status]));
 
 describe('every operation', () => {
-  it('is one of many, and a GET needs admin:read and every other method admin:write', () => {
+  it('requires admin:read for GET, and admin:write for every other method', () => {
     expect(OPERATIONS.length).toBeGreaterThan(25);
     for (const { method, scope } of OPERATIONS)
       expect(scope).toBe(method === 'get' ? 'admin:read' : 'admin:write');
@@ -103,7 +103,7 @@ it('refuses more than four concurrent reports of one API client, and no others',
   expect([own.status, others.status]).toEqual([200, 200]);
 });
 
-describe('while searches of the audit trail do not end', () => {
+describe('a caller with four running searches of the audit trail', () => {
   let database: pg.Client;
 
   beforeEach(async () => {
@@ -118,7 +118,7 @@ describe('while searches of the audit trail do not end', () => {
   it.each([
     ['/admin/v1/events', '/admin/v1/explanations/abcdefghijkl', '/admin/v1/clients/CLIENT/refusals'],
     ['/audit', '/events?reference=abcdefghijkl', '/events?client=CLIENT'],
-  ])('refuses the fifth of one caller', async (...paths) => {
+  ])('cannot start a fifth', async (...paths) => {
     const operator = await api.console.operator('viewer');
     const read = (path: string) =>
       path.startsWith('/admin/v1') ? api.call('get', path.slice('/admin/v1'.length)) : operator.get(path);

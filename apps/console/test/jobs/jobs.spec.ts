@@ -78,7 +78,7 @@ const confirm = (browser: Browser, page: Response): Promise<Response> => {
 const reaches = (browser: Browser, path: string, state: string): Promise<void> =>
   until(state, 60_000, async () => (await browser.get(path)).text.includes(`>${state}</span>`));
 
-it('changes every selected application, each in the audit trail with the operator’s name', async () => {
+it('changes every selected application, and records each change with the operator’s name', async () => {
   const ids = await applications(3);
   const page = await select(support, 'disable-applications', ids);
   expect(page.text).toContain('Disable 3 applications?');
@@ -276,7 +276,7 @@ describe('a running job', () => {
   });
 });
 
-it('records an application that cannot be changed with the reason, and does the others', async () => {
+it('records why an application cannot be changed, and changes the others', async () => {
   const [gone = '', kept = ''] = await applications(2);
   const page = await select(support, 'enable-applications', [gone, kept]);
   await app.sql('DELETE FROM clients WHERE client_id = $1', [gone]);

@@ -18,7 +18,7 @@ afterAll(() => app.close());
 
 const MINUTE = 60_000;
 
-it('leads to the login provider, and back to the page that the operator opened', async () => {
+it('redirects to the login provider, and back to the page that the operator opened', async () => {
   const browser = app.browser();
   const refused = await browser.get('/applications?search=cal');
   expect(refused.status).toBe(303);
@@ -159,13 +159,13 @@ it('reads the time of the authentication in the ID token only', async () => {
   expect((await browser.get('/applications/new')).headers['location']).toContain('again=');
 });
 
-it('refuses a login whose user information is of another user', async () => {
+it('refuses a login whose UserInfo belongs to another user', async () => {
   const claims = { groups: ['admins'] };
   const refused = await app.provider.logIn(app.browser(), { claims, userInfo: { sub: 'grace' } }, '/login');
   expect([refused.status, refused.headers['set-cookie']]).toEqual([400, undefined]);
 });
 
-it('separates its pages from a window that opened them', async () => {
+it('isolates its pages from the window that opened them', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.get('/users')).headers['cross-origin-opener-policy']).toBe('same-origin');
 });

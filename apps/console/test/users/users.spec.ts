@@ -141,7 +141,7 @@ it('lets only an admin delete a user', async () => {
   expect(await app.sql('SELECT 1 FROM users WHERE id = $1', [userId])).toEqual([]);
 });
 
-it('lets a viewer read, and end no access', async () => {
+it('lets a viewer read, but not end access', async () => {
   const { userId } = await userWithGrant();
   const viewer = await app.operator('viewer');
   const page = await viewer.get(`/users/${userId}`);
@@ -158,7 +158,7 @@ it('refuses to revoke every grant of every user', async () => {
   expect(await liveGrants(userId)).toHaveLength(1);
 });
 
-it('says that an address without a user has none', async () => {
+it('answers 404 for an unknown user, and 400 for an invalid id', async () => {
   expect((await support.get('/users/999999')).status).toBe(404);
   expect((await support.get('/users/abc')).status).toBe(400);
 });

@@ -247,7 +247,7 @@ describe('operator client import', () => {
     expect(jsonOf(again)).toMatchObject({ updated: [{ client_id: id, fields: ['disabled'] }] });
   });
 
-  it('--dry-run prints a diff of what would change, and changes nothing', async () => {
+  it('prints a diff with --dry-run, and changes nothing', async () => {
     const { client_id: id } = await create();
     const before = await stored();
     const edited = (await exported(id)).replace('name: Calendar', 'name: Kalender');
@@ -271,7 +271,7 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('--dry-run does not need NATS, but the import does', async () => {
+  it('needs NATS, except with --dry-run', async () => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });

@@ -54,7 +54,7 @@ describe('operator client create --grant device', () => {
   });
 });
 
-it('a file of clients keeps the grant', async () => {
+it('a file of clients keeps the device grant', async () => {
   const { client_id: id } = await created('--grant', 'device');
   const { stdout: exported } = await client(['export']);
   expect(exported).toContain(`- ${DEVICE_CODE}`);

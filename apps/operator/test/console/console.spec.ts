@@ -4,7 +4,7 @@ import { expectRefused, jsonOf } from '../support/run-operator.js';
 const bench = useOperatorBench();
 const run = (...args: string[]) => bench.run(['console', ...args]);
 
-it('gives a user a role, replaces it, and takes it away', async () => {
+it('gives a user a role, replaces it, and removes it', async () => {
   const user = ['--email', 'ada@example.com', '--username', 'ada', '--name', 'Ada', '--password-stdin'];
   await bench.run(['user', 'create', ...user], undefined, 'a long enough password\n');
   expect(jsonOf(await run('grant', 'ada@example.com', '--role', 'viewer', '--json'))).toMatchObject({

@@ -125,7 +125,7 @@ describe.each(['plain', 'bound', 'kept', 'fapi'] as const)(
   },
 );
 
-it('a lost answer is repeated with a new key: the same refresh token, and an access token for that key', async () => {
+it('a retry with a new key gets the same refresh token, and an access token for the new key', async () => {
   const clientId = await register(RULES.bound);
   const { refresh_token } = await grant(clientId, first);
   const lost = (await refresh(clientId, refresh_token, first)).body as Pair;

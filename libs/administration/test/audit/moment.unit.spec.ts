@@ -19,7 +19,7 @@ describe('a moment', () => {
   });
 
   it.each(['', '1', 'h', '-1h', '1y', 'yesterday', '2026-13-01', '2026-11-20T10:00'])(
-    '%j is none',
+    'cannot be %j',
     (text) => {
       expect(parseTime(text, AT)).toBeNull();
     },

@@ -81,7 +81,7 @@ describe('the values that a check compared', () => {
     expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
   });
 
-  it('compare a bounded number of values, however many scopes a request or an event has', () => {
+  it('are limited in number, however many scopes a request or an event has', () => {
     const requested = Array.from({ length: 2_000 }, (_, n) => `profile:read${n}`);
     const registered = Array.from({ length: 200 }, (_, n) => `scope:${n}`).concat('profile:read');
     const compared = (detail: Readonly<Record<string, unknown>>) =>
@@ -188,16 +188,19 @@ describe('an explanation', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('of the check %s is one of an unknown check', (check) => {
-    const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
-    expect([title, comparison.values]).toEqual([
-      'The request was refused',
-      [
-        { name: 'sent', value: 'a' },
-        { name: 'expected', value: 'b' },
-      ],
-    ]);
-  });
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'of the check %s says that the check is unknown',
+    (check) => {
+      const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
+      expect([title, comparison.values]).toEqual([
+        'The request was refused',
+        [
+          { name: 'sent', value: 'a' },
+          { name: 'expected', value: 'b' },
+        ],
+      ]);
+    },
+  );
 
   it('omits PKCE if another check failed', () => {
     const detail = { sent: 'a', expected: 'b', pkce: false };
