@@ -59,7 +59,7 @@ function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest)
   }));
 }
 
-/** Returns 405 for a path with an id that supports another method; `failedRequest` compares paths without parameters. */
+/** Returns 405 if the path of an id supports another method; `failedRequest` compares paths without parameters. */
 export function withAllowedMethods(thrown: unknown, { url, server }: FastifyRequest): unknown {
   if (!(thrown instanceof NotFoundException)) return thrown;
   const [path = ''] = url.slice(API.length + 1).split('?', 1);

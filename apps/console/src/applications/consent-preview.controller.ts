@@ -51,7 +51,7 @@ export class ConsentPreviewController {
     };
   }
 
-  /** Document of the frame. Even opened alone, it has no origin and may not load scripts, submit forms or show other pages. */
+  /** Document of the frame. Even opened alone, it has no origin, and cannot load scripts, submit forms or navigate. */
   @Get(':locale')
   async document(
     @Param('id') id: string,

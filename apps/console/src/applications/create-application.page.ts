@@ -28,7 +28,7 @@ export interface CreateView {
   readonly step: number;
 }
 
-/** One step. Earlier and later answers travel in hidden fields, so that nothing is stored before the application is created. */
+/** One step. Hidden fields carry all other answers, so that nothing is stored before the application is created. */
 export function createPage({ operator, form, problems, catalogue, step }: CreateView): Page {
   const group = CREATE_STEPS[step] ?? CREATE_STEPS[0];
   if (!group) throw new Error('there are no steps');

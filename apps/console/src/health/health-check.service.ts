@@ -29,7 +29,7 @@ export interface HealthState {
   readonly isRunning: boolean;
 }
 
-/** Runs in the background, because it waits seconds for an unknown number of processes. Redis has the result, for all replicas. */
+/** Runs in the background, because it waits seconds for an unknown number of processes. Redis shares the result. */
 @Injectable()
 export class HealthCheck {
   private readonly logger = new Logger('health check');

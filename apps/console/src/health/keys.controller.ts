@@ -8,7 +8,7 @@ import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './keys.page.js';
 
-/** Key rotation step by step. Key values occur only in the body of a form and in its response: they are never stored. */
+/** Key rotation step by step. Key values are only in the body of a form and in its response, and never stored. */
 @Controller('health/keys')
 @RequireRole('admin')
 export class KeysController {

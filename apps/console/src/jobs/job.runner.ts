@@ -56,7 +56,7 @@ export class JobRunner implements BeforeApplicationShutdown {
     }
   }
 
-  /** A refused item is recorded, and the job continues. Any other error, such as an unavailable database, interrupts it. */
+  /** Records a refused item and continues. Any other error, such as an unavailable database, interrupts the job. */
   private async step(action: ActionName, operator: Operator, item: string): Promise<StepOutcome> {
     try {
       return { ...(await this.actions.step(action, operator, item)), failure: null };

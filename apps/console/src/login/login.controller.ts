@@ -40,7 +40,10 @@ export class LoginController {
     return seeOther(location);
   }
 
-  /** After a form. Chromium applies the `form-action` of its page to redirects, but not to a page that continues by itself. */
+  /**
+   * Continues after a form. Chromium applies its `form-action` to redirects, but not to a page
+   * that continues by itself.
+   */
   @Get('login/continue')
   @Public()
   continue(@Req() { url }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Page {

@@ -17,9 +17,9 @@ const DRAFT_LIFETIME = 15 * 60;
 const DRAFT = 'draft';
 
 /**
- * Requires a recent login for dangerous steps, and keeps a submitted form during the login: one per operator, so that forms cannot
- * fill Redis; of two tabs the later one wins. Only the browser that sent the form can read it again, on its page: otherwise the thief
- * of an old session could send the operator a link to a form with the thief's values.
+ * Requires a recent login for dangerous steps. Keeps the submitted form during the login, one per operator, so that
+ * forms cannot fill Redis; of two tabs the later one wins. Only the browser that sent the form can read it, and only on
+ * its page: otherwise the thief of an old session could send the operator a link to a form with the thief's values.
  */
 @Injectable()
 export class RecentLogins {

@@ -17,16 +17,16 @@ export interface Session {
   readonly role: Role | null;
   /** `User.sessionGeneration` at the login, if the role is stored here; otherwise null. */
   readonly generation: number | null;
-  /** Time of the authentication at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
+  /** Time of the login at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
 /**
- * Keyed by the SHA-256 of the cookie: the contents of Redis cannot be used to take over a session. Encrypted with a key that is not
- * in Redis: another process that may write to Redis cannot make an operator. Every method throws DependencyUnavailableError if
- * Redis does not respond.
+ * Keyed by the SHA-256 of the cookie: the contents of Redis cannot be used to take over a session. Encrypted with a key
+ * that is not in Redis: another process that may write to Redis cannot make an operator. Every method throws
+ * DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
 export class SessionStore {

@@ -139,8 +139,8 @@ interface ShownColumn {
 }
 
 /**
- * Table of records: on a narrow screen each is a block of named values. A table of numbers scrolls there, also by keyboard (WCAG 2.2,
- * 1.4.10 and 2.1.1). The roles keep it a table for assistive technology whatever its layout.
+ * Table of records: on a narrow screen each is a block of named values. A table of numbers scrolls there, also by
+ * keyboard (WCAG 2.2, 1.4.10 and 2.1.1). The roles keep it a table for assistive technology whatever its layout.
  */
 export function table(
   caption: string,
