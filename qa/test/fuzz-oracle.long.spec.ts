@@ -280,7 +280,7 @@ it.each([
   },
 );
 
-it('the fuzzer allows a code verifier in the log after a changed separator, and no other credential', () => {
+it('the fuzzer allows only a code verifier in the log after a changed separator', () => {
   const verifier = 'dgjWHP8430fekzwzFOC9yyRXy2z1IlILcLqhKIWNXAU';
   const sentSecrets = new KnownSecrets();
   sentSecrets.add('code verifier', verifier);

@@ -2,7 +2,7 @@ export interface AuditRetention {
   readonly days: number;
   /** Limit for the activity of the token app; each other stream has a share of it in addition. */
   readonly megabytes: number;
-  /** Each on another server of the NATS cluster. */
+  /** Copies of the stream, each on a different NATS server. */
   readonly replicas: number;
 }
 

@@ -123,7 +123,7 @@ describe('the grant engine, after Redis has lost state,', () => {
     expect(result.outcome).toBe('expired');
   });
 
-  it('does not know the tokens of a grant that PostgreSQL never had', async () => {
+  it('rejects the tokens of a grant that PostgreSQL never had', async () => {
     const { pair, grantId } = await environment.active();
     await environment.fixture.redis.flushdb();
     await environment.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);

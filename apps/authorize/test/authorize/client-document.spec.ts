@@ -141,7 +141,7 @@ describe('a client of another host', () => {
 });
 
 // @client metadata document 5 @client metadata document 4 @client metadata document 5.1 @client metadata document 9.7
-describe('a document is refused, with its reason in the audit trail', () => {
+describe('a document that breaks a rule', () => {
   const published =
     (members: object, headers: Readonly<Record<string, string>> = {}) =>
     (url: string): unknown =>
@@ -238,21 +238,24 @@ describe('a document is refused, with its reason in the audit trail', () => {
       /the redirect 302/,
       answered((response) => response.writeHead(302, { Location: '/' }).end()),
     ],
-  ])('%s', async (_what, reason, publish, error = 'invalid_request') => {
-    const url = refusing.newUrl();
-    publish(url);
-    const page = await browser.get(address(url));
-    expect(page.status).toBe(400);
-    expect(page.text).toContain('This application cannot be identified');
-    const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['request.refused'] });
-    expect(event?.detail?.['reason']).toMatch(reason);
-    expect(event?.error).toBe(error);
-    expect(event?.check).toMatch(/^client_document_(?:refused|unavailable)$/);
-    expect(await row(url)).toBeUndefined();
-  });
+  ])(
+    'is refused, with the reason in the audit trail: %s',
+    async (_what, reason, publish, error = 'invalid_request') => {
+      const url = refusing.newUrl();
+      publish(url);
+      const page = await browser.get(address(url));
+      expect(page.status).toBe(400);
+      expect(page.text).toContain('This application cannot be identified');
+      const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['request.refused'] });
+      expect(event?.detail?.['reason']).toMatch(reason);
+      expect(event?.error).toBe(error);
+      expect(event?.check).toMatch(/^client_document_(?:refused|unavailable)$/);
+      expect(await row(url)).toBeUndefined();
+    },
+  );
 
   // @client metadata document 5.2
-  it('that is corrected is read by the next request', async () => {
+  it('is read by the next request once it is corrected', async () => {
     const url = refusing.publish(refusing.newUrl(), { redirect_uris: [] });
     expect((await browser.get(address(url))).status).toBe(400);
     expect(isConsentPage(await browser.get(address(refusing.publish(url, WEB))))).toBe(true);
@@ -265,7 +268,7 @@ describe('a document is refused, with its reason in the audit trail', () => {
     ['has a dot segment', '/a/../client.json'],
     ['has an encoded dot segment', '/a/%2e%2e/client.json'],
     ['has a user name', '@'],
-  ])('whose URL %s', async (_what, rest) => {
+  ])('is refused if its URL %s', async (_what, rest) => {
     const url = rest === '@' ? `http://ada@${refusing.host}/client.json` : `http://${refusing.host}${rest}`;
     const before = refusing.requests;
     expect((await browser.get(address(url))).status).toBe(400);
@@ -332,7 +335,7 @@ describe('a known client', () => {
     expect(host.fetches(url)).toBe(2);
   });
 
-  it('with a changed document needs consent again despite earlier consent', async () => {
+  it('needs consent again after a change of its document, despite earlier consent', async () => {
     const url = newClient();
     await consented(url);
     const database = new pg.Client({ connectionString: app.services.databaseUrl });

@@ -115,7 +115,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('is not used up by an Allow during an outage of PostgreSQL', async () => {
+  it('remains usable after an Allow during an outage of PostgreSQL', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));

@@ -42,7 +42,7 @@ describe('password guessing from many addresses', () => {
     expect(await statusesOf(5, () => tryLogin(app, other))).toEqual(times(5, 401));
   });
 
-  it('leaves an IPv6 site one attempt, regardless of its networks', async () => {
+  it('leaves one attempt to an IPv6 site, however many of its networks it uses', async () => {
     const networkOf = (site: string, index: number) => `2001:db8:${site}:${index.toString(16)}::1`;
     const tryFrom = (from: string, password?: string) =>
       tryLogin(app, { username: user.email, from, ...(password !== undefined && { password }) });

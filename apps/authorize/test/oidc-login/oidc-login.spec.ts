@@ -269,7 +269,7 @@ describe('an e-mail', () => {
     expect(created?.id).not.toBe(user.id);
   });
 
-  it('of userinfo is not verified by the claim of the ID token', async () => {
+  it('from UserInfo is not verified by the claim of the ID token', async () => {
     app.configuration.LOGIN_LINK_BY_EMAIL = 'true';
     const user = await app.user();
     await link('mixed', 'own@example.com', {
@@ -279,7 +279,7 @@ describe('an e-mail', () => {
     expect((await usersNamed('mixed'))[0]?.id).not.toBe(user.id);
   });
 
-  it('that is verified links the account, if the configuration allows it', async () => {
+  it('links the account if it is verified and the configuration allows it', async () => {
     app.configuration.LOGIN_LINK_BY_EMAIL = 'true';
     const user = await app.user();
     await link('linked', user.email, { claims: { email_verified: true } });

@@ -317,8 +317,8 @@ describe('the logo', () => {
   });
 });
 
-describe('dangerous steps', () => {
-  it.each(['delete', 'secrets/new'])('asks for a login of the last ten minutes for %s', async (step) => {
+describe('the console, before a dangerous step,', () => {
+  it.each(['delete', 'secrets/new'])('asks for a login within the last ten minutes: %s', async (step) => {
     const id = await created();
     const page = await admin.get(`/applications/${id}/${step}`);
     app.clock.ahead = 11 * 60_000;
@@ -338,7 +338,7 @@ describe('dangerous steps', () => {
     return admin.follow(await app.logIn(admin, { groups: ['admins'] }, searchParams.get('page') ?? ''));
   }
 
-  it('asks for it before an application is created, and keeps the answers', async () => {
+  it('asks for a recent login to create an application, and keeps the answers', async () => {
     app.clock.ahead = 11 * 60_000;
     expect((await admin.get('/applications/new')).headers['location']).toMatch(/again=$/);
     app.clock.ahead = 0;
@@ -384,7 +384,7 @@ describe('dangerous steps', () => {
   it.each([
     ['its redirect URIs', { redirectUris: 'https://evil.example/callback' }],
     ['its consent', { firstParty: 'true' }],
-  ])('asks for it before an application gets a change of %s, and keeps the changes', async (_, change) => {
+  ])('asks for a recent login to change %s, and keeps the changes', async (_, change) => {
     const id = await created();
     const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, ...SCOPE };
     const form = await admin.get(`/applications/${id}/edit`);
@@ -401,7 +401,7 @@ describe('dangerous steps', () => {
     expect(await registered(id)).toMatchObject({ name: 'Rooms', version: 2 });
   });
 
-  it('asks for it before an application that needs no consent gets another scope', async () => {
+  it('asks for a recent login to add a scope to an application that needs no consent', async () => {
     const id = await created();
     await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [id]);
     const form = await admin.get(`/applications/${id}/edit`);

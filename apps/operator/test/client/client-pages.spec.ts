@@ -217,7 +217,7 @@ describe('--logo', () => {
     expect((await show(id))['logo']).toBeNull();
   });
 
-  it('refuses unsuitable files, with the reason and all other problems', async () => {
+  it('refuses unsuitable files, and reports the reason with all other problems', async () => {
     const id = await create();
     const before = await bench.counts();
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';

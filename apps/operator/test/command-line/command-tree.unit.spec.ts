@@ -81,7 +81,7 @@ describe('a command of the error guide', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('is not part of a sentence, which would be copied with it', () => {
+  it('is on a separate line, so that it can be copied alone', () => {
     expect(remedies.filter(([, action]) => /`(operator|npm run) /.test(action))).toEqual([]);
   });
 });

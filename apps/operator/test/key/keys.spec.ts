@@ -164,7 +164,7 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('is ignored if it is for another service, because it could block a rotation', async () => {
+  it('is ignored if it names another service, because it could block a rotation', async () => {
     const nats = await connect(natsOptions(services.natsUrl, 'test'));
     try {
       nats.subscribe(statusSubject('resource'), {

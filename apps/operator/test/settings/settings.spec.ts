@@ -82,7 +82,7 @@ describe('the settings of the commands', () => {
   });
 });
 
-/** Groups the commands in rows of a variable and its commands. */
+/** Returns the commands that each variable of a table lists. */
 const listed = (rows: Iterable<RegExpMatchArray>): Map<string, Set<string>> =>
   new Map(
     [...rows].map(([, name = '', commands = '']) => [

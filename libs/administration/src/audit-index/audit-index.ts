@@ -165,7 +165,7 @@ function needle(field: string, value: string | number): string {
   return `"${field}":${JSON.stringify(value)}`;
 }
 
-/** Keeps the newest matching events before a place, in bounded memory. */
+/** Keeps the newest matching events before a position, in bounded memory. */
 class PageOfEvents {
   private readonly matches: (event: AuditEvent) => boolean;
   private readonly types: ReadonlySet<string> | null;

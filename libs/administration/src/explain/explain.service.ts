@@ -29,7 +29,7 @@ const MAX_SIMILAR = 5;
 const BATCH = 500;
 const RECENT_MS = 24 * 60 * 60_000;
 
-/** Types of almost all events whose reference is reported. They are few, so that they are searched first. */
+/** Searched first: nearly every reported reference belongs to these types, and their events are few. */
 const REFUSALS: readonly AuditType[] = [
   ...AUDIT_KINDS.refusals.types,
   'token.reuse_detected',

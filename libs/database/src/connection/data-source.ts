@@ -64,7 +64,7 @@ export function databaseDataSource(
   schema: string = DEFAULT_SCHEMA,
 ): DataSource {
   const servers = serverUrls(databaseUrl);
-  // The other half is left for the connection itself.
+  // Half of the time is left for the connection to the primary.
   const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);
   const options: DataSourceOptions = {
     type: 'postgres',

@@ -112,7 +112,7 @@ export function checkAssertionClaims(
     );
   const clockSkew = isFapi ? fapiClockSkew(rules.clockSkew) : rules.clockSkew;
   const { aud, exp, iat, nbf, jti } = claims;
-  // 3: every audience is this server, so that no other server can present the assertion here, or this one there.
+  // 3: this server must be the only audience: otherwise one audience could present the assertion to another.
   // FAPI 2.0 5.3.2.1: "shall only accept its issuer identifier value … as a string in the aud claim".
   const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
   if (named.length === 0 || !named.every((name) => audiences.includes(name as string)))

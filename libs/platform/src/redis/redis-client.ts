@@ -103,7 +103,7 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
     ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: timeoutMs,
     sentinelRetryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // Leaves a demoted master when the Sentinels announce the failover, even if it does not close the connection.
+    // Disconnects from a demoted master when the Sentinels announce the failover.
     failoverDetector: true,
   });
 }
