@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Polls until the check returns true, without an error. The last check begins after the deadline, however late it is. */
+/** Polls until the check returns true without an error. The last check begins after the deadline. */
 export async function until(
   what: string,
   withinMs: number,

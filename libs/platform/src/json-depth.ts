@@ -1,4 +1,7 @@
-/** True if objects and arrays are nested in more levels. JSON.parse accepts thousands, which overflow the stack of recursive functions. */
+/**
+ * True if objects and arrays are nested in more levels. JSON.parse accepts thousands, which overflow the
+ * stack of recursive functions.
+ */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));

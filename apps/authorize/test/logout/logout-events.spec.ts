@@ -210,7 +210,7 @@ describe('with a login provider, the queue gets an event', () => {
   });
 });
 
-it('a log-out succeeds without NATS, and the event follows when NATS is back', async () => {
+it('a log-out succeeds without NATS, and the event is published when NATS is available again', async () => {
   const nats = await RestartableNats.start();
   await createTrail(nats.url);
   const settings = { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, AUDIT_NATS_URL: nats.url };

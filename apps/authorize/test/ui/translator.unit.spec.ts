@@ -16,7 +16,7 @@ describe('values in another text direction', () => {
   });
 });
 
-describe('values in another text direction, without markup', () => {
+describe('values without markup, in another text direction,', () => {
   const title = (locale: 'en' | 'ar', client: string) =>
     new Translator(locale).text('consent.title', { client });
 

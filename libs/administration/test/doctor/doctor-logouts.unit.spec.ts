@@ -60,7 +60,7 @@ describe('doctor: log-outs', () => {
     for (const result of results) expect(result).toHaveProperty('reason');
   });
 
-  it('names the token app that cannot read the queue, and judges the queue by another one', () => {
+  it('names the token app that cannot read the queue, and judges the queue by another token app', () => {
     const broken = status('token', { instance: 'b:1', logout_queue: { problem: 'stream not found' } });
     const statuses = [broken, ...installation({ differing: ['max_age'] })];
     expect(examineLogouts(statuses, [], NOW)).toMatchObject([

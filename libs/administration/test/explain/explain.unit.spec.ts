@@ -294,7 +294,7 @@ describe('a redirect URI that was not registered', () => {
   });
 });
 
-describe('an address after a log-out that was not registered', () => {
+describe('an unregistered address after a log-out', () => {
   const remedy = (uri: string, postLogoutRedirectUris: string[]) =>
     operatorRemedy(
       { check: 'post_logout_redirect_uri_unregistered', detail: { post_logout_redirect_uri: uri } },

@@ -55,7 +55,7 @@ export interface ChunkQuery {
   readonly limit: number;
 }
 
-/** Index of the audit trail in NATS: numbers of events per client and hour, and their places in the streams. */
+/** Index of the audit trail in NATS: numbers of events per client and hour, and their positions in the streams. */
 @Injectable()
 export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}

@@ -80,7 +80,7 @@ const QUERY = `
        ORDER BY created_at DESC LIMIT ${COUNT_LIMIT}
      ) recent) AS "grantsOfDay"`;
 
-/** Reads client, user and earlier consent, without secrets. The name of a client is the one that pages show. */
+/** Reads client, user and earlier consent, without secrets. `client.name` is the name that pages show. */
 @Injectable()
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}

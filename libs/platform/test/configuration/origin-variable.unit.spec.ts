@@ -28,7 +28,7 @@ describe('the public origin of a service', () => {
       ]);
   });
 
-  it('may be empty if it is optional, and is otherwise as strict', () => {
+  it('may be empty if it is optional, and is otherwise checked as strictly', () => {
     const good = { NODE_ENV: 'production', BASE_URL: 'https://base.example.com' };
     expect(problems({ ...good, API_URL: '' })).toEqual([]);
     expect(problems({ ...good, API_URL: 'https://api.example.com' })).toEqual([]);
