@@ -44,6 +44,7 @@ import { Idempotency } from './requests/idempotency.service.js';
 import { addRateLimits, RateLimits } from './requests/rate-limit.js';
 import { RecentLogins } from './session/recent-logins.service.js';
 import { OperatorGuard } from './session/operator.guard.js';
+import { OperatorSessions, recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { ConsoleCookie, ConsoleDraftCookie, ConsoleLoginCookie } from './session/session.cookie.js';
 import { SessionStore } from './session/session.store.js';
 import { acceptUploads, parseConsoleForm, refuseNul } from './ui/form.js';
@@ -125,6 +126,7 @@ export class AppModule {
         ...providers,
         OpenIdLogin,
         OperatorRoles,
+        OperatorSessions,
         PrivilegedAccounts,
         JobActions,
         JobRunner,
@@ -161,6 +163,7 @@ export function consoleApp(
       const fastify = app.getHttpAdapter().getInstance();
       acceptUploads(fastify);
       refuseNul(fastify);
+      recognizeOperatorsWithoutRoute(app);
       await addRateLimits(app);
     },
   };

@@ -55,7 +55,8 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** @param name of a field; scopes have fields like `scope:profile:read` */
 export function valueText(name: string, value: string): string {
-  const texts = TEXTS[name.startsWith('scope:') ? 'scope' : name];
+  const field = name.startsWith('scope:') ? 'scope' : name;
+  const texts = Object.hasOwn(TEXTS, field) ? TEXTS[field] : undefined;
   return (texts && Object.hasOwn(texts, value) ? texts[value] : undefined) ?? value;
 }
 

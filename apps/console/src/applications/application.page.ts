@@ -4,7 +4,7 @@ import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, codes, facts, type Notices, notices, postForm, table } from '../ui/components.js';
+import { codes, disableOrEnable, facts, type Notices, notices, table } from '../ui/components.js';
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
@@ -83,10 +83,11 @@ export interface ApplicationView {
   readonly operator: Operator;
   readonly client: ClientView;
   readonly secrets: readonly SecretView[];
+  readonly mayEnable: boolean;
   readonly changed: Notices;
 }
 
-export function applicationPage({ operator, client, secrets, changed }: ApplicationView): Page {
+export function applicationPage({ operator, client, secrets, mayEnable, changed }: ApplicationView): Page {
   const { client_id: id, name, disabled_at: disabledAt } = client;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
@@ -95,7 +96,7 @@ export function applicationPage({ operator, client, secrets, changed }: Applicat
     client.optional_scopes.includes(scope) ? `${scope} (${t('optional')})` : scope,
   );
   const hasUsers = !isApiClient(client);
-  const toggle = disabledAt === null ? 'disable' : 'enable';
+  const isDisabled = disabledAt !== null;
   return {
     title: name,
     section: '/applications',
@@ -109,9 +110,10 @@ export function applicationPage({ operator, client, secrets, changed }: Applicat
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>
         <a class="button even" href="/events?client=${encodeURIComponent(id)}">${t('What happened')}</a>
-        ${isSupport && postForm(operator, pathOf(id, toggle), button(disabledAt === null ? t('Disable') : t('Enable'), disabledAt === null ? 'danger' : 'even'), '')}
+        ${isSupport && (!isDisabled || mayEnable) && disableOrEnable(operator, pathOf(id), isDisabled)}
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">${t('Delete')}</a>`}
       </div>
+      ${isSupport && isDisabled && !mayEnable && html`<p>${t('Only an admin can enable an API client.')}</p>`}
       ${facts([
         [t('Client ID'), html`<code>${id}</code>`],
         [labelOf('public'), placeOf(client)],
@@ -187,7 +189,9 @@ export function handoverPage(client: ClientView, markdown: string, warnings: rea
     section: '/applications',
     content: html`
       ${notices({ warnings })}
-      <p>${t('Send this to the owner of the application. It does not contain the secret.')}</p>
+      <p>
+        ${t('Send this to the owner of the application, with the integration guide. It does not contain the secret.')}
+      </p>
       <div class="actions">
         <a class="button" href="${pathOf(client.client_id, 'handover.md')}" download>${t('Download')}</a>
         <a class="button even" href="${pathOf(client.client_id)}">${t('Go to the application')}</a>

@@ -255,6 +255,7 @@ export class ApplicationsController {
   private async page(operator: Operator, client: ClientView, changed: Notices = {}): Promise<Page> {
     const { auth_method: method, client_id: id } = client;
     const secrets = method === 'client_secret' ? (await this.secrets.list(id)).secrets : [];
-    return applicationPage({ operator, client, secrets, changed });
+    const mayEnable = this.privileged.mayEnableApplication(operator, client);
+    return applicationPage({ operator, client, secrets, mayEnable, changed });
   }
 }

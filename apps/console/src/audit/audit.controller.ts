@@ -24,8 +24,8 @@ export class AuditController {
     try {
       return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...query.filled('after') }));
     } catch (error) {
+      if (!(error instanceof AdministrationError) || error.kind === 'unavailable') throw error;
       // The page of an unknown name lets the operator correct it.
-      if (!(error instanceof AdministrationError)) throw error;
       return auditPage(filters, null, error.messages(labelOf));
     }
   }

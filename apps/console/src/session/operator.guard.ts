@@ -1,22 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
-import { ConsoleConfiguration, CLOCK, type Clock } from '../console.configuration.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
 import { RateLimits } from '../requests/rate-limit.js';
 import { mayActAs, type Role } from '../login/role.js';
 import { Form } from '../ui/form.js';
 import { LoginRequiredError } from './login-required.error.js';
-import { OperatorRoles } from './operator-roles.js';
-import type { Operator, OperatorRequest } from './operator.js';
+import { OperatorSessions } from './operator-sessions.service.js';
+import type { OperatorRequest } from './operator.js';
 import { RecentLogins } from './recent-logins.service.js';
-import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
-import { type Session, SessionStore } from './session.store.js';
-
-const MAX_SESSION_MS = 12 * 60 * 60_000;
 
 const PUBLIC = Symbol('no login');
 const ROLE = Symbol('required role');
@@ -41,57 +37,38 @@ export const RecentLogin = (options: RecentLoginOptions = { keepsForm: false }):
 export class OperatorGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly cookies: ConsoleCookie,
-    private readonly draftCookies: ConsoleDraftCookie,
-    private readonly sessions: SessionStore,
-    private readonly roles: OperatorRoles,
+    private readonly sessions: OperatorSessions,
     private readonly configuration: ConsoleConfiguration,
     private readonly recentLogins: RecentLogins,
     private readonly limits: RateLimits,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const route = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, route)) return true;
     const request = context.switchToHttp().getRequest<OperatorRequest>();
-    const { method, url, headers, body } = request;
-    const cookie = this.cookies.read(headers.cookie);
-    const session = cookie === null ? null : await this.sessions.use(cookie);
-    if (cookie === null || session === null || this.clock() - session.startedAt > MAX_SESSION_MS)
-      throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
-    await this.limits.take('pages', request, context.switchToHttp().getResponse<FastifyReply>(), cookie);
-    const operator = await this.operatorOf(session, cookie, this.draftCookies.read(headers.cookie));
+    const { method, url, body } = request;
+    const session = await this.sessions.use(request);
+    if (session === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    await this.limits.take('pages', request, reply, session.cookie);
+    const operator = await this.sessions.operatorOf(session, request);
     if (operator === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
+    // Before any refusal, whose page shows the menu.
+    request.operator = operator;
     addLogContext(request.raw, { operator: operator.name, door: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
     if (!mayActAs(operator.role, required))
       throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`, {
         detail: { check: 'console_role_missing', sent: operator.role, expected: required },
       });
-    if (method !== 'GET') this.checkForm(request, cookie);
+    if (method !== 'GET') this.checkForm(request, operator.cookie);
     const recent = this.reflector.getAllAndOverride<RecentLoginOptions | undefined>(RECENT, route);
     if (recent) {
       const form = recent.keepsForm && body instanceof Form ? body : undefined;
       await this.recentLogins.require(operator, method === 'GET' ? url : pageOf(url), form);
     }
-    request.operator = operator;
     return true;
-  }
-
-  private async operatorOf(
-    { subject, name, role, generation, authTime }: Session,
-    cookie: string,
-    draftCookie: string | null,
-  ): Promise<Operator | null> {
-    const identity = { subject, role, generation };
-    const current = await this.roles.current(identity);
-    if (current === 'ended') return null;
-    if (current === null)
-      throw new RefusedRequestError(403, 'you have no role in the console any longer', {
-        detail: { check: 'console_role_missing', operator: name },
-      });
-    return { name, role: current, identity, authTime, cookie, draftCookie };
   }
 
   private checkForm({ url, headers, body }: OperatorRequest, cookie: string): void {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AdministrationError, refusal } from '#administration/administration.error.js';
+import type { ClientView } from '#administration/client/client.description.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { isApiClient } from '../applications/application.form.js';
@@ -14,16 +15,23 @@ export class PrivilegedAccounts {
     private readonly operators: ConsoleOperatorStore,
   ) {}
 
+  mayEnableApplication({ role }: Operator, client: ClientView): boolean {
+    return mayActAs(role, 'admin') || !isApiClient(client);
+  }
+
+  async mayEnableUser({ role }: Operator, id: number): Promise<boolean> {
+    return mayActAs(role, 'admin') || !(await this.operators.hasRole(id));
+  }
+
   /** @throws AdministrationError unless the operator may enable the application */
-  async checkApplication({ role }: Operator, id: string): Promise<void> {
-    if (!mayActAs(role, 'admin') && isApiClient(await this.clients.find(id)))
+  async checkApplication(operator: Operator, id: string): Promise<void> {
+    if (!this.mayEnableApplication(operator, await this.clients.find(id)))
       throw adminRequired('an API client');
   }
 
   /** @throws AdministrationError unless the operator may enable the user */
-  async checkUser({ role }: Operator, id: number): Promise<void> {
-    if (!mayActAs(role, 'admin') && (await this.operators.hasRole(id)))
-      throw adminRequired('a user with a role in the console');
+  async checkUser(operator: Operator, id: number): Promise<void> {
+    if (!(await this.mayEnableUser(operator, id))) throw adminRequired('a user with a role in the console');
   }
 }
 

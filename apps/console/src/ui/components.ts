@@ -121,6 +121,13 @@ export function postForm(
   </form>`;
 }
 
+/** Disables a record, or enables it again. @param path of its page */
+export function disableOrEnable(operator: Operator, path: string, isDisabled: boolean): Html {
+  return isDisabled
+    ? postForm(operator, `${path}/enable`, button(t('Enable'), 'even'), '')
+    : postForm(operator, `${path}/disable`, button(t('Disable'), 'danger'), '');
+}
+
 export function hiddenFields(fields: Iterable<readonly [name: string, value: string]>): Html[] {
   return Array.from(fields, ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }

@@ -98,11 +98,12 @@ export class UsersController {
   private async page(operator: Operator, id: number, changed: Notices = {}): Promise<Page> {
     const login = `id:${id}`;
     const user = await this.users.find(login);
-    const [{ items: grants }, sessions] = await Promise.all([
+    const [{ items: grants }, sessions, mayEnable] = await Promise.all([
       this.grants.list({ user: login, limit: SHOWN_GRANTS }),
       this.users.sessions(login).catch(unlessUnavailable),
+      this.privileged.mayEnableUser(operator, id),
     ]);
-    return userPage({ operator, user, grants, sessions, changed });
+    return userPage({ operator, user, grants, sessions, mayEnable, changed });
   }
 }
 

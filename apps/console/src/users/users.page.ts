@@ -8,6 +8,7 @@ import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
 import {
   button,
+  disableOrEnable,
   facts,
   hiddenFields,
   nextPage,
@@ -59,13 +60,14 @@ export interface UserPageView {
   readonly user: UserDetails;
   readonly grants: readonly GrantView[];
   readonly sessions: readonly UserSession[] | null;
+  readonly mayEnable: boolean;
   readonly changed: Notices;
 }
 
-export function userPage({ operator, user, grants, sessions, changed }: UserPageView): Page {
+export function userPage({ operator, user, grants, sessions, mayEnable, changed }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
-  const toggle = disabledBy.length === 0 ? 'disable' : 'enable';
+  const isDisabled = disabledBy.length > 0;
   return {
     title: user.name,
     section: '/users',
@@ -73,21 +75,11 @@ export function userPage({ operator, user, grants, sessions, changed }: UserPage
     content: html`
       ${notices(changed)}
       <div class="actions">
-        ${
-          isSupport &&
-          postForm(
-            operator,
-            `/users/${id}/${toggle}`,
-            button(
-              toggle === 'disable' ? t('Disable') : t('Enable'),
-              toggle === 'disable' ? 'danger' : 'even',
-            ),
-            '',
-          )
-        }
+        ${isSupport && (!isDisabled || mayEnable) && disableOrEnable(operator, `/users/${id}`, isDisabled)}
         <a class="button even" href="/audit?user=id:${id}">${t('Audit')}</a>
         ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">${t('Delete')}</a>`}
       </div>
+      ${isSupport && isDisabled && !mayEnable && html`<p>${t('Only an admin can enable this user, who has a role in the console.')}</p>`}
       ${facts([
         [t('ID'), html`<code>${id}</code>`],
         [t('Username'), user.username],

@@ -70,6 +70,18 @@ it('creates a second secret, and revokes the last one only with force', async ()
   expect((await api.call('delete', `${second}?force=true`, { headers: ANY })).status).toBe(204);
 });
 
+it('encodes a client_id of an import in the address of a secret', async () => {
+  await api.console.sql(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes)
+     VALUES ('team/rooms', 'Rooms', 'confidential', $1, '{profile:read}')`,
+    [[CALLBACK]],
+  );
+  const created = await api.call('post', '/clients/team%2Frooms/secrets', { headers: ANY });
+  const path = (created.headers['location'] ?? '').replace('/admin/v1', '');
+  expect(path).toMatch(/^\/clients\/team%2Frooms\/secrets\/[\w-]+$/);
+  expect((await api.call('delete', `${path}?force=true`, { headers: ANY })).status).toBe(204);
+});
+
 it('creates, changes, disables and deletes a user', async () => {
   const body = { email: 'ada@example.com', username: 'ada', name: 'Ada Lovelace' };
   const created = await api.call('post', '/users', { body });

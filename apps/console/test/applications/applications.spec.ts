@@ -181,6 +181,17 @@ describe('editing an application', () => {
     expect(await registered(id)).toMatchObject({ name: 'Rooms' });
   });
 
+  it('shows a value that the form does not offer as text, whatever it is called', async () => {
+    const id = await created();
+    const form = await admin.get(`/applications/${id}/edit`);
+    const values = { firstParty: 'constructor', requirePar: 'toString' };
+    const fields = { ...fieldsOf(form), ...values, constructor: 'name' };
+    const preview = await admin.submit(form, fields, `/applications/${id}/edit`);
+    expect(preview.status).toBe(200);
+    for (const value of [...Object.values(values), 'name'])
+      expect(preview.text).toContain(`<ins>${value}</ins>`);
+  });
+
   it('shows a problem at its field before it shows the difference', async () => {
     const id = await created();
     const form = await admin.get(`/applications/${id}/edit`);
@@ -259,6 +270,24 @@ describe('secrets', () => {
       id,
     ]);
     expect(live).toHaveLength(1);
+  });
+
+  it('encodes a client_id of an import in the address of a secret', async () => {
+    const [id, path] = ['team/rooms?id=1', '/applications/team%2Frooms%3Fid%3D1'];
+    const secrets = `INSERT INTO client_secrets (client_id, hash) SELECT client_id, sha256('secret') FROM imported`;
+    await app.sql(
+      `WITH imported AS (INSERT INTO clients (client_id, name, type, redirect_uris, scopes)
+         VALUES ($1, 'Room Finder', 'confidential', $2, '{profile:read}') RETURNING client_id) ${secrets}`,
+      [id, [REDIRECT_URI]],
+    );
+    const shown = await admin.get(path);
+    const [, revoke = ''] = new RegExp(`href="(${path}/secrets/[^"]+/revoke)"`).exec(shown.text) ?? [];
+    const revoked = await admin.submit(await admin.get(revoke), {}, revoke);
+    expect([revoked.status, wordsOf(revoked)]).toEqual([
+      200,
+      expect.stringContaining('The secret is revoked.') as string,
+    ]);
+    expect((await admin.get(`${path}/secrets/new`)).text).toContain(`action="${path}/secrets/new"`);
   });
 
   it('does not revoke what became the last secret after the page was shown', async () => {

@@ -4,6 +4,7 @@ import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
+import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
 let app: ConsoleApp;
@@ -146,5 +147,37 @@ describe('with many events', () => {
     const lines = text.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line) as AuditEvent)).toEqual(stored);
     expect((await app.browser().get('/audit/events.jsonl')).headers['location']).toContain('/login?');
+  });
+});
+
+describe('without JetStream', () => {
+  let nats: RestartableNats;
+  let other: ConsoleApp;
+
+  beforeAll(async () => {
+    const account = 'accounts { PLAIN { users: [ { user: plain, password: plain } ] } }';
+    nats = await RestartableNats.start(`${account}\nno_auth_user: plain`);
+    other = await startConsoleApp({ AUDIT_NATS_URL: nats.url });
+  });
+
+  afterAll(async () => {
+    await other.close();
+    await nats.stop();
+  });
+
+  it('says that the audit trail is unavailable, and what to do', async () => {
+    const operator = await other.operator('viewer');
+    for (const path of ['/audit', '/events?reference=abcdefghijkl']) {
+      const page = await operator.get(path);
+      expect(page.status).toBe(503);
+      expect(wordsOf(page)).toContain('NATS (AUDIT_NATS_URL) has no JetStream');
+      expect(wordsOf(page)).toContain('turn it on, and run migrate');
+    }
+    await nats.kill();
+    const page = await operator.get('/audit');
+    expect([page.status, wordsOf(page)]).toEqual([
+      503,
+      expect.stringContaining('NATS (AUDIT_NATS_URL) does not answer') as string,
+    ]);
   });
 });

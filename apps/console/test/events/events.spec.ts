@@ -123,3 +123,12 @@ it.each([
   expect(page.text).toContain('role="alert"');
   expect(page.text).toContain('name="reference"');
 });
+
+it('says in one sentence how far back it has searched for a reference, and what else to try', async () => {
+  const page = await viewer.get('/events?reference=zzzzzzzzzzzz');
+  expect(wordsOf(page)).toMatch(
+    /no event since 20\d\d-\d\d-\d\d \d\d:\d\d UTC has the reference &quot;zzzzzzzzzzzz&quot;/,
+  );
+  expect(wordsOf(page)).toContain('search for it in the log of the service');
+  expect(page.text).not.toContain('OAUTH_');
+});

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import type { Response } from 'supertest';
 import { auditEvents } from '#test/support/audit-trail.js';
-import type { Browser } from '#test/support/browser.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
 import { until } from '#test/support/until.js';
 import { JobStore } from '../../src/jobs/job.store.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
 
 let app: ConsoleApp;
 let support: Browser;
@@ -126,8 +126,11 @@ it('does not enable an API client for support', async () => {
   const refused = await enable(support);
   expect(refused.text).toContain('1 of 2 done, 1 failed');
   expect(refused.text).toContain('only an admin may enable an API client');
+  const path = `/applications/${ids[0]}/enable`;
   const page = await support.get(`/applications/${ids[0]}`);
-  expect((await support.submit(page, {}, `/applications/${ids[0]}/enable`)).status).toBe(409);
+  expect(page.text).not.toContain(path);
+  expect(wordsOf(page)).toContain('Only an admin can enable an API client.');
+  expect((await postForm(support, path)).status).toBe(409);
   expect((await enable(await operator('admin'))).text).toContain('2 of 2 done, 0 failed');
 });
 

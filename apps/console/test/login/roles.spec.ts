@@ -1,9 +1,8 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { CSRF_FIELD, csrfToken } from '#ui/browser-cookie.js';
 import type { Browser } from '#test/support/browser.js';
 import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
 
 /** Least role of every page; null without a login. A new page must be added here. */
 const PAGES: Readonly<Record<string, Role | null>> = {
@@ -140,21 +139,34 @@ it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) =
 
 it('only dangerous steps ask for another login after more than ten minutes', async () => {
   const admin = await app.operator('admin');
-  const [, cookie = ''] = [...admin.cookies].find(([name]) => name.endsWith('_console')) ?? [];
   const asking: string[] = [];
   app.clock.ahead = 601_000;
   try {
     for (const [route, least] of Object.entries(PAGES)) {
       if (least === null || route === 'POST /logout') continue;
       const [method, path = ''] = route.replaceAll(/:\w+/g, '1').split(' ');
-      const page =
-        method === 'GET'
-          ? await admin.get(path)
-          : await admin.post(path, { [CSRF_FIELD]: csrfToken(cookie, path) });
+      const page = method === 'GET' ? await admin.get(path) : await postForm(admin, path);
       if (/^\/login(?:\/continue)?\?.*&again=$/.test(page.headers['location'] ?? '')) asking.push(route);
     }
   } finally {
     app.clock.ahead = 0;
   }
   expect(asking.toSorted()).toEqual(DANGEROUS.toSorted());
+});
+
+it('shows the menu to an operator on a page that the role may not open, and at an address without a page', async () => {
+  const menuOf = ({ text }: { text: string }) => /<nav[^]*<\/nav>/.exec(text)?.[0];
+  const viewer = operators.get('viewer')!;
+  const menu = menuOf(await viewer.get('/users/999999'));
+  expect(menu).toContain('ada</bdi> (viewer)');
+  for (const [status, path] of [
+    [403, '/applications/new'],
+    [404, '/nothing'],
+    [405, '/logout'],
+  ] as const) {
+    const page = await viewer.get(path);
+    expect([page.status, menuOf(page)]).toEqual([status, menu]);
+  }
+  const anonymous = await app.browser().get('/nothing');
+  expect([anonymous.status, menuOf(anonymous)]).toEqual([404, undefined]);
 });

@@ -2,11 +2,13 @@ import type { Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import type { JWTPayload } from 'jose';
+import type { Response } from 'supertest';
 import { DataSource } from 'typeorm';
 import { DatabaseModule } from '#database/database.module.js';
 import { UserStore } from '#database/user/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
+import { CSRF_FIELD, csrfToken } from '#ui/browser-cookie.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { Browser } from '#test/support/browser.js';
@@ -102,3 +104,9 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
 }
 
 export type ConsoleApp = Awaited<ReturnType<typeof startConsoleApp>>;
+
+/** Posts a form with a valid token of its page, which may not show the form. */
+export function postForm(browser: Browser, path: string): Promise<Response> {
+  const cookie = browser.cookies.get('oauth_service_console') ?? '';
+  return browser.post(path, { [CSRF_FIELD]: csrfToken(cookie, path) });
+}

@@ -7,7 +7,7 @@ import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
 
 let services: Isolated;
 let token: AppProcess;
@@ -118,17 +118,34 @@ it('revokes one grant, and all grants of an application', async () => {
   expect(await liveGrants(all.userId)).toEqual([]);
 });
 
+it('says that a grant is revoked, even if the application of the list was deleted meanwhile', async () => {
+  const { userId, clientId } = await userWithGrant();
+  const page = await support.get(`/grants?client=${clientId}`);
+  await app.sql('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [clientId]);
+  const revoked = await support.submit(page, {}, '/grants/');
+  expect([revoked.status, wordsOf(revoked)]).toEqual([
+    200,
+    expect.stringContaining('The grant is revoked.') as string,
+  ]);
+  expect(await liveGrants(userId)).toEqual([]);
+});
+
 it('lets only an admin enable a user with a role in the console', async () => {
   const userId = await fixture.user();
   await app.sql(`UPDATE users SET console_role = 'admin', operator_disabled_at = now() WHERE id = $1`, [
     userId,
   ]);
-  const enabled = async (browser: Browser) =>
-    browser.submit(await browser.get(`/users/${userId}`), {}, `/users/${userId}/enable`);
-  const refused = await enabled(support);
+  const path = `/users/${userId}/enable`;
+  const page = await support.get(`/users/${userId}`);
+  expect(page.text).not.toContain(path);
+  expect(wordsOf(page)).toContain('Only an admin can enable this user, who has a role in the console.');
+  const refused = await postForm(support, path);
   expect(refused.status).toBe(409);
   expect(wordsOf(refused)).toContain('only an admin may enable a user with a role in the console');
-  expect((await enabled(await app.operator('admin'))).text).toContain('can log in again');
+  const admin = await app.operator('admin');
+  const enabled = await admin.submit(await admin.get(`/users/${userId}`), {}, path);
+  expect(enabled.text).toContain('can log in again');
+  expect((await support.get(`/users/${userId}`)).text).toContain(`/users/${userId}/disable`);
 });
 
 it('lets only an admin delete a user', async () => {

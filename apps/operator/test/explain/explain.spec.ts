@@ -132,14 +132,11 @@ describe('explain REFERENCE', () => {
     expect([code, (JSON.parse(stdout) as { check: string }).check]).toEqual([0, 'expired']);
   });
 
-  it('lists reasons for an unknown reference, and similar references', async () => {
+  it('says how far back it has searched for an unknown reference, and lists similar references', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', 'dhdpfs_iGBya']);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('no event has the reference "dhdpfs_iGBya"');
+    expect(stderr).toMatch(/no event since 20\S+ \S+ UTC has the reference "dhdpfs_iGBya"/);
     expect(stderr).toContain('similar references, in case of a typo: dhdpfs_iGBYa');
-    expect(stderr).toMatch(
-      /may be older than the audit trail, which has OAUTH_ACTIVITY_TOKEN since 20\S+, OAUTH_REFUSALS_TOKEN since/,
-    );
   });
 });
 

@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnserved, storeEvent } from '#audit/streams.js';
+import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, trailServer } from '../administration.options.js';
 import type { Actor } from '../operation.js';
 import { withNats } from '../running-services/nats.js';
@@ -41,20 +42,27 @@ export class AuditTrail {
     );
   }
 
-  /** @throws Error that says what is missing in NATS */
+  /** @throws AdministrationError of the kind `unavailable` */
   async read<T>(work: (reader: AuditReader) => Promise<T>): Promise<T> {
     const { url, variable } = trailServer(this.options.settings);
     const reader = await AuditReader.open(url).catch((cause: unknown) => {
-      throw new Error(`NATS (${variable}) does not answer: the audit trail cannot be read`, { cause });
+      throw unavailable(`NATS (${variable}) does not answer: the audit trail cannot be read`, cause);
     });
     try {
       return await work(reader);
     } catch (cause) {
       if (isUnserved(cause))
-        throw new Error(`NATS (${variable}) has no JetStream: there is no audit trail`, { cause });
+        throw unavailable(
+          `NATS (${variable}) has no JetStream, which stores the audit trail: turn it on, and run migrate`,
+          cause,
+        );
       throw cause;
     } finally {
       await reader.close();
     }
   }
+}
+
+function unavailable(message: string, cause: unknown): AdministrationError {
+  return new AdministrationError('unavailable', [{ id: 'audit_trail_unavailable', message }], { cause });
 }

@@ -63,7 +63,6 @@ export function handoverText(
   // Required with the scope openid (OpenID Connect Core 3.1.2.1).
   if (isOpenId) authorization.set('response_type', 'code');
   const nonce = isOpenId ? '&nonce=$NONCE' : '';
-  const guides = isOpenId ? '`integrate.md` and `openid.md`' : '`integrate.md`';
   const parameters = `${authorization}&state=$STATE${nonce}&code_challenge=$CHALLENGE&code_challenge_method=S256`;
   const idField = idFieldOf(clientId);
   const start = requirePar
@@ -135,7 +134,7 @@ Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
 
 Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
 ${openIdSection(client, scopes, { AUTH_URL, BASE_URL })}
-${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries: ${guide ?? `${guides}, which the operator sends with this text`}
+${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries${guide === undefined ? '. If it did not come with this text, ask the operator for it.' : `: ${guide}`}
 
 ## Try it
 

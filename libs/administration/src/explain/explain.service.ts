@@ -15,7 +15,7 @@ import { Rule, Text, validated } from '../input.js';
 import { quoted } from '../text.js';
 import { clientIdOf, type Explanation, explanationOf, isRefusal } from './explanation.js';
 import { type GrantOwner, GrantOwners } from './grant-owners.js';
-import { isSimilar, referenceIn } from './reference.js';
+import { isSimilar, referenceIn, searchedSince } from './reference.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
 /** Time before and after a request in which events of the same client are shown, in milliseconds. */
@@ -27,7 +27,7 @@ const MAX_INDEXED = 1_000;
 const ONE_REQUEST_MS = 60_000;
 const MAX_SIMILAR = 5;
 const BATCH = 500;
-const RECENT_MS = 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 /** Searched first: nearly every reported reference belongs to these types, and their events are few. */
 const REFUSALS: readonly AuditType[] = [
@@ -188,7 +188,7 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
       const others = AUDIT_TYPES.filter((type) => !REFUSALS.includes(type));
       // NATS filters by type and time, not by reference. Most references are reported on the same day.
       const passes = [
-        { types: REFUSALS, since: new Date(Date.now() - RECENT_MS) },
+        { types: REFUSALS, since: new Date(Date.now() - DAY_MS) },
         { types: REFUSALS },
         { types: others },
       ];
@@ -309,18 +309,13 @@ function unknownReference(
   streams: readonly AuditStreamState[],
   warnings: readonly string[],
 ): AdministrationError {
-  const kept = streams
-    .filter(({ first }) => first !== null)
-    .map(({ stream, first }) => `${stream} since ${first?.toISOString()}`);
   const messages = [
-    `no event has the reference ${quoted(reference)}`,
+    streams.every(({ first }) => first === null)
+      ? `no event has the reference ${quoted(reference)}: the audit trail is empty; do the services run with this NATS_URL?`
+      : `no event since ${searchedSince(streams)} UTC has the reference ${quoted(reference)}: check it for typos, ` +
+        'try again if the request was just now, or search for it in the log of the service, which also has older requests and those without an event',
     ...warnings,
     ...(similar.length > 0 ? [`similar references, in case of a typo: ${similar.join(', ')}`] : []),
-    kept.length > 0
-      ? `the request may be older than the audit trail, which has ${kept.join(', ')}`
-      : 'the audit trail is empty: do the services run with this NATS_URL, and does NATS have JetStream?',
-    'it may be from another installation, or less than a second old: then run this again',
-    'requests that succeed without an event, and those refused under overload, are only in the log of the service',
   ];
   return new AdministrationError(
     'unknown',

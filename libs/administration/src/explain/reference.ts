@@ -1,3 +1,4 @@
+import type { AuditStreamState } from '#audit/reader.js';
 import { quoted } from '../text.js';
 import { refusal } from '../administration.error.js';
 
@@ -31,4 +32,19 @@ export function isSimilar(reference: string, other: string): boolean {
   for (let at = 0; at < reference.length; at++)
     if (reference[at] !== other[at] && ++different > 2) return false;
   return true;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Time from which every stream still has all its events, like `2026-11-22 18:04`. */
+export function searchedSince(
+  streams: readonly Pick<AuditStreamState, 'created' | 'first' | 'bytes' | 'maxBytes' | 'maxAgeDays'>[],
+  now = Date.now(),
+): string {
+  const times = streams.map(({ created, first, bytes, maxBytes, maxAgeDays }) => {
+    const kept = Math.max(Date.parse(created), now - maxAgeDays * DAY_MS);
+    // A full stream discards its oldest events.
+    return bytes > maxBytes / 2 && first ? Math.max(kept, first.getTime()) : kept;
+  });
+  return new Date(Math.max(...times)).toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -4,7 +4,7 @@ import type { ClientWithSecrets } from '#database/client/client.js';
 import { comparisonOf } from '../../src/explain/comparison.js';
 import { closestDifference, differenceOf, markedText } from '../../src/explain/difference.js';
 import { explanationOf } from '../../src/explain/explanation.js';
-import { isSimilar, referenceIn } from '../../src/explain/reference.js';
+import { isSimilar, referenceIn, searchedSince } from '../../src/explain/reference.js';
 import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
 import { registeredClient } from '#test/support/registered-client.js';
 
@@ -450,5 +450,27 @@ describe('a reference', () => {
     ['dhdpfs_iGBYa', 'dhdpfs_iGBY', false],
   ])('%s resembles %s: %s', (one, other, similar) => {
     expect(isSimilar(one, other)).toBe(similar);
+  });
+});
+
+describe('the time since when a reference was searched', () => {
+  const NOW = Date.parse('2026-11-22T18:00:00Z');
+  const stream = { bytes: 0, maxBytes: 100, maxAgeDays: 90, first: new Date('2026-11-20T06:30:00Z') };
+  const [old, young] = ['2025-01-01T00:00:00Z', '2026-11-01T12:00:00Z'];
+
+  it.each([
+    ['as long as events are kept', [{ ...stream, created: old }], '2026-08-24 18:00'],
+    ['since the stream was created', [{ ...stream, created: young }], '2026-11-01 12:00'],
+    ['since the oldest event of a full stream', [{ ...stream, created: old, bytes: 99 }], '2026-11-20 06:30'],
+    [
+      'for which every stream has all its events',
+      [
+        { ...stream, created: old },
+        { ...stream, created: young },
+      ],
+      '2026-11-01 12:00',
+    ],
+  ])('is the time %s', (_, streams, expected) => {
+    expect(searchedSince(streams, NOW)).toBe(expected);
   });
 });
