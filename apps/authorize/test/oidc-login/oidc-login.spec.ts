@@ -241,7 +241,7 @@ describe('a provider', () => {
   });
 
   // OpenID Connect Discovery 4.3
-  it('is not used if its metadata have another issuer', async () => {
+  it('is not used if its metadata has another issuer', async () => {
     const real = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
     provider.state.metadata = { issuer: `${provider.issuer}/` };

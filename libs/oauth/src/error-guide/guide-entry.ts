@@ -1,5 +1,5 @@
 /**
- * Who can fix an error: the application's developer, the user, the operator (with commands), or the
+ * Party that can fix an error: the application's developer, the user, the operator (with commands), or the
  * team that runs the service.
  */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
