@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { type KeyRingName, TokenKeyStore } from '#database/token-key/token-key.store.js';
-import { messageOf } from '#platform/message-of.js';
+import { BackgroundLoop } from '#platform/background-loop.js';
 import { KeyRing } from './key-ring.js';
 import type { Lifetimes } from './lifetimes.js';
 
@@ -29,16 +29,18 @@ export interface SigningKeyChange {
 }
 
 const INTERVAL_S = 60 * 60;
-const RETRY_S = 60;
+const INTERVALS_MS = { pass: INTERVAL_S * 1000, retry: 60_000 };
 
 /** Until when live tokens may need each signing key, and an hour more: a process signs until its next record. */
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');
   private readonly listeners = new Set<(change: SigningKeyChange) => void>();
-  private timer: NodeJS.Timeout | undefined;
   private readonly recorded = new Set<KeyRingName>();
-  private isFailing = false;
-  private isShutDown = false;
+  private readonly loop = new BackgroundLoop(
+    () => this.record(),
+    INTERVALS_MS,
+    (reason) => this.logger.warn(`the signing key has not been recorded yet: ${reason}`),
+  );
 
   constructor(
     private readonly rings: readonly RecordedRing[],
@@ -51,37 +53,21 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
   }
 
   onApplicationBootstrap(): void {
-    void this.run();
+    this.loop.run();
   }
 
   onApplicationShutdown(): void {
-    this.isShutDown = true;
-    clearTimeout(this.timer);
+    this.loop.stop();
   }
 
-  private async run(): Promise<void> {
-    const isRecorded = await this.record();
-    this.isFailing = !isRecorded;
-    if (this.isShutDown) return;
-    this.timer = setTimeout(() => void this.run(), (isRecorded ? INTERVAL_S : RETRY_S) * 1000).unref();
-  }
-
-  private async record(): Promise<boolean> {
-    try {
-      for (const { ring, ids, lifetimeS } of this.rings) {
-        const [key = ''] = ids;
-        const previousKey = await this.store.recordRing(ids, lifetimeS + INTERVAL_S, ring);
-        // During a rollout processes sign with different keys, so only the first record of a process counts.
-        if (!this.recorded.has(ring) && previousKey !== null && previousKey !== key)
-          this.notify({ ring, key, previousKey });
-        this.recorded.add(ring);
-      }
-      return true;
-    } catch (error) {
-      const reason = messageOf(error);
-      if (!this.isFailing && !this.isShutDown)
-        this.logger.warn(`the signing key has not been recorded yet: ${reason}`);
-      return false;
+  private async record(): Promise<void> {
+    for (const { ring, ids, lifetimeS } of this.rings) {
+      const [key = ''] = ids;
+      const previousKey = await this.store.recordRing(ids, lifetimeS + INTERVAL_S, ring);
+      // During a rollout processes sign with different keys, so only the first record of a process counts.
+      if (!this.recorded.has(ring) && previousKey !== null && previousKey !== key)
+        this.notify({ ring, key, previousKey });
+      this.recorded.add(ring);
     }
   }
 

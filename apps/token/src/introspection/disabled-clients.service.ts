@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import {
   Injectable,
   Logger,
@@ -10,7 +9,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import type { ActiveToken, Refusal } from '#grants/grant.js';
 import { type ClientChanged, SUBJECTS, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { messageOf } from '#platform/message-of.js';
+import { BackgroundLoop } from '#platform/background-loop.js';
 
 const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
 
@@ -35,30 +34,31 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
   private readonly unknown = new Map<string, number>();
   private broadcasts = 0;
   private reading: Promise<void> | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private isFailing = false;
-  private isShutDown = false;
+  private readonly loop: BackgroundLoop;
 
   constructor(
     private readonly store: ClientStore,
     private readonly nats: NatsConnection,
-    @Optional() private readonly intervals = INTERVALS_MS,
-  ) {}
+    @Optional() intervals = INTERVALS_MS,
+  ) {
+    this.loop = new BackgroundLoop(
+      () => this.readAll(),
+      intervals,
+      (reason) => this.logger.error(`cannot read which clients are disabled: ${reason}`),
+    );
+  }
 
   onApplicationBootstrap(): void {
-    // Bound, so that readings do not belong to the trace of the message that triggered them.
-    const read = AsyncResource.bind(() => void this.keepReading());
     this.nats.onStale((tag) => {
       if (tag?.startsWith(CLIENT_TAG)) this.unknown.set(tag, ++this.broadcasts);
       else if (tag !== null) return;
-      read();
+      this.loop.run();
     });
-    read();
+    this.loop.run();
   }
 
   onApplicationShutdown(): void {
-    this.isShutDown = true;
-    clearTimeout(this.timer);
+    this.loop.stop();
   }
 
   /**
@@ -72,28 +72,9 @@ export class DisabledClients implements OnApplicationBootstrap, OnApplicationShu
     return this.disabled.has(clientId) ? { outcome: 'client_disabled', grantId: result.grantId } : result;
   }
 
-  /** Reads immediately and schedules the next reading. The latest call wins. */
-  private async keepReading(): Promise<void> {
-    clearTimeout(this.timer);
-    const waitMs = await this.pass();
-    if (this.isShutDown) return;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.keepReading(), waitMs).unref();
-  }
-
-  private async pass(): Promise<number> {
-    try {
-      do await this.read();
-      while (this.unknown.size > 0);
-      this.isFailing = false;
-      return this.intervals.pass;
-    } catch (error) {
-      const reason = messageOf(error);
-      if (!this.isFailing && !this.isShutDown)
-        this.logger.error(`cannot read which clients are disabled: ${reason}`);
-      this.isFailing = true;
-      return this.intervals.retry;
-    }
+  private async readAll(): Promise<void> {
+    do await this.read();
+    while (this.unknown.size > 0);
   }
 
   private read(): Promise<void> {

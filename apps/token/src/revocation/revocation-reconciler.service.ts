@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import {
   Injectable,
   Logger,
@@ -9,7 +8,7 @@ import {
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { messageOf } from '#platform/message-of.js';
+import { BackgroundLoop } from '#platform/background-loop.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
@@ -35,78 +34,58 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
   private announceAll = false;
   /** Incremented when Redis or NATS may have lost revocations. */
   private losses = 0;
-  private timer: NodeJS.Timeout | undefined;
-  private isRunning = false;
-  private isFailing = false;
-  private isShutDown = false;
+  private readonly loop: BackgroundLoop;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly nats: NatsConnection,
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
-    @Optional() private readonly intervals = INTERVALS_MS,
-  ) {}
+    @Optional() intervals = INTERVALS_MS,
+  ) {
+    this.loop = new BackgroundLoop(
+      () => this.pass(),
+      intervals,
+      (reason) => this.logger.error(`recorded revocations could not be applied yet: ${reason}`),
+    );
+  }
 
   onApplicationBootstrap(): void {
-    // Bound, so that passes do not belong to the trace of the request that noticed a loss.
-    this.redis.onReady(AsyncResource.bind(() => this.onLoss()));
-    const onReconnect = AsyncResource.bind(() => {
+    this.redis.onReady(() => this.onLoss());
+    this.nats.onStale((tag) => {
+      if (tag !== null) return;
       this.announceAll = true;
       this.onLoss();
-    });
-    this.nats.onStale((tag) => {
-      if (tag === null) onReconnect();
     });
   }
 
   onApplicationShutdown(): void {
-    this.isShutDown = true;
-    clearTimeout(this.timer);
+    this.loop.stop();
   }
 
   private onLoss(): void {
     this.losses++;
     this.lookback = Math.max(this.lookback, LOSS_MS);
-    void this.run();
+    this.loop.run();
   }
 
-  private async run(): Promise<void> {
-    if (this.isRunning || this.isShutDown) return;
-    this.isRunning = true;
-    clearTimeout(this.timer);
-    const waitMs = await this.pass();
-    this.isRunning = false;
-    if (!this.isShutDown) this.timer = setTimeout(() => void this.run(), waitMs).unref();
-  }
-
-  private async pass(): Promise<number> {
+  private async pass(): Promise<void> {
     const losses = this.losses;
-    try {
-      const began = await this.records.databaseTime();
-      this.watermark ??= began;
-      const changed = await this.revocations.reconcile({
-        since: this.watermark - this.lookback,
-        until: began,
-        announceAll: this.announceAll,
-        // After a loss, the next pass starts again with the newest revocations.
-        isObsolete: () => losses !== this.losses,
-      });
-      // An unavailable Redis may lose data, so the watermark does not advance.
-      await this.redis.check();
-      if (losses !== this.losses) return 0;
-      this.watermark = began;
-      this.lookback = 0;
-      this.announceAll = false;
-      if (changed > 0) this.logger.log(`applied ${changed} revocations that Redis did not have`);
-      this.isFailing = false;
-      return this.intervals.pass;
-    } catch (error) {
-      const reason = messageOf(error);
-      if (!this.isFailing && !this.isShutDown)
-        this.logger.error(`recorded revocations could not be applied yet: ${reason}`);
-      this.isFailing = true;
-      return this.intervals.retry;
-    }
+    const began = await this.records.databaseTime();
+    this.watermark ??= began;
+    const changed = await this.revocations.reconcile({
+      since: this.watermark - this.lookback,
+      until: began,
+      announceAll: this.announceAll,
+      // After a loss, the next pass starts again with the newest revocations.
+      isObsolete: () => losses !== this.losses,
+    });
+    // An unavailable Redis may lose data, so the watermark does not advance.
+    await this.redis.check();
+    if (losses !== this.losses) return this.pass();
+    this.watermark = began;
+    this.lookback = 0;
+    this.announceAll = false;
+    if (changed > 0) this.logger.log(`applied ${changed} revocations that Redis did not have`);
   }
 }

@@ -1,0 +1,51 @@
+import { AsyncResource } from 'node:async_hooks';
+import { messageOf } from './message-of.js';
+
+/** Milliseconds until the next run, and until a failed run is repeated. */
+export interface LoopIntervals {
+  readonly pass: number;
+  readonly retry: number;
+}
+
+/** Runs a task again and again. Reports the first of consecutive failures. */
+export class BackgroundLoop {
+  /** Runs the task immediately, unless it is running. Bound, so that a run does not belong to the trace of its caller. */
+  readonly run = AsyncResource.bind(() => void this.runNow());
+  private timer: NodeJS.Timeout | undefined;
+  private isRunning = false;
+  private isFailing = false;
+  private isStopped = false;
+
+  constructor(
+    private readonly task: () => Promise<void>,
+    private readonly intervals: LoopIntervals,
+    private readonly onFailure: (reason: string) => void,
+  ) {}
+
+  /** A run that has begun continues. */
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private async runNow(): Promise<void> {
+    if (this.isRunning || this.isStopped) return;
+    this.isRunning = true;
+    clearTimeout(this.timer);
+    const waitMs = await this.pass();
+    this.isRunning = false;
+    if (!this.isStopped) this.timer = setTimeout(this.run, waitMs).unref();
+  }
+
+  private async pass(): Promise<number> {
+    try {
+      await this.task();
+      this.isFailing = false;
+      return this.intervals.pass;
+    } catch (error) {
+      if (!this.isFailing && !this.isStopped) this.onFailure(messageOf(error));
+      this.isFailing = true;
+      return this.intervals.retry;
+    }
+  }
+}
