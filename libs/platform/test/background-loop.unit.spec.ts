@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BackgroundLoop } from '#platform/background-loop.js';
+import { until } from '#test/support/until.js';
 
 const NEVER = 60_000;
 
@@ -16,9 +17,7 @@ describe('a background loop', () => {
     );
     loop.run();
   };
-  const runsReach = async (count: number) => {
-    while (runs < count) await nextTurn();
-  };
+  const runsReach = (count: number) => until(`the task has run ${count} times`, NEVER, () => runs >= count);
 
   beforeEach(() => {
     [runs, reports] = [0, []];

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ClientAuthModule } from '../client-auth/client-auth.module.js';
+import { RecordedRevocationsService } from './recorded-revocations.service.js';
 import { RevocationReconciler } from './revocation-reconciler.service.js';
 import { RevocationResponder } from './revocation.responder.js';
 import { RevokeController } from './revoke.controller.js';
@@ -7,6 +8,6 @@ import { RevokeController } from './revoke.controller.js';
 @Module({
   imports: [ClientAuthModule],
   controllers: [RevokeController, RevocationResponder],
-  providers: [RevocationReconciler],
+  providers: [RecordedRevocationsService, RevocationReconciler],
 })
 export class RevocationModule {}

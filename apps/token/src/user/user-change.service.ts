@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { refusedRow } from '#database/connection/errors.js';
@@ -34,6 +35,7 @@ export class UserChangeService {
     private readonly revocations: RevocationService,
     private readonly nats: NatsConnection,
     private readonly logouts: LogoutPublisher,
+    private readonly audit: AuditPublisher,
     private readonly configuration: TokenConfiguration,
   ) {}
 
@@ -63,6 +65,7 @@ export class UserChangeService {
       const { id, outcome, disabled } = await this.users.upsert(user);
       if (id === null || outcome === 'deleted') return { status: 'stale' };
       await this.announce(id);
+      if (outcome === 'created' || outcome === 'updated') this.record(`user.${outcome}`, id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
       const refusal = error instanceof DuplicateUserError ? error.message : refusedRow(error);
@@ -79,6 +82,7 @@ export class UserChangeService {
     if (disabled.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
     await this.endAccess(disabled.id);
     const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
+    if (status === 'disabled') this.record('user.disabled', disabled.id);
     return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
   }
 
@@ -97,6 +101,7 @@ export class UserChangeService {
     if (outcome === 'stale') return { status: 'stale', user_id: id };
     // Between the two steps, the user was enabled and granted access, or was created.
     if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
+    this.record('user.deleted', id);
     return {
       status: 'deleted',
       user_id: id,
@@ -116,5 +121,9 @@ export class UserChangeService {
     this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
     // The reply must wait until NATS has the broadcast.
     await this.nats.ping();
+  }
+
+  private record(type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`, userId: number): void {
+    this.audit.record({ type, user_id: userId, detail: { by: 'the product, over NATS' } });
   }
 }

@@ -1,7 +1,5 @@
 import { Controller, Logger } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import type { AuditType } from '#audit/event.js';
-import { AuditPublisher } from '#audit/publisher.js';
 import type { UserRecord } from '#database/user/user-record.js';
 import {
   SUBJECTS,
@@ -11,22 +9,11 @@ import {
 } from '#messaging/contract.js';
 import { UserChangeService } from './user-change.service.js';
 
-/** Keyed by outcome. A refused or repeated message changes nothing. */
-const EVENTS: Readonly<Partial<Record<string, AuditType>>> = {
-  created: 'user.created',
-  updated: 'user.updated',
-  disabled: 'user.disabled',
-  deleted: 'user.deleted',
-};
-
 @Controller()
 export class UserResponder {
   private readonly logger = new Logger(UserResponder.name);
 
-  constructor(
-    private readonly changes: UserChangeService,
-    private readonly audit: AuditPublisher,
-  ) {}
+  constructor(private readonly changes: UserChangeService) {}
 
   @MessagePattern(SUBJECTS.userUpsert)
   async upsert(@Payload() message: UserRecord): Promise<UserUpsertReply> {
@@ -50,9 +37,6 @@ export class UserResponder {
   ): Reply {
     const { user_id, status } = reply;
     this.logger.log({ user_id, status, msg });
-    const type = EVENTS[status];
-    if (type && user_id !== undefined)
-      this.audit.record({ type, user_id, detail: { by: 'the product, over NATS' } });
     return reply;
   }
 }
