@@ -2,58 +2,28 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
-import { Client } from 'pg';
 import { generateClientSecret } from '#oauth/client.js';
 import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
-import { type AppProcess, startApp } from '../support/app-process.js';
-import { type Isolated, isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
-import { FaultProxy } from '../support/fault-proxy.js';
+import { openRotation, type RotatedApp, type Rotation } from './rotation.js';
 import { register, withStores } from './running-product.js';
 import { allow } from './use-product.js';
-
-type Name = 'authorize' | 'token';
 
 const CALLBACK = 'http://localhost:1/callback';
 const KID = /[\w-]{43}/;
 
-let services: Isolated;
-let database: Client;
-let env: Record<string, string>;
+let rotation: Rotation;
 let user: { email: string; password: string };
 let application: { client_id: string; client_secret: string };
-const balancers = {} as Record<Name, FaultProxy>;
-const running: Record<Name, AppProcess[]> = { authorize: [], token: [] };
 
 beforeAll(async () => {
-  services = await isolate();
-  database = new Client({ connectionString: services.databaseUrl });
-  await database.connect();
-  [balancers.authorize, balancers.token] = await Promise.all([
-    FaultProxy.start('http://localhost'),
-    FaultProxy.start('http://localhost'),
-  ]);
-  const originOf = ({ url }: FaultProxy) => new URL(url).origin;
-  env = {
-    AUTH_URL: originOf(balancers.authorize),
-    BASE_URL: originOf(balancers.token),
-    API_URL: 'http://localhost:1',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
-    TOKEN_KEYS: randomBytes(32).toString('base64url'),
-    LOG_LEVEL: 'warn',
-  };
-  const urls = {
-    AUTH_URL: env['AUTH_URL'] ?? '',
-    BASE_URL: env['BASE_URL'] ?? '',
-    API_URL: 'http://localhost:1',
-  };
-  ({ user } = await register(services.databaseUrl, urls, CALLBACK));
+  rotation = await openRotation({ TOKEN_KEYS: randomBytes(32).toString('base64url') });
+  const { DATABASE_URL: databaseUrl } = rotation.env;
+  ({ user } = await register(databaseUrl, rotation.env, CALLBACK));
   const { secret, hash } = generateClientSecret();
-  const { clientId } = await withStores(services.databaseUrl, (stores) =>
+  const { clientId } = await withStores(databaseUrl, (stores) =>
     stores.get(ClientStore).create({
       name: 'Room Finder',
       type: 'confidential',
@@ -67,10 +37,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   load.ends = true;
-  await Promise.all(Object.values(running).flatMap((apps) => apps.map((app) => app.stop())));
-  for (const balancer of Object.values(balancers)) await balancer.close();
-  await database?.end();
-  await services?.close();
+  await rotation?.close();
 });
 
 /** An application with two libraries that cache the published keys. */
@@ -81,7 +48,7 @@ interface RelyingParty {
 
 async function relyingParty(): Promise<RelyingParty> {
   const { client_id, client_secret } = application;
-  const issuer = new URL(env['BASE_URL'] ?? '');
+  const issuer = new URL(rotation.env.BASE_URL);
   const options = { execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks] };
   const configuration = await openid.discovery(issuer, client_id, client_secret, undefined, options);
   const keys = createRemoteJWKSet(new URL(configuration.serverMetadata().jwks_uri ?? ''));
@@ -137,14 +104,10 @@ async function moreLogins(count: number): Promise<void> {
   expect(load.refused).toEqual([]);
 }
 
-async function rollOut(name: Name, keys: string, settings: Record<string, string> = {}): Promise<void> {
+async function rollOut(name: RotatedApp, keys: string, settings: Record<string, string> = {}): Promise<void> {
   const ID_TOKEN_KEYS = name === 'token' ? keys : publicIdTokenKeys(keys);
   for (let at = 0; at < 2; at += 1) {
-    const fresh = await startApp(name, { ...env, ...settings, ID_TOKEN_KEYS });
-    const old = running[name][at];
-    running[name][at] = fresh;
-    balancers[name].targets = running[name].map(({ url }) => url) as [string, ...string[]];
-    await old?.stop();
+    await rotation.replace(name, at, { ...settings, ID_TOKEN_KEYS });
     if (load.logins > 0) await moreLogins(2);
   }
 }
@@ -155,18 +118,8 @@ interface Step {
   readonly id_token_keys: string;
 }
 
-const keysNext = (present: string) =>
-  runOperator(['keys', 'next', '--id-token', '--stdin', '--json'], env, present);
-
-async function nextStep(present: string): Promise<Step> {
-  let printed = '';
-  await until('keys next prints the step', 60_000, async () => {
-    const { code, stdout } = await keysNext(present);
-    printed = stdout;
-    return code === 0;
-  });
-  return JSON.parse(printed) as Step;
-}
+const keysNext = (present: string) => rotation.keysNext(present, '--id-token');
+const nextStep = (present: string) => rotation.nextStep<Step>(present, '--id-token');
 
 /** Moves the start of a process six minutes into the past, instead of waiting. */
 const STARTED_BEFORE = `--import=data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
@@ -201,7 +154,7 @@ it('no library refuses an ID token during a rotation of the keys of ID tokens', 
   expect([tooEarly.code, tooEarly.stderr]).toEqual([1, expect.stringMatching(oldKid)]);
 
   party = await relyingParty();
-  await database.query('UPDATE token_keys SET needed_until = now() WHERE id = $1', [oldKid]);
+  await rotation.database.query('UPDATE token_keys SET needed_until = now() WHERE id = $1', [oldKid]);
   const removal = await nextStep(signing.id_token_keys);
   expect([added.step, signing.step, removal.step]).toEqual([1, 2, 3]);
   await rollOut('token', removal.id_token_keys);
@@ -212,7 +165,7 @@ it('no library refuses an ID token during a rotation of the keys of ID tokens', 
   await logins;
   expect(load.refused).toEqual([]);
   expect(oldKid).toMatch(KID);
-  const listed = JSON.parse((await runOperator(['keys', 'list', '--json'], env)).stdout) as {
+  const listed = JSON.parse((await runOperator(['keys', 'list', '--json'], rotation.env)).stdout) as {
     id_token_keys: { id: string; missing_in: string[] }[];
     problems: unknown[];
   };

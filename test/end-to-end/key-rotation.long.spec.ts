@@ -1,25 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { Client } from 'pg';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
-import { type Isolated, isolate } from '../support/isolate.js';
 import { until } from '../support/until.js';
-import { FaultProxy } from '../support/fault-proxy.js';
+import { openRotation, type Rotation } from './rotation.js';
 import { register } from './running-product.js';
 import { type Answer, ProductUser } from './use-product.js';
 
 const newKey = (): string => randomBytes(32).toString('base64url');
 const REPLICAS = 2;
-type RingApp = 'authorize' | 'token';
 
-let services: Isolated;
-let database: Client;
-let env: Record<string, string>;
+let rotation: Rotation;
+let resource: AppProcess | undefined;
 let user: ProductUser;
-const balancers = {} as Record<RingApp, FaultProxy>;
-const running: Record<RingApp | 'resource', AppProcess[]> = { authorize: [], token: [], resource: [] };
 
 /** Unexpected responses. The first one ends the load. */
 const refused: unknown[] = [];
@@ -31,41 +25,14 @@ const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
 
 beforeAll(async () => {
-  services = await isolate();
-  database = new Client({ connectionString: services.databaseUrl });
-  await database.connect();
-  [balancers.authorize, balancers.token] = await Promise.all([
-    FaultProxy.start('http://localhost'),
-    FaultProxy.start('http://localhost'),
-  ]);
-  const originOf = ({ url }: FaultProxy) => new URL(url).origin;
-  const addresses = { AUTH_URL: originOf(balancers.authorize), BASE_URL: originOf(balancers.token) };
-  env = {
-    ...addresses,
-    API_URL: 'http://localhost:1',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
-    LOG_LEVEL: 'warn',
-  };
+  rotation = await openRotation();
 });
 
 afterAll(async () => {
   load.ends = true;
-  await Promise.all(Object.values(running).flatMap((apps) => apps.map((app) => app.stop())));
-  for (const balancer of Object.values(balancers)) await balancer.close();
-  await database?.end();
-  await services?.close();
+  await resource?.stop();
+  await rotation?.close();
 });
-
-/** Replaces one process: the new one takes over before the old one gets SIGTERM. */
-async function replace(name: RingApp, at: number, tokenKeys: string): Promise<void> {
-  const fresh = await startApp(name, { ...env, TOKEN_KEYS: tokenKeys });
-  const old = running[name][at];
-  running[name][at] = fresh;
-  balancers[name].targets = running[name].map(({ url }) => url) as [string, ...string[]];
-  await old?.stop();
-}
 
 /** @param halfway called after the first replacement */
 async function rollOut(
@@ -74,29 +41,15 @@ async function rollOut(
 ): Promise<void> {
   for (let at = 0; at < REPLICAS; at += 1) {
     for (const name of ['token', 'authorize'] as const) {
-      await replace(name, at, tokenKeys);
+      await rotation.replace(name, at, { TOKEN_KEYS: tokenKeys });
       if (at === 0 && name === 'token') await halfway();
     }
   }
 }
 
-const keysNext = (present: string, ...args: string[]) =>
-  runOperator(['keys', 'next', '--stdin', '--json', ...args], env, present);
-
 interface Step {
   readonly step: number;
   readonly token_keys: string;
-}
-
-/** Waits until all processes have answered and recorded their rings. */
-async function nextStep(present: string, ...args: string[]): Promise<Step> {
-  let printed = '';
-  await until('keys next knows the step', 60_000, async () => {
-    const { code, stdout } = await keysNext(present, ...args);
-    printed = stdout;
-    return code === 0;
-  });
-  return JSON.parse(printed) as Step;
 }
 
 function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
@@ -159,14 +112,10 @@ async function loadGoesOn(times: number): Promise<void> {
 
 it('two rotations under load reject no request, including tokens from before the first rotation', async () => {
   let ring = newKey();
-  await Promise.all([rollOut(ring), startApp('resource', env).then((app) => running.resource.push(app))]);
-  const [resource] = running.resource;
-  const urls = {
-    AUTH_URL: env['AUTH_URL'] ?? '',
-    BASE_URL: env['BASE_URL'] ?? '',
-    API_URL: resource?.url ?? '',
-  };
-  const run = await register(services.databaseUrl, urls, 'http://localhost:1/callback');
+  await rollOut(ring);
+  resource = await startApp('resource', rotation.env);
+  const urls = { ...rotation.env, API_URL: resource.url };
+  const run = await register(urls.DATABASE_URL, urls, 'http://localhost:1/callback');
   user = new ProductUser(run);
   // Signed by the first key, and not used before both rotations are over.
   const kept = await exchange();
@@ -177,16 +126,16 @@ it('two rotations under load reject no request, including tokens from before the
   await loadGoesOn(5);
 
   const steps: number[] = [];
-  for (const rotation of [1, 2]) {
-    const added = await nextStep(ring, ...(rotation === 2 ? ['--begin'] : []));
+  for (const round of [1, 2]) {
+    const added = await rotation.nextStep<Step>(ring, ...(round === 2 ? ['--begin'] : []));
     await rollOut(added.token_keys, async () => {
       // The other processes do not have the new key yet.
-      const early = await keysNext(added.token_keys);
+      const early = await rotation.keysNext(added.token_keys);
       expect([early.code, early.stdout]).toEqual([1, '']);
       expect(early.stderr).toMatch('still has another value of TOKEN_KEYS');
     });
     await loadGoesOn(5);
-    const signing = await nextStep(added.token_keys);
+    const signing = await rotation.nextStep<Step>(added.token_keys);
     await rollOut(signing.token_keys);
     await loadGoesOn(5);
     ring = signing.token_keys;
@@ -196,14 +145,14 @@ it('two rotations under load reject no request, including tokens from before the
   expect(ring.split(',')).toHaveLength(3);
 
   // Ninety days later no live token was signed with the older keys.
-  const tooEarly = await keysNext(ring);
+  const tooEarly = await rotation.keysNext(ring);
   expect([tooEarly.code, tooEarly.stderr]).toEqual([1, expect.stringMatching('live tokens may need')]);
   await me(kept['access_token']);
   expectOk('refresh', await delivered(() => user.refresh(kept['refresh_token'])));
-  await database.query(
+  await rotation.database.query(
     `UPDATE token_keys SET needed_until = now() WHERE last_signed_at < (SELECT max(last_signed_at) FROM token_keys)`,
   );
-  const removal = await nextStep(ring);
+  const removal = await rotation.nextStep<Step>(ring);
   expect([removal.step, removal.token_keys]).toEqual([3, ring.split(',')[0]]);
   await rollOut(removal.token_keys);
   await loadGoesOn(5);
@@ -211,6 +160,6 @@ it('two rotations under load reject no request, including tokens from before the
   load.ends = true;
   await failure;
   expect(refused).toEqual([]);
-  const listed = await runOperator(['keys', 'list', '--json'], env);
+  const listed = await runOperator(['keys', 'list', '--json'], rotation.env);
   expect(JSON.parse(listed.stdout)).toMatchObject({ keys: [{ missing_in: [] }], problems: [] });
 }, 600_000);

@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, Optional } from '@nestjs/common';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { messageOf } from '#platform/message-of.js';
@@ -14,9 +14,13 @@ export class UsageRecorder implements BeforeApplicationShutdown {
   private readonly grants: DailyUses;
   private readonly secrets: DailyUses;
 
-  constructor(grants: GrantRecordStore, secrets: ClientSecretStore) {
-    this.grants = new DailyUses('grants', (uses) => grants.touch(uses));
-    this.secrets = new DailyUses('client secrets', (uses) => secrets.touch(uses));
+  constructor(
+    grants: GrantRecordStore,
+    secrets: ClientSecretStore,
+    @Optional() clock: () => number = Date.now,
+  ) {
+    this.grants = new DailyUses('grants', clock, (uses) => grants.touch(uses));
+    this.secrets = new DailyUses('client secrets', clock, (uses) => secrets.touch(uses));
   }
 
   recordGrant(grantId: string): void {
@@ -55,11 +59,12 @@ class DailyUses {
   /** @param write may get the same use more than once */
   constructor(
     private readonly subject: string,
+    private readonly clock: () => number,
     private readonly write: (uses: readonly DailyUse[]) => Promise<void>,
   ) {}
 
   record(id: string): void {
-    const day = Math.floor(Date.now() / DAY_MS);
+    const day = Math.floor(this.clock() / DAY_MS);
     if (day === this.today && this.recorded.has(id)) return;
     // Forgotten entries are written again, which changes nothing.
     if (day !== this.today || this.recorded.size >= REMEMBERED) this.recorded.clear();

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { ClientSecretStore } from '#database/client/client-secret.store.js';
 import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
@@ -8,23 +7,20 @@ const DAY_MS = 86_400_000;
 describe('uses of a grant', () => {
   let written: { id: string; day: string }[];
   let recorder: UsageRecorder;
-  let now: jest.Spied<typeof Date.now>;
+  let now: number;
 
   beforeEach(() => {
     written = [];
     const touch = async (uses: typeof written) => void written.push(...uses);
     const nothing = { touch: async () => undefined } as unknown as ClientSecretStore;
-    recorder = new UsageRecorder({ touch } as unknown as GrantRecordStore, nothing);
-    now = jest.spyOn(Date, 'now').mockReturnValue(20_000 * DAY_MS);
+    now = 20_000 * DAY_MS;
+    recorder = new UsageRecorder({ touch } as unknown as GrantRecordStore, nothing, () => now);
   });
-  afterEach(async () => {
-    now.mockRestore();
-    await recorder.beforeApplicationShutdown();
-  });
+  afterEach(() => recorder.beforeApplicationShutdown());
 
   it('are written once a day', async () => {
     for (const day of [20_000, 20_001]) {
-      now.mockReturnValue(day * DAY_MS);
+      now = day * DAY_MS;
       recorder.recordGrant('grant');
       await recorder.flush();
       recorder.recordGrant('grant');
