@@ -6,7 +6,7 @@ import {
   type BeforeApplicationShutdown,
 } from '@nestjs/common';
 import { jetstream, type JsMsg } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import {
   ACK_WAIT_MS,
   LOGOUT_CONSUMERS,
@@ -18,7 +18,7 @@ import {
 } from '#messaging/logout/logout-queue.js';
 import { ensureLogoutQueue, logoutQueueState } from '#messaging/logout/logout-stream.js';
 import { MalformedMessageError } from '#messaging/nats-message.js';
-import { natsOptions } from '#messaging/nats.connection.js';
+import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { messageOf } from '#platform/message-of.js';
 import type { LogoutQueueStatus } from '#platform/status/status-report.js';
@@ -73,22 +73,12 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async open(): Promise<void> {
-    const options = {
-      ...natsOptions(this.configuration.auditUrl, 'token logout'),
-      waitOnFirstConnect: false,
-    };
-    while (!this.isClosed) {
-      try {
-        const nats = await connect(options);
-        if (this.isClosed) return await nats.close();
-        this.nats = nats;
-        await this.ensureQueue(nats);
-        this.running = Promise.all([this.consumeEnded(nats), this.consumeDeliveries(nats)]);
-        return;
-      } catch {
-        await sleep(RETRY_MS, undefined, { ref: false });
-      }
-    }
+    const options = natsOptions(this.configuration.auditUrl, 'token logout');
+    const nats = await connectUntil(() => this.isClosed, options);
+    if (!nats) return;
+    this.nats = nats;
+    await this.ensureQueue(nats);
+    this.running = Promise.all([this.consumeEnded(nats), this.consumeDeliveries(nats)]);
   }
 
   /** The queue belongs to this app, and is created again if NATS has lost its data. */
