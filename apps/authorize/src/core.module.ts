@@ -1,11 +1,11 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { ClientDocumentOptions, ClientDocuments } from '#clients/client-documents.service.js';
+import { ClientDocumentOptions, ClientDocumentsService } from '#clients/client-documents.service.js';
 import { metadataHosts } from '#clients/metadata-hosts.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
-import { KeyRingRecorder } from '#grants/key-ring-recorder.service.js';
+import { KeyRingRecorder } from '#grants/key-ring-recorder.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';
@@ -84,7 +84,7 @@ export class CoreModule {
         provide: ClientDocumentOptions,
         useValue: { hosts: metadataHosts(configuration.CLIENT_METADATA_HOSTS) },
       },
-      ClientDocuments,
+      ClientDocumentsService,
     ];
     return {
       module: CoreModule,

@@ -6,10 +6,10 @@ import { failedRequest, hasRoute } from '#platform/http/failed-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { rawQuery, withQuery } from './urls.js';
-import { AuthorizationResponse } from './authorize/authorization-response.service.js';
+import { AuthorizationResponseService } from './authorize/authorization-response.service.js';
 import { KnownClientError } from './authorize/known-client.error.js';
 import { ExternalLoginError } from './external-login/external-login.error.js';
-import { CookieDiagnosis } from './session/cookie-diagnosis.service.js';
+import { CookieDiagnosisService } from './session/cookie-diagnosis.service.js';
 import { errorKind } from './ui/errors/error-kind.js';
 import { errorPage } from './ui/errors/error.page.js';
 import { LanguageService } from './ui/i18n/language.service.js';
@@ -23,8 +23,8 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
-    private readonly responses: AuthorizationResponse,
-    private readonly cookies: CookieDiagnosis,
+    private readonly responses: AuthorizationResponseService,
+    private readonly cookies: CookieDiagnosisService,
   ) {}
 
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {

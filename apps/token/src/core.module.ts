@@ -1,11 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { ClientDocumentOptions, ClientDocuments } from '#clients/client-documents.service.js';
+import { ClientDocumentOptions, ClientDocumentsService } from '#clients/client-documents.service.js';
 import { metadataHosts } from '#clients/metadata-hosts.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
-import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.service.js';
+import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
@@ -101,14 +101,14 @@ export class CoreModule {
           provide: ClientDocumentOptions,
           useValue: { hosts: metadataHosts(configuration.CLIENT_METADATA_HOSTS) },
         },
-        ClientDocuments,
+        ClientDocumentsService,
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
         OutsideHttp,
-        ClientDocuments,
+        ClientDocumentsService,
         GrantsModule,
         DatabaseModule,
         RedisModule,

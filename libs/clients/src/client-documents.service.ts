@@ -26,8 +26,8 @@ export abstract class ClientDocumentOptions {
 }
 
 @Injectable()
-export class ClientDocuments {
-  private readonly logger = new Logger(ClientDocuments.name);
+export class ClientDocumentsService {
+  private readonly logger = new Logger(ClientDocumentsService.name);
   private readonly pending = new Map<string, Promise<boolean>>();
   /** Due times that this process or another one has claimed, by URL: a cached client keeps its due time. */
   private readonly claimed = new Map<string, number>();

@@ -6,7 +6,7 @@ import type { GrantTransition } from './grant.js';
 import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
-import { KeyRingRecorder, type RecordedRing, tokenRing } from './key-ring-recorder.service.js';
+import { KeyRingRecorder, type RecordedRing, tokenRing } from './key-ring-recorder.js';
 import { LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { PushedRequestStore } from './pushed-request.store.js';
 import { RevocationPublisher } from './revocation.publisher.js';

@@ -14,7 +14,7 @@ export interface OAuthErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface FailedRequest {
+interface Failure {
   readonly status: number;
   /** Sent to the client; absent if the failure has no text that is safe to send. */
   readonly description?: string | undefined;
@@ -91,7 +91,7 @@ export class OAuthError extends Error {
   }
 
   /** Without a description, the client gets one by status: a framework's message may quote the request. */
-  static fromFailure({ status, description, headers, detail, cause }: FailedRequest): OAuthError {
+  static fromFailure({ status, description, headers, detail, cause }: Failure): OAuthError {
     const options = { headers, detail: detail as ErrorDetail, cause };
     if (status === 503) return OAuthError.unavailable(options);
     if (status >= 500) return OAuthError.serverError(options);

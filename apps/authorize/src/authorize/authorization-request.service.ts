@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ClientDocuments } from '#clients/client-documents.service.js';
+import { ClientDocumentsService } from '#clients/client-documents.service.js';
 import {
   type AuthorizationContext,
   AuthorizationContextStore,
@@ -35,7 +35,7 @@ export class AuthorizationRequestService {
 
   constructor(
     private readonly contexts: AuthorizationContextStore,
-    private readonly documents: ClientDocuments,
+    private readonly documents: ClientDocumentsService,
     private readonly pushed: PushedRequestService,
     private readonly configuration: AuthorizeConfiguration,
     private readonly scopes: ScopeCatalogue,

@@ -24,7 +24,7 @@ type Parameter = readonly [name: string, value: string];
 
 /** Builds and sends authorization responses (RFC 6749 4.1.2, 4.1.2.1). */
 @Injectable()
-export class AuthorizationResponse {
+export class AuthorizationResponseService {
   constructor(
     private readonly configuration: AuthorizeConfiguration,
     private readonly pushed: PushedRequestService,

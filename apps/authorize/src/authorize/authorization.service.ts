@@ -12,7 +12,7 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { withQuery } from '../urls.js';
-import { type Answer, AuthorizationResponse } from './authorization-response.service.js';
+import { type Answer, AuthorizationResponseService } from './authorization-response.service.js';
 import type { ValidatedRequest } from './validated-request.js';
 
 export interface Visit {
@@ -45,7 +45,7 @@ export type NextStep =
 export class AuthorizationService {
   constructor(
     private readonly sessions: SessionService,
-    private readonly responses: AuthorizationResponse,
+    private readonly responses: AuthorizationResponseService,
   ) {}
 
   /** @throws RedirectableError if the request needs a page that `prompt=none` forbids */

@@ -11,7 +11,7 @@ import { SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
-import { AuthorizationResponse } from './authorization-response.service.js';
+import { AuthorizationResponseService } from './authorization-response.service.js';
 import { AuthorizationService, type NextStep, type Visit } from './authorization.service.js';
 import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
 
@@ -25,7 +25,7 @@ export class AuthorizeController {
   constructor(
     private readonly requests: AuthorizationRequestService,
     private readonly authorization: AuthorizationService,
-    private readonly responses: AuthorizationResponse,
+    private readonly responses: AuthorizationResponseService,
     private readonly sessions: SessionService,
     private readonly language: LanguageService,
     private readonly pages: PageResponder,

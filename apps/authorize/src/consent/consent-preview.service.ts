@@ -18,7 +18,7 @@ const ADA = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: null, t
 
 /** Renders the consent page of an application for operators, as a user sees it who has decided nothing before. */
 @Injectable()
-export class ConsentPreview {
+export class ConsentPreviewService {
   constructor(
     private readonly contexts: AuthorizationContextStore,
     private readonly logos: ClientLogoStore,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ConsentPreview } from './consent-preview.service.js';
+import { ConsentPreviewService } from './consent-preview.service.js';
 import { ConsentService } from './consent.service.js';
 
-@Module({ providers: [ConsentPreview, ConsentService], exports: [ConsentService] })
+@Module({ providers: [ConsentPreviewService, ConsentService], exports: [ConsentService] })
 export class ConsentModule {}

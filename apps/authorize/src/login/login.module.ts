@@ -13,7 +13,7 @@ import { PasswordLogout } from './password-logout.js';
 import { PasswordGate } from './password-gate.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
-import { LoginThrottle } from './throttle/login-throttle.service.js';
+import { LoginThrottleService } from './throttle/login-throttle.service.js';
 import { ThrottleStore } from './throttle/throttle.store.js';
 
 @Module({
@@ -23,7 +23,7 @@ import { ThrottleStore } from './throttle/throttle.store.js';
     LoginService,
     PasswordService,
     { provide: PasswordGate, useValue: new PasswordGate() },
-    LoginThrottle,
+    LoginThrottleService,
     ThrottleStore,
     DeviceCookie,
     LogoutService,

@@ -8,7 +8,7 @@ import { LanguageService } from '../ui/i18n/language.service.js';
 import type { MessageId } from '../ui/i18n/translator.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
-import { type Attempt, LoginThrottle, type Throttled } from './throttle/login-throttle.service.js';
+import { type Attempt, LoginThrottleService, type Throttled } from './throttle/login-throttle.service.js';
 
 /** Maximum lengths in characters. An e-mail address has at most 254 (RFC 5321 4.5.3.1.3). */
 export const LOGIN_LIMITS = { username: 254, password: 256 } as const;
@@ -48,7 +48,7 @@ export class LoginService {
   constructor(
     private readonly users: UserStore,
     private readonly passwords: PasswordService,
-    private readonly throttle: LoginThrottle,
+    private readonly throttle: LoginThrottleService,
     private readonly devices: DeviceCookie,
     private readonly sessions: SessionService,
     private readonly sessionCookie: SessionCookie,

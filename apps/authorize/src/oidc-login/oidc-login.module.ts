@@ -3,7 +3,7 @@ import { EXTERNAL_LOGIN } from '../external-login/external-login.metadata.js';
 import { LoginProvider } from '../external-login/login-provider.js';
 import { OidcLoginController } from './oidc-login.controller.js';
 import { OidcLoginService } from './oidc-login.service.js';
-import { OpenIdProvider } from './openid-provider.service.js';
+import { OpenIdProvider } from './openid-provider.js';
 
 @Module({
   imports: EXTERNAL_LOGIN.imports,

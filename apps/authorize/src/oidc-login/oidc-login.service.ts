@@ -8,7 +8,7 @@ import {
   profileOf,
 } from '../external-login/profile-claims.js';
 import { readClaimMapping } from './oidc-variables.js';
-import { type Authenticated, OpenIdProvider } from './openid-provider.service.js';
+import { type Authenticated, OpenIdProvider } from './openid-provider.js';
 
 @Injectable()
 export class OidcLoginService {

@@ -20,7 +20,7 @@ export interface Diagnosis {
 
 /** Explains why a form without the right cookie was rejected. Changes only the error page, which links to AUTH_URL. */
 @Injectable()
-export class CookieDiagnosis {
+export class CookieDiagnosisService {
   constructor(
     private readonly configuration: AuthorizeConfiguration,
     private readonly sessions: SessionService,

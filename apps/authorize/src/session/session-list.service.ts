@@ -11,7 +11,7 @@ import { isCurrent } from './session.service.js';
 import { SessionStore } from './session.store.js';
 
 @Injectable()
-export class SessionList {
+export class SessionListService {
   constructor(
     private readonly sessions: SessionStore,
     private readonly users: UserStore,

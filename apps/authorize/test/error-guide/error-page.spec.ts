@@ -4,8 +4,8 @@ import { type ArgumentsHost, Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#test/support/scopes.js';
-import type { AuthorizationResponse } from '../../src/authorize/authorization-response.service.js';
-import type { CookieDiagnosis } from '../../src/session/cookie-diagnosis.service.js';
+import type { AuthorizationResponseService } from '../../src/authorize/authorization-response.service.js';
+import type { CookieDiagnosisService } from '../../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { readBrand } from '#ui/brand/brand.js';
@@ -196,8 +196,8 @@ it('a page that fails to render closes its connection, but does not stop the pro
       throw new TypeError('no page');
     },
   } as unknown as PageResponder;
-  const nobody = {} as AuthorizationResponse;
-  const silent = { diagnose: async () => null } as unknown as CookieDiagnosis;
+  const nobody = {} as AuthorizationResponseService;
+  const silent = { diagnose: async () => null } as unknown as CookieDiagnosisService;
   const language = new LanguageService(
     { brand: readBrand(new AuthorizeConfiguration()), secure: false, loginTargets: [] },
     SCOPES,

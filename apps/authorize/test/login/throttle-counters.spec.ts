@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { KeyRing } from '#grants/key-ring.js';
-import { LoginThrottle } from '../../src/login/throttle/login-throttle.service.js';
+import { LoginThrottleService } from '../../src/login/throttle/login-throttle.service.js';
 import { ThrottleStore } from '../../src/login/throttle/throttle.store.js';
 
 const MINUTE = 60_000;
@@ -10,12 +10,12 @@ const MINUTE = 60_000;
 let services: Isolated;
 let redis: Redis;
 let now = Date.now();
-let throttle: LoginThrottle;
+let throttle: LoginThrottleService;
 
 beforeAll(async () => {
   services = await isolate();
   redis = new Redis(services.redisUrl);
-  throttle = new LoginThrottle(new KeyRing([randomBytes(32)]), new ThrottleStore(redis), () => now);
+  throttle = new LoginThrottleService(new KeyRing([randomBytes(32)]), new ThrottleStore(redis), () => now);
 });
 
 beforeEach(() => redis.flushdb());

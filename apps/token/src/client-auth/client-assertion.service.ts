@@ -16,7 +16,7 @@ import type { Check } from '#oauth/error-guide/error-guide.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { AssertionStore } from './assertion.store.js';
-import { RemoteClientKeys } from './remote-client-keys.service.js';
+import { RemoteClientKeysService } from './remote-client-keys.service.js';
 
 /** Same response to an unknown client, an unknown key and a wrong signature. */
 const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
@@ -34,7 +34,7 @@ interface AssertionParameters {
 export class ClientAssertionService {
   constructor(
     private readonly configuration: TokenConfiguration,
-    private readonly remote: RemoteClientKeys,
+    private readonly remote: RemoteClientKeysService,
     private readonly store: AssertionStore,
   ) {}
 

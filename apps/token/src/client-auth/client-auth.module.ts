@@ -2,15 +2,15 @@ import { Module } from '@nestjs/common';
 import { UsageModule } from '../usage/usage.module.js';
 import { AssertionStore } from './assertion.store.js';
 import { ClientAssertionService } from './client-assertion.service.js';
-import { ClientAuthenticator } from './client-authenticator.service.js';
-import { RemoteClientKeys } from './remote-client-keys.service.js';
-import { ResourceServerAuthenticator } from './resource-server-authenticator.service.js';
+import { ClientAuthenticator } from './client-authenticator.js';
+import { RemoteClientKeysService } from './remote-client-keys.service.js';
+import { ResourceServerAuthenticator } from './resource-server-authenticator.js';
 
 @Module({
   imports: [UsageModule],
   providers: [
     AssertionStore,
-    RemoteClientKeys,
+    RemoteClientKeysService,
     ClientAssertionService,
     ClientAuthenticator,
     ResourceServerAuthenticator,

@@ -27,7 +27,7 @@ interface Entry {
 
 /** JWK Sets at the `jwks_uri` of clients. Requests that need the same set share one fetch. */
 @Injectable()
-export class RemoteClientKeys {
+export class RemoteClientKeysService {
   private readonly entries = new LRUCache<string, Entry>({ max: CACHED_SETS });
 
   constructor(

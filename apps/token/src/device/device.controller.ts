@@ -1,7 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { ParametersPipe } from '../parameters.pipe.js';

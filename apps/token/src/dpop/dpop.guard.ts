@@ -6,7 +6,7 @@ import { publicUri } from '#oauth/dpop/target-uri.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { type ClientRequest, unverifiedClientId } from '../client-auth/client-authenticator.service.js';
+import { type ClientRequest, unverifiedClientId } from '../client-auth/client-authenticator.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 

@@ -27,8 +27,8 @@ export interface ClientDisabledRefusal {
  * process broadcasts again when it finds a client disabled.
  */
 @Injectable()
-export class DisabledClients implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(DisabledClients.name);
+export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(DisabledClientsService.name);
   private disabled: ReadonlySet<string> | undefined;
   /** Clients of broadcasts since the last complete reading began: number of the latest broadcast, by tag. */
   private readonly unknown = new Map<string, number>();

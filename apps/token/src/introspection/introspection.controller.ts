@@ -5,12 +5,12 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { type ClientRequest } from '../client-auth/client-authenticator.service.js';
+import { type ClientRequest } from '../client-auth/client-authenticator.js';
 import { ClientDto } from '../client-auth/client.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
-import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.service.js';
+import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.js';
 import { TokenConfiguration } from '../token.configuration.js';
-import { DisabledClients } from './disabled-clients.service.js';
+import { DisabledClientsService } from './disabled-clients.service.js';
 import { type ActiveToken, type InactiveToken, INTROSPECT_OPERATION } from './introspection.openapi.js';
 
 /** RFC 7662 2.1. The hint is not needed, because a token contains its kind. */
@@ -28,7 +28,7 @@ export class IntrospectionController {
   constructor(
     private readonly authenticator: ResourceServerAuthenticator,
     private readonly engine: GrantEngine,
-    private readonly clients: DisabledClients,
+    private readonly clients: DisabledClientsService,
     private readonly configuration: TokenConfiguration,
   ) {}
 

@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { ClientAuthModule } from '../client-auth/client-auth.module.js';
 import { DpopModule } from '../dpop/dpop.module.js';
 import { UsageModule } from '../usage/usage.module.js';
-import { DisabledClients } from './disabled-clients.service.js';
+import { DisabledClientsService } from './disabled-clients.service.js';
 import { IntrospectionController } from './introspection.controller.js';
 import { ResourceServerResponder } from './resource-server.responder.js';
 
 @Module({
   imports: [ClientAuthModule, DpopModule, UsageModule],
   controllers: [IntrospectionController, ResourceServerResponder],
-  providers: [DisabledClients],
+  providers: [DisabledClientsService],
 })
 export class IntrospectionModule {}

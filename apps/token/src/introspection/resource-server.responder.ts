@@ -16,10 +16,10 @@ import {
   SUBJECTS,
 } from '#messaging/contract.js';
 import { REFERENCE_HEADER } from '#messaging/nats-message.js';
-import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
-import { UsageRecorder } from '../usage/usage-recorder.service.js';
-import { DisabledClients } from './disabled-clients.service.js';
+import { UsageRecorder } from '../usage/usage-recorder.js';
+import { DisabledClientsService } from './disabled-clients.service.js';
 import { activeClaims } from './introspection.controller.js';
 
 @Controller()
@@ -28,7 +28,7 @@ export class ResourceServerResponder {
 
   constructor(
     private readonly engine: GrantEngine,
-    private readonly clients: DisabledClients,
+    private readonly clients: DisabledClientsService,
     private readonly usage: UsageRecorder,
     private readonly proofs: DpopProofService,
     private readonly users: UserStore,

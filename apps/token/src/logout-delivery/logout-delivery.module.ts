@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { LogoutConsumer } from './logout-consumer.service.js';
+import { LogoutConsumer } from './logout-consumer.js';
 import { LogoutDeliveryService } from './logout-delivery.service.js';
 import { LogoutQueueMonitor } from './logout-queue-monitor.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { type LogoutQueueStatus, StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
-import { LogoutConsumer } from './logout-consumer.service.js';
+import { LogoutConsumer } from './logout-consumer.js';
 
 @Injectable()
 export class LogoutQueueMonitor {

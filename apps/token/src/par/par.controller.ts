@@ -3,7 +3,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type Parameters } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
 import { ClientDto } from '../client-auth/client.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';

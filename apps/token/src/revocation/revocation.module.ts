@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ClientAuthModule } from '../client-auth/client-auth.module.js';
 import { RecordedRevocationsService } from './recorded-revocations.service.js';
-import { RevocationReconciler } from './revocation-reconciler.service.js';
+import { RevocationReconciler } from './revocation-reconciler.js';
 import { RevocationResponder } from './revocation.responder.js';
 import { RevokeController } from './revoke.controller.js';
 

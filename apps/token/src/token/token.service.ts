@@ -14,11 +14,11 @@ import { challengeOf } from '#oauth/pkce.js';
 import { checkResource } from '#oauth/resource.js';
 import { refreshScope } from '#oauth/scope.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { ClientAuthenticator } from '../client-auth/client-authenticator.service.js';
+import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
 import type { ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
-import { UsageRecorder } from '../usage/usage-recorder.service.js';
+import { UsageRecorder } from '../usage/usage-recorder.js';
 import { IdTokenService } from './id-token.service.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 

@@ -9,7 +9,7 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { until } from '#test/support/until.js';
-import { DisabledClients } from '../../src/introspection/disabled-clients.service.js';
+import { DisabledClientsService } from '../../src/introspection/disabled-clients.service.js';
 import { startTokenApp, type TokenApp } from '../support/token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
@@ -219,7 +219,7 @@ describe('without the operator’s broadcast', () => {
     const dataSource = await databaseDataSource(databaseUrl).initialize();
     const connection = new NatsConnection({ natsUrl: nats.url, name: 'token', invalidations: INVALIDATIONS });
     await connection.open();
-    const clients = new DisabledClients(new ClientStore(dataSource), connection, { pass, retry: 100 });
+    const clients = new DisabledClientsService(new ClientStore(dataSource), connection, { pass, retry: 100 });
     return {
       nats,
       clients,

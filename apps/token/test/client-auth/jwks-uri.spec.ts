@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
 import { ASSERTION_TYPE, ClientKey } from '#test/support/client-key.js';
-import { RemoteClientKeys } from '../../src/client-auth/remote-client-keys.service.js';
+import { RemoteClientKeysService } from '../../src/client-auth/remote-client-keys.service.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
 import { ISSUER, useKeyClient } from '../support/use-key-client.js';
 
@@ -115,11 +115,11 @@ describe('a client with a jwks_uri', () => {
 
 describe('the keys at a jwks_uri', () => {
   let now: number;
-  let keys: RemoteClientKeys;
+  let keys: RemoteClientKeysService;
 
   beforeEach(() => {
     now = 1_800_000_000_000;
-    keys = new RemoteClientKeys(new OutsideHttp(new OutsideHosts('127.0.0.1')), () => now);
+    keys = new RemoteClientKeysService(new OutsideHttp(new OutsideHosts('127.0.0.1')), () => now);
     host.keys = [RSA_KEY];
   });
 

@@ -14,7 +14,7 @@ import { isolate } from '#test/support/isolate.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { until } from '#test/support/until.js';
-import { RevocationReconciler } from '../../src/revocation/revocation-reconciler.service.js';
+import { RevocationReconciler } from '../../src/revocation/revocation-reconciler.js';
 
 const PATIENCE_MS = 60_000;
 

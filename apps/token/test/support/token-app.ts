@@ -7,7 +7,7 @@ import { checkingAnswers } from '#test/support/openapi/check-answers.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { tokenApp } from '../../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 
 export async function startTokenApp(
   settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},

@@ -1,6 +1,6 @@
 import type { ClientSecretStore } from '#database/client/client-secret.store.js';
 import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { UsageRecorder } from '../../src/usage/usage-recorder.service.js';
+import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 
 const DAY_MS = 86_400_000;
 

@@ -85,7 +85,7 @@ export interface FailFastClientConfig extends ClientConfig {
   readonly statements: Statements;
 }
 
-type Query = (...parameters: unknown[]) => unknown;
+type RunQuery = (...parameters: unknown[]) => unknown;
 
 /**
  * Closes a connection that is useless, where the driver would return it to the pool:
@@ -99,7 +99,7 @@ export class FailFastClient extends Client {
     super(config);
     const { statements } = config;
     this.statements = statements;
-    const query = this.query.bind(this) as Query;
+    const query = this.query.bind(this) as RunQuery;
     this.query = ((...parameters: unknown[]) => {
       const [text, values, ...rest] = parameters;
       // The driver's internal queries have a callback.
@@ -119,7 +119,7 @@ export class FailFastClient extends Client {
   }
 
   private async runPrepared(
-    query: Query,
+    query: RunQuery,
     statement: { readonly name: string; readonly text: string; readonly values: unknown[] },
   ): Promise<unknown> {
     try {

@@ -25,7 +25,7 @@ export interface Throttled {
  * reveal which accounts exist.
  */
 @Injectable()
-export class LoginThrottle {
+export class LoginThrottleService {
   private readonly key: Buffer;
 
   constructor(

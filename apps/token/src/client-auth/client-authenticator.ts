@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { ClientDocuments } from '#clients/client-documents.service.js';
+import { ClientDocumentsService } from '#clients/client-documents.service.js';
 import { ClientStore } from '#database/client/client.store.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/client.js';
@@ -13,7 +13,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
-import { UsageRecorder } from '../usage/usage-recorder.service.js';
+import { UsageRecorder } from '../usage/usage-recorder.js';
 import { ClientDto } from './client.dto.js';
 import { ClientAssertionService, readAssertion } from './client-assertion.service.js';
 
@@ -36,7 +36,7 @@ export class ClientAuthenticator {
     metrics: Metrics,
     private readonly usage: UsageRecorder,
     private readonly assertions: ClientAssertionService,
-    private readonly documents: ClientDocuments,
+    private readonly documents: ClientDocumentsService,
   ) {
     this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection, {
       max: CACHED_CLIENTS,

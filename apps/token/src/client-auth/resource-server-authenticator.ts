@@ -12,7 +12,7 @@ import {
   invalidClient,
   needsAssertion,
   readCredentials,
-} from './client-authenticator.service.js';
+} from './client-authenticator.js';
 import type { ClientDto } from './client.dto.js';
 
 const CACHED_MS = 30_000;
