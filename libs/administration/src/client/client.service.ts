@@ -34,13 +34,8 @@ import { redirectUriHints } from '#oauth/registration/client-rules.js';
 import { describeGrantTypes } from './grant-type.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
-import {
-  changedRegistration,
-  checkClientChanges,
-  checkDocumentClient,
-  checkNewClient,
-  newSector,
-} from './registration.js';
+import { checkDocumentClient, checkNewClient } from './registration.js';
+import { changedRegistration, checkClientChanges, newSector } from './registration-changes.js';
 
 const APPLICATION = 'the application';
 

@@ -1,0 +1,302 @@
+import type { ChangedRegistration, ClientRegistration } from '#database/client/client-registration.store.js';
+import type { ClientLogo } from '#database/client/client.js';
+import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import {
+  MAX_REDIRECT_URIS,
+  optionalScopeProblems,
+  postLogoutProblems,
+  redirectUriProblems,
+  rotationProblems,
+  scopeProblems,
+} from '#oauth/registration/client-rules.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type Problem, refuseInvalid } from '../administration.error.js';
+import { checked } from '../input.js';
+import { quoted } from '../text.js';
+import { ClientChangesDto } from './client.dto.js';
+import { readKeys } from './keys.js';
+import {
+  profileAlgorithmProblems,
+  sectorOf,
+  sectorProblems,
+  storedAlgorithm,
+  subjectOf,
+} from './openid-registration.js';
+import { ofField, ofGrantType, readLogo } from './registration.js';
+
+export interface CheckedChanges {
+  readonly changes: ClientChangesDto;
+  /** Null removes it; undefined keeps it. */
+  readonly logo?: ClientLogo | null;
+  readonly keys?: ClientKeys;
+}
+
+/** Checks what does not depend on the registration. @throws AdministrationError that lists every problem */
+export async function checkClientChanges(
+  input: object,
+  catalogueOf: () => ScopeCatalogue,
+): Promise<CheckedChanges> {
+  const { dto: changes, problems } = checked(ClientChangesDto, input);
+  const { scopes = [], addScopes } = changes;
+  const catalogue = scopes.length + addScopes.length > 0 ? catalogueOf() : null;
+  const unknown = (field: string, names: readonly string[]) =>
+    ofField(field, 'scope_unknown', catalogue ? scopeProblems(names, catalogue) : []);
+  const { problems: logoProblems, ...logo } = await readLogo(changes.logo);
+  const { problems: keyProblems, ...keys } = readKeys(changes);
+  refuseInvalid([
+    ...problems,
+    ...unknown('scopes', scopes),
+    ...unknown('addScopes', addScopes),
+    ...logoProblems,
+    ...keyProblems,
+  ]);
+  return { changes, ...logo, ...keys };
+}
+
+export interface RegisteredState {
+  readonly clientId: string;
+  readonly type: ClientType;
+  readonly hasSecrets: boolean;
+  readonly hasDocument: boolean;
+}
+
+/** @throws AdministrationError that lists every problem */
+export function changedRegistration(
+  state: RegisteredState,
+  current: ClientRegistration,
+  input: CheckedChanges,
+): ChangedRegistration {
+  const { changes } = input;
+  const changed = applied(current, input);
+  refuseInvalid([
+    ...redirectUriChangeProblems(state, current, changes, changed),
+    ...scopeChangeProblems(state, current, changes, changed),
+    ...keyProblems(state, changed),
+    ...ruleProblems(changes, changed),
+    ...(state.hasDocument ? documentProblems(current, changed) : []),
+    ...ofGrantType(changed),
+  ]);
+  return changed;
+}
+
+/** A removed scope is also removed from the optional scopes. */
+function applied(
+  current: ClientRegistration,
+  { changes, logo, keys = current }: CheckedChanges,
+): ChangedRegistration {
+  const { optionalScopes = current.optionalScopes, refreshTokenRotation: rotates } = changes;
+  const scopes = scopesAfter(current, changes);
+  return {
+    name: changes.name ?? current.name,
+    redirectUris: redirectUrisAfter(current, changes),
+    scopes,
+    optionalScopes: optionalScopes.filter((optional) => scopes.includes(optional)),
+    requirePar: changes.requirePar ?? current.requirePar,
+    requireState: changes.requireState ?? current.requireState,
+    firstParty: changes.firstParty ?? current.firstParty,
+    postLogoutRedirectUris: changes.postLogoutRedirectUris ?? current.postLogoutRedirectUris,
+    backchannelLogoutUri: orCurrent(changes.backchannelLogoutUri, current.backchannelLogoutUri),
+    idTokenAlg: changes.idTokenAlg === undefined ? current.idTokenAlg : storedAlgorithm(changes.idTokenAlg),
+    sector: newSector(current, changes),
+    clientUri: orCurrent(changes.clientUri, current.clientUri),
+    policyUri: orCurrent(changes.policyUri, current.policyUri),
+    contacts: changes.contacts ?? current.contacts,
+    jwks: keys.jwks,
+    jwksUri: keys.jwksUri,
+    dpopBound: changes.dpopBound ?? current.dpopBound,
+    keepsRefreshToken: rotates === undefined ? current.keepsRefreshToken : !rotates,
+    profile: current.profile,
+    grantType: current.grantType,
+    deviceGrant: changes.deviceGrant ?? current.deviceGrant,
+    ...(logo !== undefined && { logo }),
+  };
+}
+
+const orCurrent = (given: string | null | undefined, current: string | null): string | null =>
+  given === undefined ? current : given;
+
+function scopesAfter(
+  current: ClientRegistration,
+  { scopes, addScopes, removeScopes }: ClientChangesDto,
+): readonly string[] {
+  if (scopes) return [...new Set(scopes)];
+  return [
+    ...current.scopes.filter((scope) => !removeScopes.includes(scope)),
+    ...addScopes.filter((scope) => !current.scopes.includes(scope)),
+  ];
+}
+
+type CurrentUris = Pick<ClientRegistration, 'sector' | 'redirectUris'>;
+
+function redirectUrisAfter(
+  current: Pick<ClientRegistration, 'redirectUris'>,
+  { redirectUris, addRedirectUris, removeRedirectUris }: ClientChangesDto,
+): readonly string[] {
+  if (redirectUris) return [...new Set(redirectUris)];
+  return [...current.redirectUris.filter((uri) => !removeRedirectUris.includes(uri)), ...addRedirectUris];
+}
+
+/** Without a new subject the sector stays: every redirect URI has its host, in any order. */
+export function newSector(current: CurrentUris, changes: ClientChangesDto): string | null {
+  if (changes.subject === undefined) return current.sector;
+  return changes.subject === 'public' ? null : sectorOf(redirectUrisAfter(current, changes));
+}
+
+function redirectUriChangeProblems(
+  { clientId, type }: RegisteredState,
+  current: ClientRegistration,
+  changes: ClientChangesDto,
+  { redirectUris, grantType, deviceGrant }: ChangedRegistration,
+): Problem[] {
+  const { addRedirectUris: added, removeRedirectUris: removed, postLogoutRedirectUris = [] } = changes;
+  const field = changes.redirectUris ? 'redirectUris' : 'addRedirectUris';
+  const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
+  const newUris = changes.redirectUris?.filter((uri) => !current.redirectUris.includes(uri)) ?? added;
+  const isMissing = redirectUris.length === 0 && grantType !== 'client_credentials' && !deviceGrant;
+  return [
+    ...notRegistered('removeRedirectUris', removed, current.redirectUris, clientId),
+    ...registeredAlready('addRedirectUris', added, kept),
+    ...ofField(field, 'redirect_uri_invalid', redirectUriProblems(newUris, type)),
+    ...subjectProblems(field, current, changes, redirectUris),
+    ...ofField(
+      'postLogoutRedirectUris',
+      'post_logout_redirect_uri_invalid',
+      postLogoutProblems(postLogoutRedirectUris, type),
+    ),
+    ...problemIf(isMissing, {
+      id: 'redirect_uri_missing',
+      field,
+      message: 'no redirect URI would be left: add the new one in the same command',
+    }),
+    ...problemIf(redirectUris.length > MAX_REDIRECT_URIS, {
+      id: 'redirect_uri_limit',
+      field,
+      message: `more than ${MAX_REDIRECT_URIS} redirect URIs: remove some in the same command`,
+    }),
+  ];
+}
+
+function subjectProblems(
+  field: string,
+  current: ClientRegistration,
+  { subject }: ClientChangesDto,
+  redirectUris: readonly string[],
+): Problem[] {
+  if ((subject ?? subjectOf(current)) !== 'pairwise') return [];
+  const name = subject ? 'redirect URI' : `‹${field}›`;
+  const sector = subject === undefined ? current.sector : null;
+  return sectorProblems(name, redirectUris, sector).map((message) => ({
+    id: 'redirect_uri_invalid',
+    field,
+    message,
+  }));
+}
+
+function scopeChangeProblems(
+  { clientId }: RegisteredState,
+  current: ClientRegistration,
+  { addScopes, removeScopes, optionalScopes = [] }: ClientChangesDto,
+  { scopes }: ChangedRegistration,
+): Problem[] {
+  return [
+    ...notRegistered('removeScopes', removeScopes, current.scopes, clientId),
+    ...registeredAlready('addScopes', addScopes, current.scopes),
+    ...ofField('optionalScopes', 'optional_scope_invalid', optionalScopeProblems(optionalScopes, scopes)),
+    ...problemIf(scopes.length === 0, {
+      id: 'scope_missing',
+      field: 'removeScopes',
+      message: 'no scope would be left: add one in the same command',
+    }),
+  ];
+}
+
+function keyProblems(
+  { clientId, type, hasSecrets }: RegisteredState,
+  changed: ChangedRegistration,
+): Problem[] {
+  if (!hasKeys(changed)) return [];
+  return [
+    ...problemIf(type === 'public', {
+      id: 'public_client_with_keys',
+      field: 'jwks',
+      message: 'a public client has no keys: it uses PKCE (RFC 6749 2.1)',
+    }),
+    ...problemIf(hasSecrets, {
+      id: 'client_has_secrets',
+      field: 'jwks',
+      message:
+        'the application has a secret, and may not have keys as well (RFC 6749 2.3): revoke it first, with ‹force›',
+      next: { text: 'See', command: ['client', 'secret', 'list', clientId] },
+    }),
+  ];
+}
+
+function ruleProblems({ idTokenAlg }: ClientChangesDto, changed: ChangedRegistration): Problem[] {
+  const { dpopBound, keepsRefreshToken, profile, requirePar } = changed;
+  const isFapi = keepsRefreshToken && hasKeys(changed) && requirePar;
+  const rotation = rotationProblems(!keepsRefreshToken, dpopBound);
+  const algorithm =
+    idTokenAlg === undefined ? [] : profileAlgorithmProblems('‹idTokenAlg›', profile, idTokenAlg);
+  return [
+    ...rotation.map((message) => ({ id: 'rotation_invalid', field: 'refreshTokenRotation', message })),
+    ...problemIf(profile === 'fapi2' && !isFapi, {
+      id: 'profile_violated',
+      field: 'profile',
+      message:
+        'the application is registered for fapi2, which requires keys, pushed requests, and refresh tokens that do not rotate (FAPI 2.0 5.3.2.1)',
+    }),
+    ...algorithm.map((message) => ({ id: 'profile_violated', field: 'idTokenAlg', message })),
+  ];
+}
+
+/** Fields that a document describes, or that would need one that never changes. */
+const OF_DOCUMENT = [
+  'name',
+  'redirectUris',
+  'postLogoutRedirectUris',
+  'backchannelLogoutUri',
+  'clientUri',
+  'policyUri',
+  'contacts',
+  'jwks',
+  'jwksUri',
+  'firstParty',
+  'sector',
+] as const;
+
+function documentProblems(current: ClientRegistration, changed: ChangedRegistration): Problem[] {
+  return OF_DOCUMENT.filter((field) => JSON.stringify(changed[field]) !== JSON.stringify(current[field])).map(
+    (field) => ({
+      id: 'described_by_document',
+      field: field === 'sector' ? 'subject' : field,
+      message:
+        'the application has a metadata document: its scopes and the rules for its requests can be changed here, and nothing else',
+    }),
+  );
+}
+
+function notRegistered(
+  field: string,
+  values: readonly string[],
+  registered: readonly string[],
+  clientId: string,
+): Problem[] {
+  const next = { text: 'See', command: ['client', 'show', clientId] };
+  const unknown = values.filter((value) => !registered.includes(value));
+  const messages = unknown.map((value) => `${quoted(value)} is not registered`);
+  return ofField(field, 'not_registered', messages).map((problem) => ({ ...problem, next }));
+}
+
+function registeredAlready(
+  field: string,
+  values: readonly string[],
+  registered: readonly string[],
+): Problem[] {
+  const repeated = values.filter((value) => registered.includes(value));
+  const messages = repeated.map((value) => `${quoted(value)} is registered already: leave it out`);
+  return ofField(field, 'registered_already', messages);
+}
+
+function problemIf(isBroken: boolean, problem: Problem): Problem[] {
+  return isBroken ? [problem] : [];
+}
