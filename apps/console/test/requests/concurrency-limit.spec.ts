@@ -3,7 +3,7 @@ import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
 import { lastValueFrom, of } from 'rxjs';
-import { ConcurrencyLimit } from '../../src/requests/concurrency-limit.interceptor.js';
+import { ConcurrencyLimit, RunningReports } from '../../src/requests/concurrency-limit.interceptor.js';
 
 const server = createServer();
 const sent: ReturnType<typeof request>[] = [];
@@ -30,8 +30,8 @@ async function received(): Promise<{ raw: ServerResponse; disconnect: () => Prom
   return { raw, disconnect };
 }
 
-function reports() {
-  const limit = new ConcurrencyLimit();
+function reports(running = new RunningReports()) {
+  const limit = new ConcurrencyLimit(running);
   const query = { operator: { identity: { subject: '1' } } };
   return (raw: ServerResponse) => {
     const context = {
@@ -66,4 +66,11 @@ it('does not count reports whose client disconnected before they began', async (
     expect(await report(raw)).toBe('report');
     await new Promise(setImmediate);
   }
+});
+
+it('counts the reports of all modules together', async () => {
+  const running = new RunningReports();
+  const { raw } = await received();
+  for (let n = 0; n < 4; n++) expect(await reports(running)(raw)).toBe('report');
+  expect(() => reports(running)(raw)).toThrow('reports of yours are running');
 });

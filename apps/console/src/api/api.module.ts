@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { RequestsModule } from '../requests/requests.module.js';
+import { ClientsApiController } from './clients.controller.js';
+import { GrantsApiController } from './grants.controller.js';
+import { OpenApiController } from './openapi.controller.js';
+import { ReportsApiController } from './reports.controller.js';
+import { ResourceServersApiController } from './resource-servers.controller.js';
+import { UsersApiController } from './users.controller.js';
+
+@Module({
+  imports: [RequestsModule],
+  controllers: [
+    ClientsApiController,
+    UsersApiController,
+    GrantsApiController,
+    ResourceServersApiController,
+    ReportsApiController,
+    OpenApiController,
+  ],
+})
+export class ApiModule {}

@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { RequestsModule } from '../requests/requests.module.js';
+import { SessionModule } from '../session/session.module.js';
+import { ApplicationsController } from './applications.controller.js';
+import { ConsentPreviewController } from './consent-preview.controller.js';
+import { CreateApplicationController } from './create-application.controller.js';
+import { LogoController } from './logo.controller.js';
+
+@Module({
+  imports: [RequestsModule, SessionModule],
+  controllers: [
+    // Before `applications/:id`.
+    CreateApplicationController,
+    ConsentPreviewController,
+    LogoController,
+    ApplicationsController,
+  ],
+})
+export class ApplicationsModule {}

@@ -1,0 +1,60 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { AdministrationModule } from '#administration/administration.module.js';
+import { AuditModule } from '#audit/audit.module.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { IntrospectionModule } from '#introspection/index.js';
+import { scopeFile } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { readBrand } from '#ui/brand/brand.js';
+import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
+import { BRAND } from './ui/icon.controller.js';
+import { CONSOLE_RULES } from './ui/stylesheet.js';
+
+@Module({})
+export class CoreModule {
+  static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
+    const { dependencyTimeoutMs: timeoutMs } = configuration;
+    const scopes = readConfigurationFile(scopeFile(configuration, true));
+    const database = DatabaseModule.forRoot({
+      databaseUrl: configuration.DATABASE_URL,
+      schema: configuration.DATABASE_SCHEMA,
+      timeoutMs,
+    });
+    const services = [
+      database,
+      AdministrationModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
+      RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+    ];
+    const providers: Provider[] = [
+      { provide: ConsoleConfiguration, useValue: configuration },
+      { provide: BRAND, useValue: readBrand(configuration, CONSOLE_RULES) },
+      { provide: CLOCK, useValue: clock },
+      { provide: ScopeCatalogue, useValue: scopes.value },
+    ];
+    return {
+      module: CoreModule,
+      global: true,
+      imports: [
+        ...services,
+        ConfigurationFilesModule.forRoot([scopes]),
+        AuditModule.forRoot({
+          service: 'operator',
+          natsUrl: configuration.auditUrl,
+          clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
+        IntrospectionModule.forRoot({
+          natsUrl: configuration.NATS_URL,
+          name: 'console',
+          timeoutMs,
+          resourceUrl: configuration.CONSOLE_URL,
+          clockSkew: configuration.CLOCK_SKEW,
+        }),
+      ],
+      providers,
+      exports: [...services, ...providers],
+    };
+  }
+}

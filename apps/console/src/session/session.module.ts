@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { OperatorRoles } from './operator-roles.js';
+import { OperatorSessions } from './operator-sessions.service.js';
+import { PrivilegedAccounts } from './privileged-accounts.js';
+import { RecentLogins } from './recent-logins.service.js';
+import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
+import { SessionStore } from './session.store.js';
+
+const SHARED = [
+  ConsoleCookie,
+  OperatorRoles,
+  OperatorSessions,
+  PrivilegedAccounts,
+  RecentLogins,
+  SessionStore,
+];
+
+@Module({ providers: [...SHARED, ConsoleDraftCookie], exports: SHARED })
+export class SessionModule {}
