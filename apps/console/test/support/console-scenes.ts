@@ -10,6 +10,7 @@ import { appSettings } from '#test/support/app-settings.js';
 import type { Browser } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
+import type { Role } from '../../src/login/role.js';
 import { startConsoleApp } from './console-app.js';
 
 /** Opens a page of the console in one of its states. */
@@ -127,12 +128,13 @@ export async function openConsoleScenes() {
     const cookies = [...operator.cookies].map(([name, value]) => ({ name, value, url: origin }));
     await page.context().addCookies(cookies);
   };
-  const asViewer =
-    (open: Scene): Scene =>
+  const as =
+    (role: Role, open: Scene): Scene =>
     async (page) => {
-      await enter(page, await app.operator('viewer', 'grace'));
+      await enter(page, await app.operator(role, 'grace'));
       await open(page);
     };
+  const asViewer = (open: Scene) => as('viewer', open);
   /** Opens a job in a state that a real one has for moments only. */
   const job =
     (fields: Record<string, string | number>, failures: readonly string[] = []): Scene =>
@@ -189,6 +191,11 @@ export async function openConsoleScenes() {
       await press(page, 'Disable');
     },
     'application, edit': at(`${path}/edit`),
+    'application, a disabled API client, as support': async (page) => {
+      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [API_CLIENT]);
+      await as('support', at(`/applications/${API_CLIENT}`))(page);
+      await app.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [API_CLIENT]);
+    },
     'application, edit an API client': at(`/applications/${API_CLIENT}/edit`),
     'application, edit refused': (page) =>
       edit(page, 'redirectUris', 'http://rooms.example.com/callback#fragment'),
@@ -224,6 +231,7 @@ export async function openConsoleScenes() {
     'application, consent page': at(`${path}/consent`),
     'application, consent page in Arabic': at(`${path}/consent?language=ar`),
     'application, unknown': at('/applications/nobody'),
+    'address without a page': at('/nothing'),
     'new application': at('/applications/new'),
     'new application, as a viewer': asViewer(at('/applications/new')),
     'new application, where it runs': async (page) => {
@@ -259,6 +267,13 @@ export async function openConsoleScenes() {
       await press(page, 'Disable');
     },
     user: at(`/users/${userId}`),
+    'user, a disabled operator, as support': async (page) => {
+      const disable = `UPDATE users SET operator_disabled_at = now(), console_role = 'viewer' WHERE id = $1`;
+      await app.sql(disable, [longUser]);
+      await as('support', at(`/users/${longUser}`))(page);
+      const enable = 'UPDATE users SET operator_disabled_at = NULL, console_role = NULL WHERE id = $1';
+      await app.sql(enable, [longUser]);
+    },
     'user, delete': at(`/users/${userId}/delete`),
     'grants of an application': at(`/grants?client=${id}`),
     'bulk actions': at('/jobs'),
