@@ -12,6 +12,7 @@ table { width: 100%; border-collapse: collapse; }
 .scrolls { overflow-x: auto; margin: 0 0 var(--space-4); }
 caption { max-width: calc(100vw - 5rem); padding: var(--space-2) 0; text-align: start; font-weight: 600; }
 .actions .even, form.filter .even { flex: none; }
+button.even, .button.even { padding-inline: 1rem; }
 .scope input { min-height: 0; }
 table { overflow-wrap: normal; }
 bdi, strong { display: inline; }
@@ -21,6 +22,7 @@ td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; }
 textarea { display: block; width: 100%; min-height: 5.5rem; margin: var(--space-2) 0 var(--space-4); padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: var(--round-1); background: var(--field); color: inherit; font: inherit; }
 textarea[aria-invalid] { border-color: var(--error); }
 .hint { margin: 0 0 var(--space-1); color: var(--quiet); font-size: 0.9375rem; }
+[role=alert] > p:last-child { margin-bottom: 0; }
 p[role=alert]::first-letter, [role=alert] p::first-letter { text-transform: uppercase; }
 .problem { margin: 0 0 var(--space-1); color: var(--error); }
 progress { display: block; width: 100%; max-width: 36rem; height: 1rem; margin-block: var(--space-2); accent-color: var(--accent); }

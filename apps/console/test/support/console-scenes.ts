@@ -153,6 +153,7 @@ export async function openConsoleScenes() {
         started,
         state: 'running',
         lease: 0,
+        ...('state' in fields && { ended: Date.now() }),
         ...fields,
       });
       for (const item of failures)
@@ -282,8 +283,8 @@ export async function openConsoleScenes() {
     'bulk action, nothing selected': at('/jobs/new?action=disable-users'),
     'bulk action, running': job({ lease: Date.now() + 3_600_000 }),
     'bulk action, interrupted': job({}),
-    'bulk action, stopped': job({ state: 'stopped', ended: Date.now() }),
-    'bulk action, failures': job({ state: 'finished', done: 118, ended: Date.now() }, [id, API_CLIENT]),
+    'bulk action, stopped': job({ state: 'stopped' }),
+    'bulk action, failures': job({ state: 'finished', done: 118 }, [id, API_CLIENT]),
     'bulk action, done': async (page) => {
       await page.goto(`${origin}/jobs/new?action=log-out-users&id=${userId}`);
       await press(page, 'Log out');
