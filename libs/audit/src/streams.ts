@@ -1,7 +1,16 @@
-import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  ClosedConnectionError,
+  ConnectionError,
+  type NatsConnection,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+} from '@nats-io/transport-node';
 import {
   DiscardPolicy,
   jetstream,
+  JetStreamApiError,
+  JetStreamError,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
@@ -68,4 +77,13 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
  */
 export function isUnserved(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
+}
+
+/** Detects a lost connection, a timeout, and a cluster without a leader. */
+export function isUnanswered(error: unknown): boolean {
+  if (error instanceof RequestError) return !(error.cause instanceof PermissionViolationError);
+  if (error instanceof JetStreamApiError) return error.status === 503;
+  return [TimeoutError, ConnectionError, ClosedConnectionError, JetStreamError].some(
+    (type) => error instanceof type,
+  );
 }

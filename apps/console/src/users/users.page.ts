@@ -67,7 +67,8 @@ export interface UserPageView {
 export function userPage({ operator, user, grants, sessions, mayEnable, changed }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
-  const isDisabled = disabledBy.length > 0;
+  // Enabling a user here does not end what the product has set.
+  const isDisabled = disabledBy.includes('operator');
   return {
     title: user.name,
     section: '/users',
@@ -80,6 +81,7 @@ export function userPage({ operator, user, grants, sessions, mayEnable, changed 
         ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">${t('Delete')}</a>`}
       </div>
       ${isSupport && isDisabled && !mayEnable && html`<p>${t('Only an admin can enable this user, who has a role in the console.')}</p>`}
+      ${isSupport && !isDisabled && disabledBy.length > 0 && html`<p>${t('The product has disabled this user. Enable the user there, or with the command user enable --override-product.')}</p>`}
       ${facts([
         [t('ID'), html`<code>${id}</code>`],
         [t('Username'), user.username],

@@ -4,6 +4,7 @@ import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
 
@@ -180,4 +181,22 @@ describe('without JetStream', () => {
       expect.stringContaining('NATS (AUDIT_NATS_URL) does not answer') as string,
     ]);
   });
+});
+
+it('is unavailable while JetStream does not answer, also after it has answered a part of a search', async () => {
+  const proxy = await FaultProxy.start(app.services.natsUrl);
+  const other = await startConsoleApp({ AUDIT_NATS_URL: proxy.url }, app.services);
+  const operator = await other.operator('viewer');
+  expect((await operator.get('/audit')).status).toBe(200);
+  for (const unanswered of ['$JS.API.STREAM.INFO', '$JS.API.CONSUMER.CREATE', '$JS.API.CONSUMER.MSG.NEXT']) {
+    proxy.onData = (bytes) => (bytes.includes(unanswered) ? Buffer.alloc(0) : undefined);
+    const page = await operator.get('/audit');
+    expect([unanswered, page.status, wordsOf(page)]).toEqual([
+      unanswered,
+      503,
+      expect.stringContaining('NATS (AUDIT_NATS_URL) does not answer') as string,
+    ]);
+  }
+  await other.close();
+  await proxy.close();
 });

@@ -61,6 +61,18 @@ it('disables a user, which ends the grants, and enables the user again', async (
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('can log in again');
 });
 
+it('offers Enable only for a user that an operator has disabled, and Disable also if the product has', async () => {
+  const userId = await fixture.user();
+  await app.sql('UPDATE users SET product_disabled_at = now() WHERE id = $1', [userId]);
+  const page = await support.get(`/users/${userId}`);
+  expect(page.text).not.toContain(`/users/${userId}/enable`);
+  expect(wordsOf(page)).toContain('The product has disabled this user. Enable the user there');
+  const disabled = await support.submit(page, {}, `/users/${userId}/disable`);
+  const enabled = await support.submit(disabled, {}, `/users/${userId}/enable`);
+  expect(wordsOf(enabled)).toContain('The user is still disabled by the product.');
+  expect(enabled.text).not.toContain(`/users/${userId}/enable`);
+});
+
 it('shows when a user logged in, and logs the user out everywhere', async () => {
   const password = 'correct horse battery staple';
   const { id, email } = await app.users.create({

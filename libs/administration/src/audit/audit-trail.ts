@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
-import { isUnserved, storeEvent } from '#audit/streams.js';
+import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, trailServer } from '../administration.options.js';
 import type { Actor } from '../operation.js';
@@ -56,6 +56,8 @@ export class AuditTrail {
           `NATS (${variable}) has no JetStream, which stores the audit trail: turn it on, and run migrate`,
           cause,
         );
+      if (isUnanswered(cause))
+        throw unavailable(`NATS (${variable}) does not answer: not all events were read`, cause);
       throw cause;
     } finally {
       await reader.close();
