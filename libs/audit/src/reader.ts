@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type NatsConnection, TimeoutError } from '@nats-io/transport-node';
+import { connect, ConnectionError, type NatsConnection } from '@nats-io/transport-node';
 import {
   AckPolicy,
   type Consumer,
@@ -215,7 +215,7 @@ async function* storedEvents(
   }
 }
 
-/** @throws TimeoutError if NATS does not answer; the client would wait until it reconnects */
+/** @throws ConnectionError if NATS does not answer; the client would wait until it reconnects */
 async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   const fetched = await consumer.fetch({ max_messages: count, expires: TIMEOUT_MS });
@@ -233,6 +233,6 @@ async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   } finally {
     clearTimeout(timer);
   }
-  if (isOverdue) throw new TimeoutError();
+  if (isOverdue) throw new ConnectionError('NATS stopped responding: not all events were read');
   return messages;
 }
