@@ -64,8 +64,8 @@ export class UserChangeService {
     try {
       const { id, outcome, disabled } = await this.users.upsert(user);
       if (id === null || outcome === 'deleted') return { status: 'stale' };
-      await this.announce(id);
       if (outcome === 'created' || outcome === 'updated') this.record(`user.${outcome}`, id);
+      await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
       const refusal = error instanceof DuplicateUserError ? error.message : refusedRow(error);
@@ -80,9 +80,9 @@ export class UserChangeService {
     const disabled = await this.accounts.disableIdentity(read.identity, read.updatedAt);
     if (disabled === null) return { status: 'unknown' };
     if (disabled.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
-    await this.endAccess(disabled.id);
     const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
     if (status === 'disabled') this.record('user.disabled', disabled.id);
+    await this.endAccess(disabled.id);
     return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
   }
 
@@ -99,9 +99,9 @@ export class UserChangeService {
     if (deleted.outcome === 'deleted_before') return { status: 'unchanged' };
     const { id, outcome } = deleted;
     if (outcome === 'stale') return { status: 'stale', user_id: id };
+    this.record('user.deleted', id);
     // Between the two steps, the user was enabled and granted access, or was created.
     if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
-    this.record('user.deleted', id);
     return {
       status: 'deleted',
       user_id: id,
@@ -123,6 +123,7 @@ export class UserChangeService {
     await this.nats.ping();
   }
 
+  /** Call as soon as PostgreSQL has the change: after a later failure, a repeated message finds nothing to change. */
   private record(type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`, userId: number): void {
     this.audit.record({ type, user_id: userId, detail: { by: 'the product, over NATS' } });
   }
