@@ -93,6 +93,7 @@ export class UserChangeService {
     const { identity, updatedAt } = read;
     const disabled = await this.accounts.disableIdentity(identity, updatedAt);
     if (disabled?.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
+    if (disabled?.outcome === 'disabled') this.record('user.disabled', disabled.id);
     if (disabled) await this.endAccess(disabled.id);
     const deleted = await this.accounts.deleteIdentity(identity, updatedAt);
     if (deleted.outcome === 'unknown') return { status: 'unknown' };
