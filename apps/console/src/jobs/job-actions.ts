@@ -98,12 +98,10 @@ export class JobActions {
   async step(action: ActionName, operator: Operator, item: string): Promise<Omit<StepOutcome, 'failure'>> {
     if (action === 'revoke-grants') {
       const { result, announced } = await this.grants.revokeSome(actorOf(operator), selectionOf(item));
-      await announced;
-      return { done: result.revoked_grants, more: result.more };
+      return { done: result.revoked_grants, more: result.more, warnings: await announced };
     }
     const { announced } = await this.change(action, operator, item);
-    await announced;
-    return { done: 1, more: false };
+    return { done: 1, more: false, warnings: await announced };
   }
 
   private async change(

@@ -1,7 +1,7 @@
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from '../session/operator.js';
-import { button, facts, postForm, table } from '../ui/components.js';
+import { button, facts, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { type ActionName, ACTIONS, isAction, JOB_ROLE } from './job-actions.js';
@@ -57,7 +57,7 @@ export function jobPage(
   job: Job & { readonly action: ActionName },
   refreshes: boolean,
 ): Page {
-  const { id, action, state, total, done, failed, failures, endedAt } = job;
+  const { id, action, state, total, done, failed, failures, warnings, endedAt } = job;
   const path = `/jobs/${id}`;
   const mayWork = mayActAs(operator.role, JOB_ROLE);
   const isOpen = state === 'interrupted' || state === 'stopped' || state === 'refused';
@@ -83,6 +83,7 @@ export function jobPage(
         ${mayWork && isOpen && postForm(operator, path, button(t('Continue')), '')}
         ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="${retryPath(action, job)}">${t('Retry failed entries')}</a>`}
       </div>
+      ${state !== 'running' && problemBox(warnings)}
       ${facts([
         [t('Operator'), html`<bdi>${job.operator}</bdi>`],
         [t('Started'), moment(new Date(job.startedAt))],

@@ -63,7 +63,7 @@ export class JobRunner implements BeforeApplicationShutdown {
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
       const reason = error.messages((field) => field).join('; ');
-      return { done: 0, more: false, failure: reason };
+      return { done: 0, more: false, failure: reason, warnings: error.warnings };
     }
   }
 }

@@ -15,6 +15,7 @@ export const LEASE_MS = 15_000;
 
 const MAX_JOBS = 100;
 const MAX_FAILURES = 1_000;
+const MAX_WARNINGS = 1_000;
 
 export interface NewJob {
   readonly id: string;
@@ -45,6 +46,8 @@ export interface Job extends Pick<NewJob, 'id' | 'action' | 'operator' | 'total'
   readonly done: number;
   readonly failed: number;
   readonly failures: readonly Failure[];
+  /** Without duplicates, in no order. */
+  readonly warnings: readonly string[];
 }
 
 /** `more`: the item needs another step. */
@@ -52,13 +55,14 @@ export interface StepOutcome {
   readonly done: number;
   readonly more: boolean;
   readonly failure: string | null;
+  readonly warnings: readonly string[];
 }
 
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 const OWNED = `${NOW}
 if redis.call('HGET', KEYS[1], 'owner') ~= owner or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
 
-/** Each script has the keys job, items and failures. `owner` is the process, a random id. */
+/** Each script has the keys job, items, failures and warnings. `owner` is the process, a random id. */
 const SCRIPTS = {
   // With the list of items.
   jobCreate: script(
@@ -89,8 +93,9 @@ if item then redis.call('HSET', KEYS[1], 'lease', now + lease)
 else redis.call('HSET', KEYS[1], 'state', 'finished', 'lease', 0, 'ended', now) end
 return item`,
   ),
+  // With the list of warnings.
   jobAdvance: script(
-    ['owner', 'item', 'done', 'more', 'failure', 'max_failures', 'ttl'],
+    ['owner', 'item', 'done', 'more', 'failure', 'max_failures', 'max_warnings', 'ttl'],
     `${OWNED}
 if redis.call('LINDEX', KEYS[2], 0) ~= item then return false end
 redis.call('HINCRBY', KEYS[1], 'done', done)
@@ -100,6 +105,10 @@ if failure ~= '' then
   if redis.call('RPUSH', KEYS[3], failure) > tonumber(max_failures) then redis.call('RPOP', KEYS[3]) end
   redis.call('EXPIRE', KEYS[3], ttl)
 end
+for n = LIST, #ARGV do
+  if redis.call('SCARD', KEYS[4]) < tonumber(max_warnings) then redis.call('SADD', KEYS[4], ARGV[n]) end
+end
+redis.call('EXPIRE', KEYS[4], ttl)
 return true`,
   ),
   // Without a state, leaves the job to another process.
@@ -120,7 +129,7 @@ return 1`,
   jobRead: script(
     [],
     `${NOW}
-return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), now }`,
+return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), redis.call('SMEMBERS', KEYS[4]), now }`,
   ),
 };
 
@@ -154,17 +163,19 @@ export class JobStore {
     id: string,
     owner: string,
     item: string,
-    { done, more, failure }: StepOutcome,
+    { done, more, failure, warnings }: StepOutcome,
   ): Promise<void> {
-    await this.run('jobAdvance', keysOf(id), {
+    const values = {
       owner,
       item,
       done,
       more: more ? 1 : 0,
       failure: failure === null ? null : JSON.stringify({ item, reason: failure } satisfies Failure),
       max_failures: MAX_FAILURES,
+      max_warnings: MAX_WARNINGS,
       ttl: LIFETIME,
-    });
+    };
+    await this.run('jobAdvance', keysOf(id), values, warnings);
   }
 
   async leave(id: string, owner: string, state: 'refused' | null): Promise<void> {
@@ -176,7 +187,12 @@ export class JobStore {
   }
 
   async find(id: string): Promise<Job | null> {
-    const [flat, failures, now] = (await this.run('jobRead', keysOf(id), {})) as [string[], string[], number];
+    const [flat, failures, warnings, now] = (await this.run('jobRead', keysOf(id), {})) as [
+      string[],
+      string[],
+      string[],
+      number,
+    ];
     if (flat.length === 0) return null;
     const fields = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
     const text = (name: string) => fields.get(name) ?? '';
@@ -192,6 +208,7 @@ export class JobStore {
       endedAt: fields.has('ended') ? Number(text('ended')) : null,
       state: state === 'running' && Number(text('lease')) <= now ? 'interrupted' : state,
       failures: failures.map((failure) => JSON.parse(failure) as Failure),
+      warnings,
     };
   }
 
@@ -208,4 +225,5 @@ const keysOf = (id: string): string[] => [
   `console:job:{${id}}`,
   `console:job:{${id}}:items`,
   `console:job:{${id}}:failures`,
+  `console:job:{${id}}:warnings`,
 ];

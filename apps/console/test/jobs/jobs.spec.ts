@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Response } from 'supertest';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
+import { FaultProxy } from '#test/support/fault-proxy.js';
 import { until } from '#test/support/until.js';
 import { JobStore } from '../../src/jobs/job.store.js';
 import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
@@ -149,7 +150,7 @@ describe('a job whose process was killed', () => {
     await jobs.create(job);
     await jobs.claim(job.id, 'killed', 'grace');
     await jobs.next(job.id, 'killed');
-    await jobs.advance(job.id, 'killed', first, { done: 1, more: false, failure: null });
+    await jobs.advance(job.id, 'killed', first, { done: 1, more: false, failure: null, warnings: [] });
     expect((await support.get(`/jobs/${job.id}`)).text).toContain('>running</span>');
 
     await app.redis.hset(`console:job:{${job.id}}`, 'lease', 0);
@@ -175,7 +176,7 @@ describe('a job whose process was killed', () => {
     expect(await jobs.claim(job.id, 'other', 'grace')).toBe(false);
     await app.redis.hset(`console:job:{${job.id}}`, 'lease', 0);
     expect(await jobs.claim(job.id, 'other', 'grace')).toBe(true);
-    await jobs.advance(job.id, 'slow', 'a', { done: 1, more: false, failure: null });
+    await jobs.advance(job.id, 'slow', 'a', { done: 1, more: false, failure: null, warnings: [] });
     await jobs.leave(job.id, 'slow', 'refused');
     expect(await jobs.next(job.id, 'slow')).toBeNull();
     expect(await jobs.find(job.id)).toMatchObject({ state: 'running', done: 0 });
@@ -289,6 +290,24 @@ it('records why an application cannot be changed, and changes the others', async
   expect(text).toContain('1 of 2 done, 1 failed');
   expect(text).toContain('there is no client');
   expect(text).toContain(`/jobs/new?action=enable-applications&amp;id=${gone}"`);
+});
+
+it('shows once that running services were not informed of the changes', async () => {
+  const nats = await FaultProxy.start(app.services.natsUrl);
+  const other = await startConsoleApp(
+    { NATS_URL: nats.url, AUDIT_NATS_URL: app.services.natsUrl },
+    app.services,
+  );
+  const browser = await other.operator('support');
+  const page = await select(browser, 'disable-applications', await applications(2));
+  nats.disconnect();
+  const path = (await confirm(browser, page)).headers['location'] ?? '';
+  await reaches(browser, path, 'finished');
+  const words = wordsOf(await browser.get(path));
+  expect(words).toContain('2 of 2 done, 0 failed');
+  expect(words.split('running services may take 30 s to notice the change')).toHaveLength(2);
+  await other.close();
+  await nats.close();
 });
 
 it('needs the role support, a recent login, and a selection', async () => {
