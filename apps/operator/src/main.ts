@@ -5,6 +5,6 @@ import { runCommand } from './program.js';
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 void runCommand().then((code) => {
-  // Exits when all output is written: an open connection attempt or unread input would keep the process alive.
+  // Exits after all output is written, because a pending connection or unread input would keep the process alive.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 });

@@ -66,7 +66,7 @@ export function program(): OperatorCommand {
     .addCommand(helpCommand());
 }
 
-/** Replaces Commander's help command, which only takes one name. */
+/** Replaces Commander's help command, which accepts only one name. */
 function helpCommand(): OperatorCommand {
   return new OperatorCommand('help')
     .argument('[command...]', 'the command, like client create')

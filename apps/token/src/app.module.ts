@@ -40,7 +40,7 @@ export class AppModule {
   }
 }
 
-/** Public clients call these from a browser. Introspection is for resource servers only. */
+/** Endpoints that public clients call from a browser. Only resource servers introspect tokens. */
 const BROWSER_ENDPOINTS = [
   ENDPOINTS.token,
   ENDPOINTS.refreshToken,
@@ -65,7 +65,7 @@ export function tokenApp(configuration: TokenConfiguration): Service<TokenConfig
     overloadBody: (request) => errorBody(OVERLOADED, request, configuration.BASE_URL),
     crossOriginPaths: BROWSER_ENDPOINTS,
     configure: (app) => {
-      // Queue group: each NATS request goes to one of the app's instances.
+      // NATS delivers each request to one instance of the queue group.
       const options = { ...natsOptions(configuration.NATS_URL, 'token responder'), queue: 'token' };
       app.connectMicroservice<CustomStrategy>({
         strategy: new GracefulNatsServer(options, configuration.dependencyTimeoutMs),

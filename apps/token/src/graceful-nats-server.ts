@@ -11,7 +11,7 @@ import {
   readRequest,
 } from '#messaging/nats-message.js';
 
-/** For metrics and traces. Never contains payloads. */
+/** Channel for metrics and traces. Its messages never contain payloads. */
 const RESPONSES = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
 
 const ERROR_INTERVAL_MS = 10_000;

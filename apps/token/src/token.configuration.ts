@@ -36,7 +36,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   @OriginVariable({ optional: true }) API_URL = '';
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @OriginsVariable() OTHER_API_URLS = '';
-  /** Origin of the console, whose HTTP API turns `client_credentials` on (RFC 6749 4.4); empty for none. */
+  /** Origin of the console; turns on `client_credentials` for its HTTP API (RFC 6749 4.4). Empty without a console. */
   @OriginVariable({ optional: true })
   @NotAmong('AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS')
   CONSOLE_URL = '';
@@ -46,9 +46,11 @@ export class TokenConfiguration extends ServiceConfiguration {
   @RedisUrlVariable() REDIS_URL: string;
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
-  /** The same value as in the authorize app, for the metadata (RFC 9126 5). */
+  /** Must have the same value as in the authorize app; published in the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
-  /** The same value as in the authorize app: whether `oauth.user.upsert` may link an account by verified email. */
+  /**
+   * Must have the same value as in the authorize app. Lets `oauth.user.upsert` link an account by its verified email.
+   */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @KeysVariable() TOKEN_KEYS: string;
   /** Private keys of ID tokens (PKCS#8 PEM, JWK or JWK Set), which turn OpenID Connect on; empty for none. */
@@ -66,7 +68,9 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at APIs. `optional`: no nonces. */
   @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
 
-  /** The same value as in the authorize app: hosts whose metadata documents admit clients at their first use. */
+  /**
+   * Hosts whose metadata documents admit clients at their first use. Must have the same value as in the authorize app.
+   */
   @MetadataHostsVariable() CLIENT_METADATA_HOSTS = '';
 
   /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */

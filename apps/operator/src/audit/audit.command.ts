@@ -93,7 +93,7 @@ async function search({ json, type: types, ...options }: FilterOptions): Promise
   if (more) warn(`there are older events: raise --limit, or use audit export`);
   if (json) return events.forEach(printJsonLine);
   if (events.length === 0) return printLine('No events found.');
-  // Only present with AUDIT_CLIENT_ADDRESS=true.
+  // Events have these fields only with AUDIT_CLIENT_ADDRESS=true.
   const hasCallers = events.some(({ address, user_agent }) => (address ?? user_agent) !== undefined);
   printTable(
     [
@@ -128,7 +128,7 @@ async function exportEvents(options: FilterOptions & { output?: string }): Promi
 }
 
 async function writeEvents(selected: SelectedEvents, output: string | undefined): Promise<number> {
-  // Readable by this user only: the file shows what users did.
+  // Only this user may read the file, because it shows what users did.
   const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });
   const stream = file ?? process.stdout;
   if (file)

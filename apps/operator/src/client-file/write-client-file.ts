@@ -2,7 +2,10 @@ import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:f
 import { InputError } from '../command-line/input.js';
 import { HEADER } from '#administration/client-file/client-file.js';
 
-/** Renames a draft, so that an import never reads half a file. @throws InputError if the file must not be replaced */
+/**
+ * Writes a draft and renames it, so that an import never reads half a file.
+ * @throws InputError if the file must not be replaced
+ */
 export async function writeClientFile(file: string, text: string, force: boolean): Promise<void> {
   // Replaces the target of a symbolic link, not the link.
   const target = await realpath(file).catch(() => file);
@@ -41,7 +44,7 @@ async function isReplaceable(target: string): Promise<boolean> {
   }
 }
 
-/** Links instead of renaming: it fails if another process has created the file in the meantime. */
+/** Creates a link, which fails if another process has created the file in the meantime. */
 async function createAs(draft: string, target: string, file: string): Promise<void> {
   await link(draft, target).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? refused(file) : error;

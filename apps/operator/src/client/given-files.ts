@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { MAX_JWKS } from '#administration/client/keys.js';
 import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 
-/** Paths of files; `none` removes what is registered. */
+/** Paths of files; `none` removes the registered value. */
 export interface FileOptions {
   readonly logo?: string;
   readonly jwks?: string;

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
 import { InputError } from './input.js';
 
-/** @throws InputError without a terminal */
+/** Asks for confirmation unless `yes` is set. @throws InputError without a terminal */
 export async function confirmed(yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new InputError([`--yes is missing. ${question}`]);
@@ -14,7 +14,7 @@ export async function confirmed(yes: boolean, question: string): Promise<boolean
   }
 }
 
-/** Progress bar on stderr; hidden if stderr is not a terminal. @param noun counted things, like `grants revoked` */
+/** Progress bar on stderr; hidden if stderr is not a terminal. @param noun the counted things, like `grants revoked` */
 export function progressBar(noun: string): { show(done: number, total: number): void; end(): void } {
   const bar = new SingleBar({
     format: `{bar} {percentage} %  {value} of {total} ${noun}, {eta_formatted} left`,

@@ -7,13 +7,13 @@ import { FindingsError, IncompleteError, InputError } from './input.js';
 import { jsonLine, printError, wantsJson } from './output.js';
 import { commandToPaste } from './shell.js';
 
-/** SQLSTATE undefined_table and undefined_column: a missing migration, or another schema. */
+/** SQLSTATE undefined_table and undefined_column: a migration is missing, or the tables are in another schema. */
 const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 
 const FAILURES: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['unsafe', 'incomplete', 'unavailable']);
 
 /**
- * Prints an error without stack trace, credentials or control characters; with --json on one line.
+ * Prints an error without stack trace, credentials or control characters; with --json, on one line.
  * @returns exit code
  */
 export function reportFailure(error: unknown): number {

@@ -1,4 +1,4 @@
-/** Wrong input: nothing was written. Exit code 2. */
+/** The input is wrong, and nothing was written. Exit code 2. */
 export class InputError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));
@@ -23,7 +23,7 @@ export function choice<Value>(
   };
 }
 
-/** Returns null for each value `none`, which removes what is registered. Commander's parsers cannot return null. */
+/** Replaces each value `none` by null, which removes the registered value. Commander's parsers cannot return null. */
 export function withNone(
   values: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | null | undefined> {

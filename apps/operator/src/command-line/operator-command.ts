@@ -4,7 +4,7 @@ import { printableLines, wantsJson } from './output.js';
 import { bold, styled } from './style.js';
 
 const NARROWEST = 20;
-/** Columns of the help without a terminal. */
+/** Width of the help without a terminal. */
 const WITHOUT_TERMINAL = 80;
 
 /** Grant ids are base64url, and may begin with two hyphens. */
@@ -12,7 +12,7 @@ const HYPHENATED_ID = /^--[\w-]{41}$/;
 
 const HELP = '-h';
 
-/** The name to type: `npx operator` in a checkout, `operator` in an image, which has no npm. */
+/** Returns the name to type: `npx operator` in a checkout, `operator` in an image, which has no npm. */
 export function invocation(env: NodeJS.ProcessEnv = process.env): string {
   return /^\W?(?:operator|node local\/operator)\b/.test(env.npm_lifecycle_script ?? '')
     ? 'npx operator'
@@ -45,7 +45,7 @@ export class OperatorCommand extends Command {
     return new OperatorCommand(name);
   }
 
-  /** Commander would silently keep the last value. */
+  /** Rejects a repeated option that takes one value: Commander would silently keep the last value. */
   override addOption(option: Option): this {
     super.addOption(option);
     if (!option.required) return this;
@@ -58,8 +58,8 @@ export class OperatorCommand extends Command {
   }
 
   /**
-   * Commander treats an id that begins with a hyphen as an option. Two hyphens need a preceding
-   * `--`, except in a grant id.
+   * Accepts an id that begins with a hyphen, which Commander treats as an option. An argument that begins with two
+   * hyphens needs a preceding `--`, unless it is a grant id.
    */
   override parseOptions(args: string[]): ParseOptionsResult {
     const { operands, unknown } = super.parseOptions(args);
@@ -77,7 +77,7 @@ export class OperatorCommand extends Command {
     const clear = message.startsWith(prefix)
       ? `error: '${message.slice(prefix.length).replace("' is invalid for argument '", "' is invalid for '")}`
       : message;
-    // Commander quotes the input: control characters of pasted text must not reach the terminal.
+    // Commander quotes the input, and control characters of pasted text must not reach the terminal.
     return super.error(printableLines(clear), options);
   }
 

@@ -7,7 +7,7 @@ export interface JsonOption {
   json?: boolean | undefined;
 }
 
-/** Looks at the raw arguments, because an error may precede parsing. */
+/** Reads the raw arguments, because an error may precede parsing. */
 export function wantsJson(args: readonly string[] = process.argv.slice(2)): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end === -1 ? undefined : end).includes('--json');
@@ -34,7 +34,7 @@ export function printLine(text = ''): void {
   printRaw(wrapped(text, widthOf(process.stdout)));
 }
 
-/** Never wraps: for output that is parsed or copied. */
+/** Prints text that is parsed or copied, without wrapping it. */
 export function printRaw(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -1,6 +1,6 @@
 import { InputError } from './input.js';
 
-/** Bytes; longer than any secret, also than a set of 20 RSA keys. */
+/** Limit in bytes; longer than any secret, even a set of 20 RSA keys. */
 const READ_AT_MOST = 65_536;
 
 export async function readSecretLine(

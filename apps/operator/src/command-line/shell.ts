@@ -5,7 +5,7 @@ export function commandLine(...words: readonly string[]): string {
   return `${invocation()} ${shellWords(words)}`;
 }
 
-/** The command stands alone on its line: punctuation after it would be pasted as part of its last word. */
+/** Puts the command on its own line, because punctuation after it would be pasted as part of its last word. */
 export function commandToPaste(...words: readonly string[]): string {
   return `\n  ${commandLine(...words)}`;
 }

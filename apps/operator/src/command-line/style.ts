@@ -8,5 +8,5 @@ export function styled(style: Style, text: string, stream: NodeJS.WriteStream = 
   return stream.isTTY ? styleText(style, text, { stream }) : text;
 }
 
-/** For Commander, which strips the style if the terminal does not support it. */
+/** Styles text for Commander, which strips the style if the terminal does not support it. */
 export const bold = (text: string): string => styleText('bold', text, { validateStream: false });

@@ -5,14 +5,16 @@ import { hanging } from './wrap.js';
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 const GAP = 2;
-/** Columns whose values are copied, and never shortened. */
+/** Columns whose values are copied, and therefore never shortened. */
 const COPIED = /(?:^|_)(?:id|reference|fingerprint|url|address)$/;
 /** A date or a time, which would be wrong if shortened. */
 const TIME = /^(?:\d{4}-)?\d\d[-:]\d\d/;
 /** Minimum width of a shortened column, unless its heading is wider. */
 const NARROWEST = 10;
 
-/** Shortens the widest text columns, but never ids or times. If a row still does not fit, prints each as a block. */
+/**
+ * Shortens the widest text columns, but never ids or times. If a row still does not fit, prints each row as a block.
+ */
 export function tableLines(
   heading: readonly string[],
   rows: readonly (readonly Cell[])[],

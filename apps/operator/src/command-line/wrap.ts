@@ -3,12 +3,12 @@ import wrapAnsi from 'wrap-ansi';
 
 type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>;
 
-/** Columns below which text is not wrapped. */
+/** Minimum number of columns for wrapped text. */
 const NARROWEST = 20;
-/** A command, which is copied. */
+/** A line with a command, which is copied and therefore not wrapped. */
 const COMMAND = /^ *(?:\$ )?(?:npx )?operator [a-z]/;
 
-/** Infinity if the output is not a terminal. */
+/** Returns Infinity if the output is not a terminal. */
 export function widthOf({ isTTY, columns }: Output): number {
   return isTTY && columns ? columns : Infinity;
 }

@@ -1,7 +1,7 @@
 import { shellQuoted } from '#administration/text.js';
 import { type Completions, takenBy } from './completions.js';
 
-/** For bash 4 and newer, without the package bash-completion. */
+/** Completion script for bash 4 and newer, which does not need the package bash-completion. */
 export function bashScript(all: readonly Completions[]): string {
   return `\
 # bash completion of the command operator

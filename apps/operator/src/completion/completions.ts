@@ -38,7 +38,7 @@ export function completionsOf(command: Command, path = ''): Completions[] {
   return [own, ...below];
 }
 
-/** @param name of an argument, or flags of an option, like `--require-par <true|false>` */
+/** @param name the name of an argument, or the flags of an option, like `--require-par <true|false>` */
 function valueOf({ argChoices }: Argument | Option, name: string): Value {
   const [, placeholder = name] = /<([^<>]+)>/.exec(name) ?? [];
   const words = argChoices ?? (placeholder.includes('|') ? placeholder.split('|') : []);

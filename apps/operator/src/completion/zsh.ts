@@ -69,6 +69,6 @@ function branch({ path, subcommands, options, argument }: Completions): string {
 `;
 }
 
-/** `name:description`, the format of `_describe`. */
+/** Returns `name:description`, the format of `_describe`. */
 const described = ({ name, description }: { name: string; description: string }): string =>
   shellQuoted(`${name}:${description.replaceAll(':', String.raw`\:`)}`);

@@ -2,16 +2,18 @@ import type { AdministrationSettings } from '#administration/administration.opti
 import { readSettings } from '../settings/read-settings.js';
 import type { Administration } from './open-administration.js';
 
-/** The first operation that needs the settings reads them, and connects to PostgreSQL: wrong input needs neither. */
+/**
+ * Reads the settings and connects to PostgreSQL only when an operation needs them, because wrong input needs neither.
+ */
 export async function withAdministration<T>(
   shape: new () => Partial<AdministrationSettings>,
   work: (administration: Administration) => Promise<T>,
 ): Promise<T> {
-  // Loaded on demand: help and unknown options do not need it.
+  // Imported on demand, because help and unknown options do not need it.
   const { openAdministration } = await import('./open-administration.js');
   let settings: Partial<AdministrationSettings> | undefined;
   const administration = await openAdministration(
-    // Commands only use operations whose settings the shape has: a test runs each of them.
+    // A command only uses operations whose settings are in its shape: a test runs every command.
     () => (settings ??= readSettings(shape)) as AdministrationSettings,
   );
   try {

@@ -11,7 +11,7 @@ import { NestFactory } from '@nestjs/core';
 import { DatabaseModule, EXPORTS } from '#database/database.module.js';
 import type { DatabaseSettings } from '../settings/settings.js';
 
-/** A failed command is not retried: it waits for a fail-over, but not longer than an operator does at a prompt. */
+/** Nothing retries a failed command, so it waits for a fail-over, but not longer than an operator waits at a prompt. */
 const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
 
 const SETTINGS = Symbol('DatabaseSettings');
@@ -42,7 +42,7 @@ class OnDemandDatabase implements OnApplicationShutdown {
   }
 }
 
-/** The first call of a method connects to PostgreSQL. */
+/** Provides stores that connect to PostgreSQL when one of their methods is first called. */
 @Module({})
 export class OnDemandDatabaseModule {
   static forRoot(settings: () => DatabaseSettings): DynamicModule {
@@ -59,7 +59,7 @@ export class OnDemandDatabaseModule {
   }
 }
 
-/** All methods of stores return promises. */
+/** Delegates to a store after connecting. This is possible because all methods of stores return promises. */
 function onDemand(store: Type<object>, database: OnDemandDatabase): object {
   const names = Object.getOwnPropertyNames(store.prototype).filter((name) => name !== 'constructor');
   const callOf =

@@ -53,7 +53,7 @@ export function printExplanation({ explanation, around, uses }: ExplainedRequest
 function printComparison({ values, differences }: Comparison): void {
   if (values.length === 0) return;
   heading('Values');
-  // Names of details are untrusted, too: any publisher of events chooses them.
+  // Names of details are also untrusted, because any publisher of events chooses them.
   const lines = values.map(({ name, value }) => [printable(name), printable(value)] as const);
   const width = Math.max(...lines.map(([name]) => name.length));
   for (const [name, value] of lines) printLine(`  ${name.padEnd(width)}  ${value}`);
@@ -63,7 +63,7 @@ function printComparison({ values, differences }: Comparison): void {
   printLine('  {+…+} was only sent, [-…-] was only expected.');
 }
 
-/** The marks remain, so that the difference is readable without colour. */
+/** Keeps the marks, so that the difference is readable without colour. */
 function coloured({ parts }: Difference): string {
   return parts
     .map((part) => {
@@ -82,7 +82,7 @@ function printRemedies(remedies: readonly Remedy[]): void {
   }
 }
 
-/** Two different callers suggest theft. */
+/** Prints who used the grant, because two different callers suggest theft. */
 function printUses(uses: readonly AuditEvent[]): void {
   if (uses.length === 0) return;
   heading('Uses of the grant');

@@ -100,7 +100,7 @@ const usesOf = (key: KeyList['keys'][number]): string[] => [
   minute(key.needed_until) ?? '-',
 ];
 
-/** `token 2, authorize 1` */
+/** Returns a text like `token 2, authorize 1`. */
 function countByService(processes: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of processes) {
@@ -121,7 +121,7 @@ async function next(options: NextOptions): Promise<void> {
   if (options.idToken) return nextIdToken(options);
   const { json, stdin, begin, alg } = options;
   if (alg) throw new InputError(['--alg: only with --id-token']);
-  // Without falling back to TOKEN_KEYS: an empty pipe means that the previous command failed.
+  // Does not fall back to TOKEN_KEYS: an empty pipe means that the previous command failed.
   const tokenKeys = stdin
     ? (await readSecretLine('--stdin', 'the value of TOKEN_KEYS')).trim()
     : readSettings(KeySettings).TOKEN_KEYS;
@@ -151,7 +151,7 @@ async function nextIdToken({ json, stdin, begin, alg }: NextOptions): Promise<vo
   );
 }
 
-/** Needs no service: the input alone determines the output. */
+/** Needs no service, because the output depends only on the input. */
 async function printPublicKeys({ stdin }: { stdin?: true }): Promise<void> {
   const text = stdin ? await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS') : idTokenKeys();
   const problems = idTokenKeyProblemsOf(stdin ? '--stdin' : 'ID_TOKEN_KEYS', text);
@@ -193,7 +193,7 @@ function explain({ step, action, keys }: RotationStep): string {
   );
 }
 
-/** `2026-11-22 19:00Z` */
+/** Returns a time like `2026-11-22 19:00Z`. */
 function minute(time: string | null): string | null {
   return time && `${time.slice(0, 16).replace('T', ' ')}Z`;
 }

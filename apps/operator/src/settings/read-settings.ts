@@ -22,7 +22,10 @@ const FIELDS = {
   OUTSIDE_FETCH_ALLOW: 'outside_fetch_allow',
 } as const;
 
-/** A command never combines the database of one installation with the URLs of another. @throws ConfigurationError */
+/**
+ * Reads the settings of a command. Never combines the database of one installation with the URLs of another.
+ * @throws ConfigurationError
+ */
 export function readSettings<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv = process.env): T {
   if (env.DATABASE_URL) return loadConfiguration(shape, env);
   if (env.NODE_ENV === 'production')
@@ -34,14 +37,14 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
       'DATABASE_URL is missing: start the product with "npm start" and this command works on it, or set it to the ' +
         `PostgreSQL URL of the service. No "npm start" runs with ${file}: LOCAL_DIR must be the same in both places`,
     );
-  // The schema belongs to the database of the running product.
+  // DATABASE_SCHEMA must come from the running product, like the database.
   const { DATABASE_SCHEMA: _, ...rest } = withoutEmpty(env);
   return loadConfiguration(shape, { ...running, ...rest });
 }
 
 /**
- * Includes the scopes of OpenID Connect, which the services have with ID_TOKEN_KEYS.
- * @param apis null skips their check
+ * Reads the scopes of SCOPES_FILE and of OpenID Connect, which the services have with ID_TOKEN_KEYS.
+ * @param apis known APIs; null skips their check
  */
 export function readScopes(
   apiUrl = '',
@@ -55,7 +58,7 @@ export function idTokenKeys(env: NodeJS.ProcessEnv = process.env): string {
   return optionalSettings(env)['ID_TOKEN_KEYS'] ?? '';
 }
 
-/** Null if OTHER_API_URLS is not set. */
+/** Returns null if OTHER_API_URLS is not set. */
 export function apisOfServices(env: NodeJS.ProcessEnv = process.env): readonly string[] | null {
   const { API_URL = '', OTHER_API_URLS } = optionalSettings(env);
   return OTHER_API_URLS === undefined ? null : listOf(`${API_URL},${OTHER_API_URLS}`);
@@ -66,7 +69,7 @@ function optionalSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, strin
   return { ...running, ...withoutEmpty(env) };
 }
 
-/** `npm start` writes the file, and removes it at its end. */
+/** `npm start` writes the file, and removes it on exit. */
 function runFile(env: NodeJS.ProcessEnv): string {
   return resolve(env.LOCAL_DIR || '.local', 'run.json');
 }

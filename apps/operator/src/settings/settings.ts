@@ -21,10 +21,10 @@ export class DatabaseSettings {
 /** Settings of `migrate`, which only migrates the database if NATS is not configured. */
 export class MigrateSettings extends DatabaseSettings {
   @AuditUrlVariable() NATS_URL = '';
-  /** Has the credentials of the NATS user who may create the streams of the audit trail. */
+  /** Contains the credentials of the NATS user that may create the streams of the audit trail. */
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
-  /** MiB for the activity of users and applications; each other stream has a share in addition. */
+  /** Size limit in MiB of the token activity stream; the other streams get fractions of it in addition. */
   @NumberVariable(1, 1_000_000) AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
   @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
 }
@@ -56,7 +56,7 @@ export class ResourceServerSettings extends ChangeSettings {
 export class RegistrationSettings extends ResourceServerSettings {
   @OriginVariable() AUTH_URL: string;
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
-  /** The setting of the services: where metadata documents may be outside the public internet. */
+  /** The value of the services: hosts outside the public internet that may serve metadata documents. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 }
 

@@ -21,7 +21,7 @@ interface Options extends JsonOption {
   dryRun?: boolean;
 }
 
-/** Limit of `bad_lines` with --json; stderr has all of them. */
+/** Limit of `bad_lines` with --json; stderr lists all of them. */
 const MAX_BAD_LINES = 1000;
 const FORMATS: Readonly<Record<string, string>> = { '.csv': 'csv', '.jsonl': 'jsonl', '.ndjson': 'jsonl' };
 

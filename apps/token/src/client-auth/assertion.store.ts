@@ -4,12 +4,15 @@ import { COUNTERS } from '#grants/counters.js';
 import { defineScripts, type RedisClient, type RunScript, script } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** Live assertions per client: 800 requests per second if each lives a minute. Bounds what a stolen key can store. */
+/**
+ * Limit of live assertions per client: 800 requests per second if each assertion is valid for a minute. Limits what a
+ * stolen key can store.
+ */
 const MAX_LIVE = 50_000;
 
 /**
- * KEYS assertions of the client, one key because they change with their counter
- * @returns 0 if it is new, -1 if it was used before, or the milliseconds until the client has room
+ * KEYS set of the client's live assertions, which is also their counter
+ * @returns 0 if the assertion is new, -1 if it was used before, or the milliseconds until the client has room
  */
 const CONSUME = script(
   ['jti', 'max', 'ttl'],
@@ -26,7 +29,7 @@ const SCRIPTS = { assertionConsume: CONSUME };
 
 export type Consumption =
   | { readonly outcome: 'consumed' | 'replayed' }
-  /** `retryAfter` in seconds. */
+  /** `retryAfter` is in seconds. */
   | { readonly outcome: 'full'; readonly retryAfter: number };
 
 /** Consumed assertions, shared by all replicas (RFC 7523 3, 7). */
@@ -39,7 +42,8 @@ export class AssertionStore {
   }
 
   /**
-   * Returns `consumed` for exactly one of equal calls. @throws DependencyUnavailableError: it may have been consumed
+   * Returns `consumed` for exactly one of several calls with the same assertion.
+   * @throws DependencyUnavailableError; the assertion may have been consumed nevertheless
    */
   async consume(clientId: string, jti: string, ttlMs: number): Promise<Consumption> {
     const [client, id] = [clientId, jti].map((text) => hash('sha256', text, 'base64url')) as [string, string];

@@ -18,7 +18,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { AssertionStore } from './assertion.store.js';
 import { RemoteClientKeysService } from './remote-client-keys.service.js';
 
-/** Same response to an unknown client, an unknown key and a wrong signature. */
+/** The response is the same for an unknown client, an unknown key and a wrong signature. */
 const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
 
 const MAX_SHOWN_KID = 100;
@@ -39,7 +39,8 @@ export class ClientAssertionService {
   ) {}
 
   /**
-   * Checks the claims, then the signature, and consumes the assertion last. @param owner null if unknown
+   * Checks the claims, then the signature, and consumes the assertion last.
+   * @param owner null for an unknown client or resource server
    * @throws OAuthError invalid_client or temporarily_unavailable; DependencyUnavailableError
    */
   async verify<Owner extends ClientKeys & { readonly profile?: TokenRules['profile'] }>(
@@ -104,7 +105,10 @@ export class ClientAssertionService {
   }
 }
 
-/** RFC 7521 4.2. @throws OAuthError invalid_client, or invalid_request if `client_id` names another client */
+/**
+ * Reads the assertion of a request (RFC 7521 4.2).
+ * @throws OAuthError invalid_client, or invalid_request if `client_id` names another client
+ */
 export function readAssertion({
   client_id: clientId,
   client_assertion: jwt,

@@ -42,18 +42,21 @@ export class ClientAuthenticator {
       max: CACHED_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
-      // A client with a metadata document may be admitted any moment.
+      // A client with a metadata document may be admitted at any moment.
       ttl: (client, clientId) => (client === null && isDocumentUrl(clientId) ? 0 : CACHED_MS),
     });
     this.clients.observe(countLookups(metrics, 'clients'));
   }
 
-  /** Returns a client from the cache or from PostgreSQL, also a disabled one. */
+  /** Returns a client from the cache or from PostgreSQL, even a disabled client. */
   async find(clientId: string): Promise<ClientWithSecrets | null> {
     return isClientId(clientId) ? this.clients.get(clientId) : null;
   }
 
-  /** Fetches a due metadata document first, because it may have new keys. @param admits new clients */
+  /**
+   * Fetches the metadata document first if it is due, because it may have new keys.
+   * @param admits true to admit a new client
+   */
   private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
     const client = await this.find(clientId);
     const hasDocument = client ? client.document !== null : admits && isDocumentUrl(clientId);
@@ -63,8 +66,8 @@ export class ClientAuthenticator {
   }
 
   /**
-   * @param options admits: a flow may begin here, so that a client of CLIENT_METADATA_HOSTS is admitted
-   * @throws OAuthError invalid_request, or invalid_client with the same response to an unknown client and wrong proof
+   * @param options `admits` is true where a flow may begin: a new client of CLIENT_METADATA_HOSTS is then admitted
+   * @throws OAuthError invalid_request, or invalid_client, the same for an unknown client and wrong credentials
    */
   async authenticate(
     { headers, raw }: ClientRequest,
@@ -167,7 +170,7 @@ export function invalidClient(
   });
 }
 
-/** A client with keys has no secret (RFC 6749 2.3: one method). */
+/** Refuses a client with keys that sends no assertion. Such a client has no secret (RFC 6749 2.3: one method). */
 export function needsAssertion(credentials: ClientCredentials): OAuthError {
   return credentials.clientSecret === undefined
     ? invalidClient(
@@ -182,7 +185,7 @@ export function needsAssertion(credentials: ClientCredentials): OAuthError {
       );
 }
 
-/** Checked last: only an authenticated client learns that it is disabled. */
+/** Called last, so that only an authenticated client learns that it is disabled. */
 function enabled(client: ClientWithSecrets, credentials: ClientCredentials): ClientWithSecrets {
   if (client.disabledAt === null) return client;
   throw invalidClient(
@@ -203,7 +206,7 @@ function readBasic(encoded: string): [id: string, secret: string | undefined] {
     );
     if (clientId !== '' && rest.length > 0) return [clientId, clientSecret === '' ? undefined : clientSecret];
   } catch {
-    // Not percent-encoded UTF-8.
+    // The text is not percent-encoded UTF-8.
   }
   const description =
     'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';

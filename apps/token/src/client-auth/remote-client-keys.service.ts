@@ -6,9 +6,9 @@ import { freshFor } from '#platform/http/freshness.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 
 const FRESHNESS_MS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
-/** Least time between two fetches for a key that is not in the set, and after a failed fetch. */
+/** Minimum time between two fetches of a set, after a failure or for a key that the set does not contain. */
 const REFETCH_MS = 30_000;
-/** A host that is down keeps its last known keys for this long after they were fresh. */
+/** While the host is unavailable, expired keys are accepted for this long. */
 const KEEP_STALE_MS = 60 * 60_000;
 
 const CACHED_SETS = 1_000;
@@ -36,9 +36,9 @@ export class RemoteClientKeysService {
   ) {}
 
   /**
-   * Tries the known keys, then fetches them again, because the client may have rotated them; at most twice a minute,
-   * because anyone can send an assertion with an unknown key.
-   * @throws an error for which `isFailure` holds, if no keys are known and none can be fetched
+   * Tries the cached keys. If none verifies, fetches the set again, because the client may have rotated its keys, but
+   * at most twice a minute, because anyone can send an assertion with an unknown key.
+   * @throws an error that `isFailure` accepts, if no keys are cached and none can be fetched
    */
   async tryKeys(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
     const entry = this.entries.get(url) ?? { attemptedAt: Number.NEGATIVE_INFINITY };

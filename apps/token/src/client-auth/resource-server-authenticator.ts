@@ -36,7 +36,7 @@ export class ResourceServerAuthenticator {
     });
   }
 
-  /** @throws OAuthError invalid_client, also for clients of the other endpoints */
+  /** @throws OAuthError invalid_client, even for a client of the other endpoints */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId: id, clientSecret, assertion } = credentials;

@@ -11,7 +11,7 @@ import { ProofStore } from './proof.store.js';
 
 /** Maximum difference between the clocks of this app and of the app that verifies a proof. */
 const MARGIN_MS = 30_000;
-/** No verifier accepts a proof for longer. */
+/** Maximum time for which any verifier accepts a proof. */
 const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 
 /** The checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */
@@ -29,7 +29,10 @@ export class DpopProofService {
     this.required = DPOP_NONCE === 'required';
   }
 
-  /** Nonce for the client's next proof. Undefined if none is required, because a client must use any nonce (11.3). */
+  /**
+   * Nonce for the client's next proof. Undefined if none is required, because a client must use each nonce that it
+   * receives (11.3).
+   */
   get nonce(): string | undefined {
     return this.required ? this.nonces.current() : undefined;
   }
@@ -63,13 +66,13 @@ export class DpopProofService {
     const next = this.nonce === undefined ? {} : { nonce: this.nonce };
     if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
     const ttl = Math.ceil(Math.max(expiresAt - Date.now(), 0)) + MARGIN_MS;
-    // Refuses a longer TTL, because the proof would be forgotten while it is still accepted.
+    // Refuses a longer TTL, because Redis would forget the proof while a verifier still accepts it.
     const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
     return { outcome: fresh ? 'consumed' : 'replayed', ...next };
   }
 }
 
-/** FAPI 2.0 5.4.1 limits the algorithms, here before a code is bound to a key that the exchange would refuse. */
+/** FAPI 2.0 5.4.1 limits the algorithms. Checked before a code is bound to a key that the exchange would refuse. */
 function checkAlgorithm(
   { alg }: DpopProof,
   { clientId, profile }: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
@@ -89,7 +92,7 @@ const WINDOW_BYTES = 6;
 const MAC_BYTES = 18;
 const NONCE = /^[\w-]{32}$/;
 
-/** Nonces of RFC 9449 8: number of the window ‖ its HMAC. Stateless, and the same in all replicas. */
+/** Nonces (RFC 9449 8): window number ‖ its HMAC. They need no state, and are the same in all replicas. */
 export class DpopNonce {
   private latest: { readonly window: number; readonly nonce: string } | undefined;
 

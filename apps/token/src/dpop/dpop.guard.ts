@@ -11,13 +11,15 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
 export interface ProvedRequest extends ClientRequest {
-  /** Resolved through TRUSTED_PROXIES. */
+  /** Address of the client, which is resolved through TRUSTED_PROXIES. */
   readonly ip: string;
-  /** Valid, but not consumed yet; absent if the request has none. */
+  /** Valid, but not consumed yet; absent if the request has no proof. */
   proof?: DpopProof;
 }
 
-/** Verifies the proof of a request (RFC 9449 5) without I/O: it is consumed after the client is authenticated. */
+/**
+ * Verifies the proof of a request (RFC 9449 5) without I/O. The proof is consumed after the client is authenticated.
+ */
 @Injectable()
 export class DpopGuard implements CanActivate {
   private readonly verifier: DpopVerifier;
@@ -42,7 +44,7 @@ export class DpopGuard implements CanActivate {
     request: FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    // 8.2: every response, also an error, carries the nonce for the next request.
+    // 8.2: every response, even an error, carries the nonce for the next request.
     const { nonce } = this.proofs;
     if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
     try {
@@ -51,7 +53,7 @@ export class DpopGuard implements CanActivate {
       request.proof = proof;
       return true;
     } catch (error) {
-      // The client_id of the request: no client is authenticated yet.
+      // Logs the client_id that the request claims, because no client is authenticated yet.
       addLogContext(request.raw, {
         client_id: unverifiedClientId(request.headers.authorization, request.body),
       });

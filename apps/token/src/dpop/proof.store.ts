@@ -8,7 +8,10 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 export class ProofStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
-  /** Returns true for exactly one of equal calls. @throws DependencyUnavailableError: it may have been consumed */
+  /**
+   * Returns true for exactly one of several calls with the same proof.
+   * @throws DependencyUnavailableError; the proof may have been consumed nevertheless
+   */
   async consume(jkt: string, jti: string, ttlMs: number): Promise<boolean> {
     // The thumbprint has a fixed length, so the hashed text is unambiguous.
     const id = hash('sha256', jkt + jti, 'base64url');

@@ -21,16 +21,17 @@ export interface ClientDisabledRefusal {
 }
 
 /**
- * Disabled clients, in memory (docs/adr/0019): introspection needs them for every token, also without PostgreSQL. After
- * a broadcast, a client is unknown until a reading that began later has finished; its tokens wait for it. Until then
- * this process may have reported a token as active to an API that had already received the broadcast. Therefore every
- * process broadcasts again when it finds a client disabled.
+ * Set of disabled clients, in memory (docs/adr/0019): introspection needs it for every token, even while PostgreSQL is
+ * unavailable. After a broadcast, the state of a client is unknown until a reading that began later has finished;
+ * introspection of its tokens waits for that reading. Before the reading, this process may have reported a token as
+ * active to an API that had already received the broadcast. Therefore every process broadcasts again when it finds a
+ * client disabled.
  */
 @Injectable()
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DisabledClientsService.name);
   private disabled: ReadonlySet<string> | undefined;
-  /** Clients of broadcasts since the last complete reading began: number of the latest broadcast, by tag. */
+  /** Clients with a broadcast since the last complete reading began: number of their latest broadcast, by tag. */
   private readonly unknown = new Map<string, number>();
   private broadcasts = 0;
   private reading: Promise<void> | undefined;
@@ -62,8 +63,8 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
   }
 
   /**
-   * Needs no I/O for a known client.
-   * @throws DependencyUnavailableError for an unknown one if PostgreSQL is unavailable
+   * Needs no I/O if the state of the client is known.
+   * @throws DependencyUnavailableError if the state is unknown and PostgreSQL is unavailable
    */
   async check<Result extends ActiveToken | Refusal>(result: Result): Promise<Result | ClientDisabledRefusal> {
     if (result.outcome !== 'active') return result;

@@ -13,7 +13,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { DisabledClientsService } from './disabled-clients.service.js';
 import { type ActiveToken, type InactiveToken, INTROSPECT_OPERATION } from './introspection.openapi.js';
 
-/** RFC 7662 2.1. The hint is not needed, because a token contains its kind. */
+/** RFC 7662 2.1. `token_type_hint` is not needed, because a token contains its kind. */
 class IntrospectDto extends ClientDto {
   @Parameter({ max: LIMITS.any_token, anyCharacter: true, description: 'An access token.' })
   token: string;
@@ -22,7 +22,7 @@ class IntrospectDto extends ClientDto {
   token_type_hint?: string;
 }
 
-/** RFC 7662, for resource servers that cannot use the introspection library. */
+/** Introspects tokens (RFC 7662) for resource servers that cannot use the introspection library. */
 @Controller(ENDPOINTS.introspect)
 export class IntrospectionController {
   constructor(
@@ -43,7 +43,7 @@ export class IntrospectionController {
     await this.authenticator.authenticate(request, dto);
     const result = await this.clients.check(await this.engine.introspectWithoutProof(dto.token));
     addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });
-    // 2.2: every other token gets the same response, also a refresh token: an API may check only `active`.
+    // 2.2: every other token gets the same response, even a refresh token, because an API may check only `active`.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
     return {
       ...activeClaims(result),
@@ -62,7 +62,7 @@ export function activeClaims({ token, grant, grantId, scope, audience }: Granted
     sub: String(grant.userId ?? grant.clientId),
     scope,
     exp: token.expiry,
-    // 2.2: "the intended audience for this token". Other resource servers must refuse it (RFC 9700 2.3).
+    // 2.2: "the intended audience for this token". Other resource servers must refuse the token (RFC 9700 2.3).
     ...(audience !== null && { aud: audience.split(' ') }),
     ...(grant.externalId !== null && { external_id: grant.externalId }),
     // RFC 9449 6.2: the resource server must require a proof by this key.

@@ -36,7 +36,7 @@ export class ResourceServerResponder {
     private readonly audit: AuditPublisher,
   ) {}
 
-  /** A forged token costs no Redis call. */
+  /** Rejects a forged token without a Redis command. */
   @MessagePattern(SUBJECTS.introspect)
   async introspect(
     @Payload() request: IntrospectionRequest,
@@ -52,7 +52,7 @@ export class ResourceServerResponder {
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
     const refused = {
-      // The API's own event, with the same reference, says only that the token is not active.
+      // The API records an event with the same reference, which only says that the token is not active.
       reference: headers?.get(REFERENCE_HEADER) ?? '',
       check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
       ...(result.grantId !== undefined && { grant_id: result.grantId }),
@@ -63,7 +63,7 @@ export class ResourceServerResponder {
     return { active: false };
   }
 
-  /** For resource servers that have the token in their cache, and must check that its proof is new. */
+  /** Checks for a resource server, which has the token in its cache, that the proof is new. */
   @MessagePattern(SUBJECTS.consumeProof)
   async consumeProof(@Payload() request: ConsumeProofRequest): Promise<ConsumeProofReply> {
     return this.proofs.consume(request);
@@ -80,7 +80,7 @@ export class ResourceServerResponder {
     return { claims: client && claims && { sub: subjectOf(client, id), ...claims } };
   }
 
-  /** Only for the key of the token, so that clients cannot fill Redis with proofs of other keys. */
+  /** Consumes a proof only if it has the key of the token, so that clients cannot fill Redis with other proofs. */
   private async consumed({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.consume(proof) } : {};
   }

@@ -1,12 +1,12 @@
 import { DELIVERY_LIMIT_MS } from '#messaging/logout/logout-queue.js';
 
-/** Milliseconds until the next attempt. The last one repeats until DELIVERY_LIMIT_MS. */
+/** Milliseconds until the next attempt. The last delay repeats until DELIVERY_LIMIT_MS. */
 const DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000, 20 * 60_000] as const;
 
 /**
  * Returns the milliseconds until the next attempt; null if the log-out would be too old then.
- * @param deliveries by NATS: more than attempts if the message waited for a busy client, so its age counts as well
- * @param ageMs since the end of the session
+ * @param deliveries deliveries by NATS, which exceed the attempts if the client was busy; so the age counts as well
+ * @param ageMs milliseconds since the end of the session
  */
 export function delayAfter(deliveries: number, ageMs: number): number | null {
   let index = 0;
@@ -18,9 +18,9 @@ export function delayAfter(deliveries: number, ageMs: number): number | null {
 const BUSY_MS = { first: 5_000, last: 5 * 60_000 } as const;
 
 /**
- * Returns the milliseconds until NATS offers a message of a busy client again. Grows, because NATS offers these
- * messages before new ones, also of other clients. Random, because they would otherwise return together.
- * @param random from 0 to 1
+ * Returns the milliseconds until NATS offers a message of a busy client again. The delay grows, because NATS offers
+ * these messages before new messages, even of other clients. It is random, so that they do not return together.
+ * @param random number from 0 to 1
  */
 export function busyDelay(deliveries: number, random = Math.random()): number {
   return Math.round(Math.min(BUSY_MS.first * 2 ** (deliveries - 1), BUSY_MS.last) * (0.5 + random));

@@ -1,6 +1,7 @@
 const CONCURRENCY = 2;
-/** Waiting messages of one client, and messages in all. */
+/** Limit of waiting messages of one client. */
 const MAX_WAITING = 20;
+/** Limit of messages of all clients, whether waiting or in progress. */
 const MAX_HELD = 1_000;
 
 interface ClientQueue<M> {
@@ -8,7 +9,10 @@ interface ClientQueue<M> {
   readonly waiting: { readonly message: M; readonly work: () => Promise<void> }[];
 }
 
-/** Runs the work of each client separately, so that a slow client does not delay others. Bounded. */
+/**
+ * Runs the work of each client separately, so that a slow client does not delay others. Holds a limited number of
+ * messages.
+ */
 export class ClientQueues<M> {
   readonly held = new Set<M>();
   private readonly queues = new Map<string, ClientQueue<M>>();

@@ -66,7 +66,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     await this.running;
   }
 
-  /** @throws Error if NATS does not answer soon, or has no queue */
+  /** @throws Error if NATS does not answer in time, or has no queue */
   async queueState(): Promise<LogoutQueueStatus> {
     if (!this.nats) throw new Error('NATS does not answer');
     return logoutQueueState(this.nats);
@@ -81,7 +81,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     this.running = Promise.all([this.consumeEnded(nats), this.consumeDeliveries(nats)]);
   }
 
-  /** The queue belongs to this app, and is created again if NATS has lost its data. */
+  /** Creates the queue, which belongs to this app, at startup and after NATS has lost its data. */
   private async ensureQueue(nats: NatsConnection): Promise<void> {
     for (let warned = false; !this.isClosed;) {
       try {
@@ -164,7 +164,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
       await handle(message);
     } catch (error) {
       this.logger.error(`${message.subject}: ${messageOf(error)}`);
-      // An unreadable message stays unreadable.
+      // Another delivery would not make the message readable.
       if (error instanceof MalformedMessageError || error instanceof SyntaxError) message.term();
       else message.nak(REPEAT_MS);
     }

@@ -16,7 +16,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { delayAfter } from './backoff.js';
 
 /**
- * Milliseconds in which a process records only the first delayed delivery of a client: the others have the same cause.
+ * In this time, a process records only the first delayed delivery to a client, because the others have the same cause.
  */
 const RECORD_MS = 60_000;
 
@@ -30,7 +30,7 @@ const CHECKS = {
 
 interface Failure extends LogoutDelivery {
   readonly failure: string;
-  /** The service does not connect to this address. */
+  /** True if the service must not connect to the address. */
   readonly isForbidden?: boolean;
   readonly attempt: number;
 }
@@ -63,11 +63,14 @@ export class LogoutDeliveryService {
     for (const outcome of OUTCOMES) this.tokens.inc({ outcome }, 0);
   }
 
-  /** Voids codes that could begin new sessions. @returns for the same event the same deliveries: NATS deduplicates */
+  /**
+   * Voids codes that could begin new sessions. Returns the same deliveries for a repeated event, so that NATS can
+   * discard duplicates.
+   */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
     const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
     const since = new Date(at - (CODE_LIFETIME + CLOCK_SKEW) * 1000);
-    // The event may arrive late: by then, a user may have codes of a new session.
+    // If the event arrives late, the user may already have codes of a new session.
     const ended = session === undefined ? { userId: userId ?? 0, at: new Date(at) } : { session };
     const unredeemed = await this.recipients.recentGrants(ended, since, CLOCK_SKEW);
     for (const grant of unredeemed) await this.grants.voidCode(grant.id, grant.clientId);
@@ -126,7 +129,7 @@ export class LogoutDeliveryService {
     }
   }
 
-  /** Gives up a delivery that waits for other deliveries to the same client. @returns false if it is not too old yet */
+  /** Gives up a delivery that waits for other deliveries to the same client. @returns false if it is not overdue */
   dropIfOverdue(delivery: LogoutDelivery, attempt: number): boolean {
     if (delayAfter(attempt, Date.now() - delivery.at) !== null) return false;
     const failure = 'earlier logout tokens still wait for the application';

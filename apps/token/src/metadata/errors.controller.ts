@@ -4,7 +4,10 @@ import { OAUTH_BUSY } from '#openapi/oauth-errors.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
-/** Stable target of `error_uri` (RFC 6749 5.2) in programs and notes. Browsers keep the fragment (RFC 9110 10.2.2). */
+/**
+ * Stable target of `error_uri` (RFC 6749 5.2), which redirects to the error guide. Browsers keep the fragment (RFC 9110
+ * 10.2.2).
+ */
 @Controller(ENDPOINTS.errors)
 export class ErrorsController {
   constructor(private readonly configuration: TokenConfiguration) {}

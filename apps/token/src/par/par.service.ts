@@ -17,13 +17,19 @@ export interface Pushed {
   readonly expiresIn: number;
 }
 
-/** Of 1 KB to 8 KB each. A login takes two minutes: 400 per second for a confidential client, 80 for a public one. */
+/**
+ * Limits of stored requests, which have 1 KB to 8 KB. With logins of two minutes, a confidential client can push 400
+ * requests per second, and a public client 80.
+ */
 export const PUSH_LIMITS = {
-  /** The operator can revoke a secret. Addresses are not counted, because the servers of a client share few. */
+  /**
+   * For each confidential client, whose secret the operator can revoke. Its addresses are not counted, because its
+   * servers share few.
+   */
   confidential: 50_000,
-  /** Anyone can push as a public client, which has no secret. */
+  /** For each public client. Anyone can push as this client, because it has no secret. */
   public: 10_000,
-  /** For public clients, per address (IPv6: per /64) in ten minutes: an office may log in 30 times a minute. */
+  /** Pushes for public clients, per address (IPv6: per /64) in ten minutes: an office may log in 30 times a minute. */
   address: 300,
   /** Per IPv6 /48, which has 65 536 /64 networks: without this bound, 34 of them could block a client for all users. */
   site: 1_000,
@@ -72,7 +78,7 @@ export class ParService {
     return [ofClient, ofNetwork, { counter: 'site', key: this.hashed(site), max: PUSH_LIMITS.site }];
   }
 
-  /** Redis holds no plain addresses. */
+  /** Hashes a network, because Redis must not hold plain addresses. */
   private hashed(network: string): string {
     return createHmac('sha256', this.key).update(`par:${network}`).digest('base64url');
   }

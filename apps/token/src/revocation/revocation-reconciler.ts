@@ -12,7 +12,7 @@ import { BackgroundLoop } from '#platform/background-loop.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
-/** Longer than a Redis replica lags, and than a process trusts its caches while NATS is unavailable. */
+/** Exceeds the lag of a Redis replica, and the time for which a process trusts its caches while NATS is unavailable. */
 const LOSS_MS = 10 * 60 * 1000;
 /** Covers a fail-over of Redis while no token app was running. */
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;
@@ -22,7 +22,8 @@ const BEFORE_START_MS = 24 * 60 * 60 * 1000;
  * applies:
  * - revocations not applied yet: the recording process died, Redis was full or unavailable, or the commit was late;
  * - revocations applied since its last complete pass by any process, which may use another Redis;
- * - ten more minutes after Redis reconnects, which may have lost writes, or NATS, which may have lost broadcasts.
+ * - after Redis or NATS reconnects, also the revocations of the ten minutes before that pass: Redis may have lost
+ *   writes, and NATS broadcasts.
  */
 @Injectable()
 export class RevocationReconciler implements OnApplicationBootstrap, OnApplicationShutdown {

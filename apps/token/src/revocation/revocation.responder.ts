@@ -3,7 +3,7 @@ import { MessagePattern, Payload } from '@nestjs/microservices';
 import { type ApplyRevocationsReply, type ApplyRevocationsRequest, SUBJECTS } from '#messaging/contract.js';
 import { RecordedRevocationsService } from './recorded-revocations.service.js';
 
-/** Revokes nothing by itself: a forged request does no harm. */
+/** Applies only revocations recorded in PostgreSQL, so a forged request is harmless. */
 @Controller()
 export class RevocationResponder {
   private readonly logger = new Logger(RevocationResponder.name);

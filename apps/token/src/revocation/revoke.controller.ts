@@ -11,7 +11,7 @@ import { ClientDto } from '../client-auth/client.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { REVOKE_OPERATION } from './revoke.openapi.js';
 
-/** RFC 7009 2.1. The hint is not needed, because a token contains its kind. */
+/** RFC 7009 2.1. `token_type_hint` is not needed, because a token contains its kind. */
 class RevokeDto extends ClientDto {
   @Parameter({
     max: LIMITS.any_token,
@@ -47,7 +47,7 @@ export class RevokeController {
     // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
     if (outcome === 'other_client')
       throw OAuthError.invalidGrant('the token was issued to another client', { detail: { check: outcome } });
-    // 2.2: an invalid token gets 200 too.
+    // 2.2: the response to an invalid token is 200 too.
     return {};
   }
 }

@@ -20,7 +20,10 @@ export class IdTokenService {
     private readonly configuration: TokenConfiguration,
   ) {}
 
-  /** Call before the code is redeemed: a failure after it would cost the grant. @throws OAuthError server_error */
+  /**
+   * Must be called before the code is redeemed, because a later failure would lose the grant.
+   * @throws OAuthError server_error
+   */
   checkKey(client: Client): void {
     const alg = algorithmOf(client);
     if (this.keys.isEmpty || this.keys.has(alg)) return;
@@ -30,8 +33,8 @@ export class IdTokenService {
   }
 
   /**
-   * Null without a key: a refresh response "might not contain an id_token". The new ID token has the same `sub`,
-   * `aud`, `auth_time` and `sid` as the first, but no `nonce` (OpenID Connect Core 12.2).
+   * Returns null without a key: a refresh response "might not contain an id_token". The ID token of a refresh has the
+   * same `sub`, `aud`, `auth_time` and `sid` as the first, but no `nonce` (OpenID Connect Core 12.2).
    */
   async issue(
     request: IncomingMessage,
@@ -58,7 +61,10 @@ export class IdTokenService {
     return this.keys.sign(claims, alg);
   }
 
-  /** OpenID Connect Core 5.5.1: requested claims; none if they cannot be read, because the code is already redeemed. */
+  /**
+   * Returns the requested claims (OpenID Connect Core 5.5.1), or none if they cannot be read: the code is already
+   * redeemed, so the request must not fail.
+   */
   private async userClaims(
     request: IncomingMessage,
     userId: number,

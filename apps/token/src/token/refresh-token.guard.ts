@@ -21,7 +21,7 @@ export class RefreshTokenStrategy extends PassportStrategy(Strategy, STRATEGY) {
 /** Accepts requests without a token: the controller decides whether it is required. */
 @Injectable()
 export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
-  /** Header only: passport-http-bearer would also read the query. */
+  /** Passes only the header on, because passport-http-bearer would also read the query. */
   override getRequest(context: ExecutionContext): object {
     const { authorization } = context.switchToHttp().getRequest<FastifyRequest>().headers;
     return { headers: { authorization } };

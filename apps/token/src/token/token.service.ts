@@ -79,7 +79,10 @@ export class TokenService {
     return this.answer(request, client, result, 'code');
   }
 
-  /** RFC 8628 3.4 and 3.5. @throws OAuthError also authorization_pending, slow_down, access_denied, expired_token */
+  /**
+   * RFC 8628 3.4 and 3.5.
+   * @throws OAuthError as `exchange` does, or authorization_pending, slow_down, access_denied, expired_token
+   */
   async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
@@ -97,7 +100,11 @@ export class TokenService {
     return this.answer(request, client, result, 'refresh token');
   }
 
-  /** RFC 6749 4.4.2. @throws OAuthError also unsupported_grant_type without a console, unauthorized_client */
+  /**
+   * RFC 6749 4.4.2.
+   * @throws OAuthError unsupported_grant_type without a console, invalid_client, unauthorized_client, invalid_scope,
+   * invalid_target
+   */
   async issue(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     if (this.consoleUrl === '') throw unsupportedGrantType();
     const { client, jkt } = await this.authenticate(request, dto, [this.consoleUrl]);
@@ -124,7 +131,7 @@ export class TokenService {
     checkGrantType(dto.grant_type, client);
     if (client.dpopBound && !request.proof) throw needsProof(client);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
-    // Only authenticated clients can fill Redis with proofs.
+    // Consumes the proof last, so that only authenticated clients can fill Redis with proofs.
     const jkt = request.proof ? await this.proofs.provenKey(request.proof, client) : null;
     return { client, jkt, resources };
   }
@@ -154,7 +161,7 @@ export class TokenService {
     };
   }
 
-  /** Only the first retry has an event: a client may repeat it endlessly, which would displace other events. */
+  /** Only the first retry is recorded, because a client may retry endlessly, which would displace other events. */
   private isFirstRetry(grantId: string, generation: number): boolean {
     if (this.retries.get(grantId) === generation) return false;
     this.retries.set(grantId, generation);
@@ -218,7 +225,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
-/** RFC 6749 5.2: the others are invalid_grant. */
+/** Error codes (RFC 6749 5.2); every other reason is invalid_grant. */
 const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
   // RFC 6749 6
   scope_exceeded: 'invalid_scope',

@@ -31,12 +31,12 @@ export class UsageRecorder implements BeforeApplicationShutdown {
     this.secrets.record(secretId);
   }
 
-  /** After a failure, the batch waits for the next flush. */
+  /** A batch that cannot be written waits for the next flush. */
   async flush(): Promise<void> {
     await Promise.all([this.grants.flush(), this.secrets.flush()]);
   }
 
-  /** Runs before the connections close. A later use is lost, which costs one day's entry. */
+  /** Flushes before the connections close. Later uses are lost, which costs one day's entry. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
@@ -51,12 +51,12 @@ interface DailyUse {
 
 class DailyUses {
   private readonly logger = new Logger(DailyUses.name);
-  /** Ids recorded on `today`, which is the number of a day. */
+  /** Ids recorded on `today`, which is a number of days since 1970. */
   private readonly recorded = new Set<string>();
   private today = 0;
   private waiting = new Map<string, number>();
 
-  /** @param write may get the same use more than once */
+  /** @param write called again with the same use after a failure */
   constructor(
     private readonly subject: string,
     private readonly clock: () => number,

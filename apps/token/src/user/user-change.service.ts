@@ -101,7 +101,7 @@ export class UserChangeService {
     const { id, outcome } = deleted;
     if (outcome === 'stale') return { status: 'stale', user_id: id };
     this.record('user.deleted', id);
-    // Between the two steps, the user was enabled and granted access, or was created.
+    // The user was created, or enabled and granted access, between the two steps.
     if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
     return {
       status: 'deleted',
@@ -110,21 +110,29 @@ export class UserChangeService {
     };
   }
 
-  /** Evicts caches before revoking tokens. Also for a disabled user, because an earlier attempt may have failed. */
+  /**
+   * Evicts caches before revoking tokens. Called even for a disabled user, because an earlier attempt may have failed.
+   */
   private async endAccess(userId: number): Promise<void> {
     this.logouts.userEnded(userId);
     await this.announce(userId);
     await this.revocations.apply(await this.grants.revokedOf({ userId }));
   }
 
-  /** Evicts the user's profile and tokens from every cache, even without a change: an earlier broadcast may be lost. */
+  /**
+   * Evicts the user's profile and tokens from every cache, even without a change: an earlier broadcast may have been
+   * lost.
+   */
   private async announce(userId: number): Promise<void> {
     this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
     // The reply must wait until NATS has the broadcast.
     await this.nats.ping();
   }
 
-  /** Call as soon as PostgreSQL has the change: after a later failure, a repeated message finds nothing to change. */
+  /**
+   * Must be called as soon as PostgreSQL has the change, because a message repeated after a later failure changes
+   * nothing.
+   */
   private record(type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`, userId: number): void {
     this.audit.record({ type, user_id: userId, detail: { by: 'the product, over NATS' } });
   }
