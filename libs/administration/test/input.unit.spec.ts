@@ -74,7 +74,7 @@ describe('the input of an operation', () => {
     ]);
   });
 
-  it('cannot set what a new client does not let its operator choose', async () => {
+  it('cannot set a field that is fixed for a new client', async () => {
     const catalogue = new ScopeCatalogue([]);
     await expect(checkNewClient({ name: 'A', clientId: 'sc_mine' }, catalogue, '')).rejects.toMatchObject({
       kind: 'invalid',

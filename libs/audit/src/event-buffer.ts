@@ -1,18 +1,18 @@
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
-/** An event has about 400 characters. */
+/** Limits of the buffer. An event has about 400 characters. */
 const MAX_EVENTS = 20_000;
 const MAX_CHARACTERS = 16_000_000;
-/** Share of the buffer per kind of event: any client can cause refusals, and any user activity. */
+/** Fill level up to which a kind is accepted: any client can cause refusals, and any user can cause activity. */
 const SHARES: readonly (readonly [prefix: string, share: number])[] = [
   [AUDIT_KINDS.refusals.prefix, 0.5],
   [AUDIT_KINDS.activity.prefix, 0.9],
   [AUDIT_KINDS.trail.prefix, 1],
 ];
-/** In characters of at most three bytes. The NATS of our manifests accepts 128 KB. */
+/** Limit in characters of at most three bytes each. The NATS server of our manifests accepts messages of 128 KB. */
 const MAX_MESSAGE = 32_000;
 
-/** One event per line. The id is the id of the first event. */
+/** Message with one event per line. Its id is the id of the first event. */
 export interface AuditMessage {
   readonly id: string;
   readonly subject: string;
@@ -24,7 +24,10 @@ interface OpenMessage extends AuditMessage {
   characters: number;
 }
 
-/** Bounded. Events of one type share a message: separate messages cost four times the CPU, here and in NATS. */
+/**
+ * Bounded buffer of events. Events of one type share a message, because separate messages cost four times the CPU,
+ * here and in NATS.
+ */
 export class EventBuffer {
   private messages: OpenMessage[] = [];
   /** Messages that accept more events, by subject. */
@@ -54,13 +57,13 @@ export class EventBuffer {
     return true;
   }
 
-  /** Closes the oldest messages of a kind, so that a retry sends the same message. They stay in the buffer. */
+  /** Returns the oldest messages of a kind, closed so that a retry sends the same ones. Keeps them in the buffer. */
   oldest(count: number, prefix: string): readonly AuditMessage[] {
     this.open.clear();
     return this.messages.filter(({ subject }) => subject.startsWith(prefix)).slice(0, count);
   }
 
-  /** @returns number of events in these messages */
+  /** @returns the number of events in these messages */
   remove(stored: ReadonlySet<AuditMessage>): number {
     const before = this.count;
     this.messages = this.messages.filter((message) => !stored.has(message));

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** Version of {@link AuditEvent}, which changes only when a field changes its meaning. */
 const AUDIT_VERSION = 1;
 
-/** Described in docs/audit.md. Operators, the product and attacks cause these: there are few. */
+/** Rare types, caused by operators, the product and attacks. docs/audit.md describes all types. */
 const TRAIL_TYPES = [
   'client.created',
   'client.updated',
@@ -29,7 +29,7 @@ const TRAIL_TYPES = [
   'operator.command',
 ] as const;
 
-/** Frequent: users and applications cause these. A separate stream keeps them from displacing rarer events. */
+/** Frequent types, caused by users and applications. A separate stream keeps them from displacing rarer events. */
 const ACTIVITY_TYPES = [
   'login.succeeded',
   'login.ended',
@@ -42,7 +42,7 @@ const ACTIVITY_TYPES = [
   'logout_token.failed',
 ] as const;
 
-/** Anyone can cause these. A separate stream keeps a flood of them from displacing other events. */
+/** Types that anyone can cause. A separate stream keeps a flood of them from displacing other events. */
 const REFUSAL_TYPES = ['login.refused', 'request.throttled', 'request.refused'] as const;
 
 export const AUDIT_TYPES = [...TRAIL_TYPES, ...ACTIVITY_TYPES, ...REFUSAL_TYPES] as const;
@@ -71,7 +71,7 @@ export interface AuditEvent {
   /** Interface of the operator's change; absent for the command line. */
   readonly door?: 'api' | 'page';
   readonly request?: { readonly method: string; readonly path: string };
-  /** Only if AUDIT_CLIENT_ADDRESS is true; so is `user_agent`. */
+  /** Present only if AUDIT_CLIENT_ADDRESS is true; the same applies to `user_agent`. */
   readonly address?: string;
   readonly user_agent?: string;
   readonly status?: number;
@@ -100,9 +100,9 @@ export interface AuditStream {
 
 type Shares = Readonly<Partial<Record<AuditService, number>>>;
 
-/** Separate streams per service: otherwise one service's events would displace another's in a full stream. */
+/** Separate streams per service, so that events of one service cannot displace events of another in a full stream. */
 export const AUDIT_STREAMS: readonly AuditStream[] = [
-  // The token app records each change of a user by the product.
+  // The token app needs as large a share as the operator, because it records each change of a user by the product.
   ...streamsOf('OAUTH_AUDIT', AUDIT_KINDS.trail, { operator: 1 / 8, token: 1 / 8, authorize: 1 / 64 }),
   ...streamsOf('OAUTH_ACTIVITY', AUDIT_KINDS.activity, { token: 1, authorize: 1 / 16, operator: 1 / 64 }),
   ...streamsOf('OAUTH_REFUSALS', AUDIT_KINDS.refusals, {

@@ -7,11 +7,11 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly grantId?: string | undefined;
   readonly reference?: string | undefined;
-  /** The exact value of the event, such as `ada@laptop`. */
+  /** Exact value, such as `ada@laptop`. */
   readonly operator?: string | undefined;
-  /** Inclusive. */
+  /** Inclusive lower bound. */
   readonly since?: Date | undefined;
-  /** Exclusive. */
+  /** Exclusive upper bound. */
   readonly until?: Date | undefined;
 }
 

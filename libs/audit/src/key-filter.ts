@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { AuditEvent } from './event.js';
 import type { AuditFilter } from './filter.js';
 
-/** A filter reports one in 1,700 absent keys as present. */
+/** With this size, a filter reports one in 1,700 absent keys as present. */
 const BITS_PER_KEY = 16;
 export const HASHES = 8;
 
@@ -12,13 +12,13 @@ export interface HashedKey {
   readonly step: number;
 }
 
-/** Values by which events are searched. */
+/** Returns the values by which an event can be found. */
 export function keysOf(event: AuditEvent): string[] {
   const { type, client_id, user_id, grant_id, reference, operator } = event;
   return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, operator });
 }
 
-/** Keys of every event that matches: the rarest first. */
+/** Returns the keys that every matching event has, the rarest first. */
 export function keysOfFilter({ types, ...values }: AuditFilter): string[] {
   return keys({ ...values, type: types?.length === 1 ? types[0] : undefined });
 }

@@ -2,7 +2,7 @@ import { isObject } from '#messaging/nats-message.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
-/** Skips lines that are not events: others may publish to the subject. */
+/** Skips lines that are not events, because other programs may publish to the subject. */
 export function parseEvents(text: string, subject: string): AuditEvent[] {
   return text
     .split('\n')
@@ -27,7 +27,7 @@ const isText: Check = (value) => typeof value === 'string';
 const isOptionalText: Check = (value) => value === undefined || isText(value);
 const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
 
-/** An event with invalid fields would break every search for as long as NATS keeps it. */
+/** Rejects invalid fields: an event with one would break every search for as long as NATS keeps it. */
 const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
   version: (value) => typeof value === 'number',
   id: isText,
@@ -60,12 +60,12 @@ function isEvent(value: unknown): value is AuditEvent {
   );
 }
 
-/** Far more than any event has. */
+/** Limit of nested levels, far more than any event has. */
 const MAX_LEVELS = 32;
 
 /**
- * Requires the service and type of the subject, which NATS permissions protect: only the operator's services may name
- * an operator. A later version may have new types of any kind.
+ * Requires the service and type of the subject, which NATS permissions control. Only the operator's services may name
+ * an operator. Accepts unknown types, which a later version may add.
  */
 function isPublishable(event: AuditEvent, subject: string): boolean {
   const { service, type, operator } = event;

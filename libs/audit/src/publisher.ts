@@ -10,12 +10,12 @@ import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditS
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 
-/** Characters of each value in an oversized event. Clients choose some values, such as an unknown client_id. */
+/** Characters kept of each value in an oversized event. Clients choose some values, such as an unknown client_id. */
 const MAX_VALUE = 500;
-/** In characters. An event whose values have the permitted lengths is shorter. */
+/** Limit in characters. An event whose values have the permitted lengths is shorter. */
 const MAX_EVENT = 16_000;
 const BATCH = 100;
-/** Milliseconds in which a message collects events, and until a failed batch is repeated. */
+/** Milliseconds for which a message collects events. */
 const DELAY_MS = 100;
 const RETRY_MS = 1_000;
 const WARN_MS = 60_000;
@@ -29,7 +29,8 @@ export interface AuditPublisherOptions {
 }
 
 /**
- * Never blocks or fails a request. NATS drops repeated events by id. A separate connection keeps introspection fast.
+ * Publishes events without blocking or failing a request. NATS drops repeated events by id. A separate connection keeps
+ * introspection fast.
  */
 export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
@@ -104,13 +105,13 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   private send(): Promise<void> {
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
-      // Retries failed batches too: NATS may be available or have room again.
+      // Also retries failed batches: NATS may be available or have room again.
       if (this.waiting.size > 0) this.schedule(RETRY_MS);
     });
     return this.sending;
   }
 
-  /** If NATS does not store one kind of events, continues with the others. */
+  /** Continues with the other kinds of events if NATS does not store one kind. */
   private async sendAll(): Promise<void> {
     const accepted = new Set(PREFIXES);
     for (let sent = -1; sent !== 0;) {
@@ -126,14 +127,14 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   /** @returns null if NATS did not store all messages */
   private async sendBatch(prefix: string): Promise<number | null> {
     const batch = this.waiting.oldest(BATCH, prefix);
-    // While it reconnects, the client would buffer without a limit.
+    // While the NATS client reconnects, it would buffer messages without a limit.
     if (batch.length === 0 || !this.nats || this.nats.isClosed() || !this.disconnected) return 0;
     const { stored, tooLarge, failure } = await storeBatch(this.nats, batch, {
       inboxPrefix: this.inboxPrefix,
       disconnected: this.disconnected.signal,
     });
     this.stored.inc(this.waiting.remove(stored));
-    // Keeping them would block all later events of their kind.
+    // Oversized messages would block all later events of their kind.
     if (tooLarge.size > 0)
       this.drop(this.waiting.remove(tooLarge), 'they are larger than the max_payload of NATS');
     const done = stored.size + tooLarge.size;

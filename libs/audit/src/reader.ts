@@ -35,7 +35,7 @@ export interface AuditStreamState {
   readonly firstSequence: number;
   readonly messages: number;
   readonly bytes: number;
-  /** When NATS stored the oldest remaining event; null if the stream is empty. */
+  /** Time at which NATS stored the oldest remaining event; null if the stream is empty. */
   readonly first: Date | null;
   readonly maxAgeDays: number;
   readonly maxBytes: number;
@@ -92,7 +92,7 @@ export class AuditReader {
   }
 
   /**
-   * Calls back with events stored since `filter.since`, or only new ones. Survives reconnects.
+   * Calls back with events stored since `filter.since`, or with only new ones. Survives reconnects.
    * @throws JetStreamError
    */
   async follow(
@@ -141,7 +141,7 @@ export class AuditReader {
         at = (batch.at(-1)?.seq ?? last) + 1;
       }
     } finally {
-      // Without waiting: NATS deletes it later anyway.
+      // Not awaited, because NATS deletes an unused consumer anyway.
       void this.manager.consumers.delete(stream, name).catch(() => false);
     }
   }
@@ -171,7 +171,7 @@ export class AuditReader {
     stream: string,
     start: Partial<ConsumerConfig>,
   ): Promise<{ consumer: Consumer; name: string; pending: number } | null> {
-    // With a name, the request's subject contains the stream, which NATS permissions need.
+    // A named consumer puts the stream's name into the request's subject, which NATS permissions need.
     const name = `reader-${randomUUID()}`;
     const info = await this.manager.consumers
       .add(stream, {
@@ -215,7 +215,7 @@ async function* storedEvents(
   }
 }
 
-/** @throws ConnectionError if NATS does not answer; the client would wait until it reconnects */
+/** @throws ConnectionError if NATS does not respond; the client itself would wait until it reconnects */
 async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   const fetched = await consumer.fetch({ max_messages: count, expires: TIMEOUT_MS });

@@ -14,8 +14,8 @@ export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
 }
 
 /**
- * Only counts overload refusals: an event would cost more than the response.
- * @param caller null to record no address and user agent
+ * Records events of requests. Excludes refusals under overload, for which an event would cost more than the response.
+ * @param caller null to omit address and user agent
  */
 export function requestEvents(
   publisher: Pick<AuditPublisher, 'record'>,

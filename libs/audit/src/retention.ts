@@ -2,7 +2,7 @@ export interface AuditRetention {
   readonly days: number;
   /** Limit for the activity of the token app; each other stream has a share of it in addition. */
   readonly megabytes: number;
-  /** Copies of the stream, each on a different NATS server. */
+  /** Number of copies of a stream, each on a different NATS server. */
   readonly replicas: number;
 }
 

@@ -24,7 +24,8 @@ const DAY_NS = 86_400e9;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Only for the trail's administrator. Concurrent calls are safe.
+ * Creates the streams or updates their limits. Needs the NATS user of the trail's administrator. Concurrent calls are
+ * safe.
  * @throws JetStreamError, also if NATS lacks room for the limits
  */
 export async function ensureAuditStreams(nats: NatsConnection, retention: AuditRetention): Promise<void> {
@@ -60,7 +61,7 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
     max_msgs: -1,
     max_msgs_per_subject: -1,
     num_replicas: replicas,
-    // Cannot be turned off again: even the administrator can only delete the whole stream.
+    // These settings are permanent: even the administrator can only delete the whole stream.
     deny_delete: true,
     deny_purge: true,
   };
@@ -73,13 +74,14 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
 }
 
 /**
- * Detects missing JetStream, or no stream for the subject. The client has one error for both, and does not export it.
+ * Returns true if JetStream is disabled or no stream has the subject. The client has one error for both, which it does
+ * not export.
  */
 export function isUnserved(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }
 
-/** Detects a lost connection, a timeout, and a cluster without a leader. */
+/** Returns true for a lost connection, a timeout, and a cluster without a leader. */
 export function isUnanswered(error: unknown): boolean {
   if (error instanceof RequestError) return !(error.cause instanceof PermissionViolationError);
   if (error instanceof JetStreamApiError) return error.status === 503;

@@ -57,7 +57,7 @@ describe('the audit trail in NATS', () => {
   it('returns an event once even if it was stored twice', async () => {
     const event = await store({ type: 'token.issued', client_id: 'twice' });
     await storeEvent(nats, event);
-    // Bypasses the window in which NATS drops duplicates.
+    // A publish without JetStream has no Nats-Msg-Id, so NATS does not drop the duplicate.
     nats.publish(auditSubject(event), JSON.stringify(event));
     await nats.flush();
     expect(await read({ clientId: 'twice' })).toEqual([event]);
@@ -236,7 +236,7 @@ describe('the audit trail in NATS', () => {
   });
 });
 
-it('AuditReader.read throws if NATS dies during the read and does not come back', async () => {
+it('AuditReader.read throws if NATS dies during the read and does not restart', async () => {
   const server = await RestartableNats.start();
   const nats = await connect({ servers: server.url });
   await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });

@@ -17,19 +17,19 @@ describe('an event of the audit trail', () => {
     expect(validate({ ...auditEvent('token', { type: 'token.issued' }), user_id: null })).toBe(false);
   });
 
-  it('of every type is described in docs/audit.md', async () => {
+  it('has a type that docs/audit.md describes', async () => {
     const text = await readFile('docs/audit.md', 'utf8');
     expect(AUDIT_TYPES.filter((type) => !text.includes(`\`${type}\``))).toEqual([]);
   });
 
-  it('that anyone can cause has a subject of the refusals', () => {
+  it('has a subject of the refusals if anyone can cause it', () => {
     const refusals = AUDIT_TYPES.filter((type) =>
       auditSubject({ service: 'token', type }).startsWith('oauth.refusal.'),
     );
     expect(refusals).toEqual(['login.refused', 'request.throttled', 'request.refused']);
   });
 
-  it('of frequent activity has another subject than events of operators, the product and attacks', () => {
+  it('has a subject of the activity if it is frequent, apart from events of operators, the product and attacks', () => {
     const trail = AUDIT_TYPES.filter((type) =>
       auditSubject({ service: 'token', type }).startsWith('oauth.audit.'),
     );

@@ -46,7 +46,7 @@ const stored = async (publisher: AuditPublisher) => {
   while (publisher.state.waiting > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-/** Resolves when events have passed the proxy this many times. */
+/** Resolves when batches of events have passed the proxy this many times. */
 const published = (proxy: FaultProxy, times = 1) =>
   new Promise<void>((resolve) => {
     proxy.onData = (bytes) => {
@@ -70,7 +70,7 @@ describe('the publisher of the audit trail', () => {
     record(1_200);
     await stored(publisher);
     for (let restart = 0; restart < 3; restart++) {
-      // NATS has received some of these, and has confirmed none, when it dies.
+      // When NATS dies, it has received some of these events and confirmed none.
       proxy.hold();
       const received = published(proxy);
       record(1_700);
@@ -98,7 +98,7 @@ describe('the publisher of the audit trail', () => {
     nats.sleep();
     const warnings = jest.spyOn(Logger.prototype, 'warn');
     for (let n = 1; n <= 500; n++) publisher.record(issued(n));
-    // Then the confirmation timeout of the batch has passed, and the batch is sent again.
+    // The warning appears after the confirmation timeout, when the batch is sent again.
     await until('a batch is not confirmed', 60_000, () =>
       warnings.mock.calls.some(([line]) => JSON.stringify(line).includes('events wait')),
     );
@@ -148,7 +148,7 @@ describe('the publisher of the audit trail', () => {
     publisher.onApplicationBootstrap();
     publisher.record(issued(1));
     await stored(publisher);
-    // A client can cause this, with characters of three bytes.
+    // A client can cause such an event with characters of three bytes.
     publisher.record({ type: 'token.refreshed', description: '\u20ac'.repeat(1_000) });
     publisher.record(issued(2));
     await stored(publisher);
@@ -231,11 +231,11 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('keeps events until there are streams to store them', async () => {
+  it('keeps events until streams exist that store them', async () => {
     const slot = await claimSlot(testServices());
     const proxy = await FaultProxy.start(slot.natsUrl);
     const { publisher } = publisherAt(proxy.url);
-    // When connected, when recorded, and then on its own.
+    // The publisher sends the event after connecting, after recording it, and then in a retry.
     const triedAgain = published(proxy, 3);
     publisher.onApplicationBootstrap();
     publisher.record(issued(1));
@@ -299,7 +299,7 @@ describe('the publisher of the audit trail', () => {
     ]);
   });
 
-  it('stores the last events when the process ends, without credentials or oversized values', async () => {
+  it('stores the remaining events when the process ends, without credentials or oversized values', async () => {
     const slot = await claimSlot(testServices());
     await createTrail(slot.natsUrl);
     const { publisher } = publisherAt(slot.natsUrl);

@@ -14,14 +14,14 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 import { clientOfDocument, fetchDocument, isDocumentFailure } from './fetch-document.js';
 
-/** Clients that one host may have, so that a host cannot fill the database. */
+/** Maximum number of clients of one host, so that a host cannot fill the database. */
 const MAX_CLIENTS_OF_HOST = 200;
-/** Documents of unknown clients that a process fetches from one host in a minute. */
+/** Maximum number of documents of unknown clients that a process fetches from one host in a minute. */
 const MAX_FIRST_FETCHES = 30;
 const RETRY_MS = 5 * 60_000;
 
 export abstract class ClientDocumentOptions {
-  /** Hosts whose clients are admitted at their first use, with the port unless it is the default. */
+  /** Hosts whose clients are admitted at their first use; each with its port, unless the port is the default. */
   abstract readonly hosts: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export abstract class ClientDocumentOptions {
 export class ClientDocumentsService {
   private readonly logger = new Logger(ClientDocumentsService.name);
   private readonly pending = new Map<string, Promise<boolean>>();
-  /** Due times that this process or another one has claimed, by URL: a cached client keeps its due time. */
+  /** Due times already claimed by any process, by URL. A cached client still has its old due time. */
   private readonly claimed = new Map<string, number>();
   private readonly fetches = new Map<string, { readonly minute: number; count: number }>();
 
@@ -44,7 +44,7 @@ export class ClientDocumentsService {
   ) {}
 
   /**
-   * Admits an unknown client of a trusted host, or fetches the document of a known one again if it is due.
+   * Admits an unknown client of a trusted host, or fetches the document of a known client again if it is due.
    * @param url client_id for which `isDocumentUrl` holds
    * @returns true if the stored registration has changed
    * @throws OAuthError if the document of an unknown client cannot be used; a known client keeps its description
@@ -121,13 +121,13 @@ export class ClientDocumentsService {
   }
 }
 
-/** Without known scopes in the document the client may request every scope: the user decides. */
+/** Returns every scope if the document names no known scope, because the user decides. */
 export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue): readonly string[] {
   const known = (scopes ?? []).filter((name) => catalogue.has(name));
   return known.length > 0 ? known : catalogue.names;
 }
 
-/** Users consented to a name, addresses and a way to authenticate. Keys may rotate, and addresses may be removed. */
+/** Returns true if the name, type, jwks_uri or an added redirect URI needs new consent. */
 function needsConsent(before: DescribedClient, after: DescribedClient): boolean {
   return (
     before.name !== after.name ||

@@ -9,9 +9,9 @@ import { OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http
 
 const MINUTE_MS = 60_000;
 const FRESHNESS = { min: 5 * MINUTE_MS, max: 24 * 60 * MINUTE_MS, byDefault: 60 * MINUTE_MS };
-/** A user waits for it. */
+/** Short, because a user waits for the document. */
 const TIMEOUT_MS = 3_000;
-/** The draft recommends 5 KB, in which ten keys do not fit. */
+/** The draft recommends 5 KB, which is too small for ten keys. */
 const MAX_BYTES = 16 * 1024;
 /** Draft 4: `application/json`, or "more specific content types as long as the response is JSON". */
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:$|;)/i;
@@ -46,7 +46,7 @@ export function isDocumentFailure(error: unknown): error is OutsideFetchError | 
   return error instanceof OutsideFetchError || error instanceof InvalidDocumentError;
 }
 
-/** Every request of such a client needs PKCE, so that `state` is optional (RFC 9700 2.1). */
+/** Makes `state` optional and so requires PKCE (RFC 9700 2.1). */
 export function clientOfDocument(
   url: string,
   { document: { client, dpopBound }, dueAt }: FetchedDocument,

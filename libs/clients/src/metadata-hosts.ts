@@ -12,7 +12,7 @@ export function MetadataHostsVariable(): PropertyDecorator {
 export function metadataHosts(text: string): readonly string[] {
   const hosts = listOf(text);
   const wrong = hosts.find(
-    // `URL` accepts `*` in a host, but a host is compared as it is.
+    // `URL` accepts `*` in a host, but the comparison of hosts is literal.
     (host) =>
       host.includes('*') || !URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).host !== host,
   );

@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   poolSize?: number;
   /** Response time limit of a dependency (see `requestLimits`); 2000 ms by default. */
   timeoutMs?: number;
-  /** Time limit for retrying the first connection; 60,000 ms by default, 0 tries once. */
+  /** Time limit for retrying the first connection; 60,000 ms by default. With 0, it tries once. */
   retryForMs?: number;
 }
 
@@ -96,7 +96,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     };
   }
 
-  /** Runs last in a shutdown, because requests in flight may still need the stores. */
+  /** Disconnects last in a shutdown, because requests in flight may still need the stores. */
   async onApplicationShutdown(): Promise<void> {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }

@@ -1,4 +1,4 @@
-/** Another change came first: the stored version is not the expected one. Nothing was changed. */
+/** Thrown, without a change, if the stored version is not the expected one because another change came first. */
 export class OutdatedVersionError extends Error {
   constructor() {
     super('the stored version is not the expected one');
@@ -6,7 +6,7 @@ export class OutdatedVersionError extends Error {
   }
 }
 
-/** @param expected undefined accepts every version */
+/** @param expected undefined to accept every version */
 export function checkVersion({ version }: { readonly version: number }, expected: number | undefined): void {
   if (expected !== undefined && version !== expected) throw new OutdatedVersionError();
 }

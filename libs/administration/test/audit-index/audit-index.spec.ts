@@ -74,7 +74,7 @@ async function store(
   return events;
 }
 
-/** Stores events of many clients and users, of several types and services. @param messages of 20 events each */
+/** Stores events of many clients, users, types and services. @param messages number of messages, of 20 events each */
 async function storeMany(messages: number): Promise<AuditEvent[]> {
   const kinds = [
     ['token', 'token.refreshed'],
@@ -147,14 +147,14 @@ describe('a search by the index', () => {
     expect(await idsOf({ user: 'id:1' }, 1)).toEqual(['p-10', 'p-z']);
   });
 
-  it('reads a bounded part of the trail, says where it ended, and continues there', async () => {
+  it('reads a bounded part of the trail, returns where it ended, and continues there', async () => {
     for (let user = 0; user < 25; user++)
       await store(
         'token',
         Array.from({ length: 1_000 }, () => ({ type: 'token.issued', user_id: user }) as const),
       );
     await indexAll();
-    // Then each chunk may have every value.
+    // With every bit set, a filter matches every value.
     await sql("UPDATE audit_chunks SET filter = '\\xffffffffffffffff'");
     const first = await audit.page({ user: 'id:1' });
     expect(first).toMatchObject({ items: [], searchedUntil: expect.any(String) as string });
@@ -163,7 +163,7 @@ describe('a search by the index', () => {
     expect(await idsOf({ user: 'id:1' })).toHaveLength(1_000);
   });
 
-  it('says that the index is behind', async () => {
+  it('reports that the index is incomplete', async () => {
     for (let n = 0; n < 3_010; n++) nats.publish('oauth.activity.token.token.issued', '');
     await nats.flush();
     await store('token', [{ type: 'token.issued', user_id: 1, reference: 'abcdefghijkl' }]);
@@ -176,7 +176,7 @@ describe('a search by the index', () => {
     await expect(explain.explainIndexed('bbcdefghijkl')).rejects.toMatchObject({ message: isBehind });
   });
 
-  it('reads a bounded number of events that are not indexed, the newest, however many a message has', async () => {
+  it('reads only the newest unindexed events, up to a limit, however many events a message has', async () => {
     for (let user = 0; user < 60; user++)
       await store(
         'token',
@@ -188,7 +188,7 @@ describe('a search by the index', () => {
     expect((await audit.page({ user: 'id:0' })).items).toEqual([]);
   });
 
-  it('explains a reference as a reading of the whole trail does', async () => {
+  it('explains a reference in the same way as a search of the whole trail', async () => {
     const [refused] = await store('token', [
       {
         type: 'request.refused',
@@ -217,8 +217,8 @@ describe('a search by the index', () => {
   });
 });
 
-describe('the counts of a client', () => {
-  it('counts each event once, also with two indexers and after a failure', async () => {
+describe('the event counter of the index', () => {
+  it('counts each event once, even with two indexers and after a failure', async () => {
     await storeMany(160);
     const store = context.get(AuditIndexStore, { strict: false });
     const copy = (index: Pick<AuditIndexStore, 'append'>) =>
@@ -240,14 +240,14 @@ describe('the counts of a client', () => {
     const other = copy(store);
     await Promise.all([indexer, other].map((worker) => indexAll(worker)));
     await indexAll();
-    // Of each of three streams, the rest of less than 1,000 events waits.
+    // Each of the three streams has fewer than 1,000 remaining events, which wait for the next run.
     expect(await counted()).toBe(3_000);
     const history = await context.get(ClientHistoryService).read({ client: CLIENT });
     expect(history.refused + history.succeeded).toBe(1_600);
     expect(history.groups).toMatchObject([{ check: 'code_expired', party: 'application' }]);
   });
 
-  it('counts no event of a client that is not registered, and a refusal that names only a grant for its client', async () => {
+  it('skips unregistered clients, and counts a refusal that names only a grant for its client', async () => {
     await sql("INSERT INTO users (id, username, email, name) VALUES (1, 'ada', 'ada@example.com', 'Ada')");
     await sql(
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at) VALUES ($1, 1, $2, 'profile:read', 'profile:read', '1 day', now() + '1 day')`,
@@ -273,7 +273,7 @@ describe('the counts of a client', () => {
     expect(await read()).toMatchObject({ refused: 1 });
   });
 
-  it('indexes an event with a type that PostgreSQL cannot store, as any process may publish it, and does not count it', async () => {
+  it('indexes but does not count an event with a type that PostgreSQL cannot store', async () => {
     const event = auditEvent('token', { type: 'token.refreshed', client_id: CLIENT });
     const type = 'refreshed\0';
     await jetstream(nats).publish(`oauth.activity.token.${type}`, JSON.stringify({ ...event, type }));
@@ -282,7 +282,7 @@ describe('the counts of a client', () => {
     expect(await sql('SELECT type FROM audit_counts')).toEqual([{ type: 'token.issued' }]);
   });
 
-  it('puts events into their hours and days, and marks misuse', async () => {
+  it('counts events by hour and by day, and marks misuse', async () => {
     const at = (time: string) => new Date(time);
     const now = Date.parse('2026-11-23T12:30:00Z');
     await store('token', [{ type: 'token.issued', client_id: CLIENT }], at('2026-11-23T12:10:00Z'));
@@ -316,7 +316,7 @@ describe('the counts of a client', () => {
 });
 
 describe('the index', () => {
-  it('begins again with a stream that NATS has lost', async () => {
+  it('starts over when NATS has lost a stream', async () => {
     await storeMany(160);
     await indexAll();
     const { streams } = await jetstreamManager(nats);
@@ -338,7 +338,7 @@ describe('the index', () => {
     expect(await counted()).toBe(0);
   });
 
-  it('indexes some 5,000 events at a time, also of a backlog of messages with many events', async () => {
+  it('indexes about 5,000 events at a time, even if each message has many events', async () => {
     for (let n = 0; n < 80; n++)
       await store(
         'token',

@@ -43,7 +43,7 @@ const checks = (...args: Parameters<typeof found>) => found(...args).map(({ chec
 const PUBLIC = { type: 'public', secrets: [] } as const;
 
 describe('doctor: clients', () => {
-  it('finds a client of client_credentials if a token app has no CONSOLE_URL', () => {
+  it('reports a client_credentials client if a token app has no CONSOLE_URL', () => {
     const own = { grantType: 'client_credentials', scopes: ['admin:read'], redirectUris: [] } as const;
     expect(checks(own)).toEqual([]);
     expect(checks(own, { withoutConsole: true })).toEqual(['client-credentials-off']);

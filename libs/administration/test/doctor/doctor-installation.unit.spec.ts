@@ -278,7 +278,7 @@ describe('doctor: a diagnosis', () => {
     expect(findings.at(-1)?.subject).toBe('900 others');
   });
 
-  it('continues when an area fails or hangs, and prints no credentials', async () => {
+  it('continues if an area fails or hangs, and prints no credentials', async () => {
     const failing = area('redis', async () =>
       Promise.reject(new Error('no way to postgres://me:secret@db/oauth')),
     );

@@ -8,7 +8,7 @@ import { isSimilar, referenceIn, searchedSince } from '../../src/explain/referen
 import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
 import { registeredClient } from '#test/support/registered-client.js';
 
-// Set by `npx jest`, and changes the name in printed commands.
+// `npx jest` sets this variable, which changes the program name in printed commands.
 delete process.env.npm_lifecycle_event;
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
@@ -37,7 +37,7 @@ describe('a difference', () => {
   });
 
   it('shows two very different texts as a whole, in constant time', () => {
-    // The sender of a request chooses one text. A full comparison of these takes minutes.
+    // The client chooses one of the texts. A full comparison of these two would take minutes.
     const [sent = '', ...registered] = Array.from({ length: 21 }, (_, seed) => {
       const parts = Array.from({ length: 30 }, (_each, part) => hash('sha256', `${seed} ${part}`));
       return `https://a.example/${parts.join('')}`;
@@ -453,7 +453,7 @@ describe('a reference', () => {
   });
 });
 
-describe('the time since when a reference was searched', () => {
+describe('the start of the search for a reference', () => {
   const NOW = Date.parse('2026-11-22T18:00:00Z');
   const stream = { bytes: 0, maxBytes: 100, maxAgeDays: 90, first: new Date('2026-11-20T06:30:00Z') };
   const [old, young] = ['2025-01-01T00:00:00Z', '2026-11-01T12:00:00Z'];

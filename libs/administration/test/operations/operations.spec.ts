@@ -159,7 +159,7 @@ describe('a list of clients', () => {
   });
 });
 
-it('the text for an owner has the shortest times of the token app, and asks no other service', async () => {
+it('the text for an owner has the shortest times of the token app, and queries no other service', async () => {
   const nats = await connect(natsOptions(services.natsUrl, 'operations test'));
   const asked: string[] = [];
   const time = new Date().toISOString();

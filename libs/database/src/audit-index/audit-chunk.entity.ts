@@ -1,12 +1,12 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Some 1,000 consecutive events of a stream of the audit trail. */
+/** About 1,000 consecutive events of a stream of the audit trail. */
 @Entity('audit_chunks')
 @Index('audit_chunks_stored', ['lastStoredAt'])
 export class AuditChunkEntity {
   @PrimaryColumn({ type: 'text' }) stream: string;
 
-  /** When NATS created the stream: a stream that is created again has new sequences. */
+  /** Time at which NATS created the stream. A recreated stream has new sequences. */
   @PrimaryColumn({ name: 'stream_created', type: 'text' }) streamCreated: string;
 
   /** Everything up to the last chunk of a stream is indexed and counted. */

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Number of events of a client in an hour, or in a day that is some days ago, by type and cause. */
+/** Number of events of a client by type and cause, in an hour or, after some days, in a whole day. */
 @Entity('audit_counts')
 @Index('audit_counts_hour', ['hour'])
 @Index('audit_counts_later_hours', { synchronize: false })
@@ -9,7 +9,7 @@ export class AuditCountEntity {
   @PrimaryColumn({ type: 'timestamptz' }) hour: Date;
   @PrimaryColumn({ type: 'text' }) type: string;
 
-  /** Empty if the event was not refused; so is `error`. */
+  /** Empty, like `error`, if the event is not a refusal. */
   @PrimaryColumn({ type: 'text' }) check: string;
   @PrimaryColumn({ type: 'text' }) error: string;
   @Column({ type: 'integer' }) count: number;

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { AuditChunkEntity } from './audit-chunk.entity.js';
 
-/** Serializes the writers of a stream; random. */
+/** Random number of the advisory lock that serializes the writers of a stream. */
 const LOCK = 1_402_775_938;
 
-/** Numbers are sequences of the stream. */
+/** Part of a stream. The numbers are sequences of the stream. */
 export interface AuditChunk {
   readonly stream: string;
   readonly streamCreated: string;
@@ -33,7 +33,7 @@ export interface EventCount {
   readonly reference: string | null;
 }
 
-/** Counted by the grant's client if no event names the client. Ids must be valid, so that PostgreSQL accepts them. */
+/** Counts for the grant's client if the event names no client. PostgreSQL must accept the ids. */
 export interface NewCount extends EventCount {
   readonly clientId: string | null;
   readonly grantId: string | null;
@@ -46,7 +46,7 @@ export interface IndexBatch {
 
 export interface ChunkQuery {
   readonly streams: readonly { readonly stream: string; readonly created: string }[];
-  /** Chunks may have an event with all of these keys. */
+  /** Selects chunks that may have an event with all of these keys. */
   readonly keys: readonly { readonly first: number; readonly step: number }[];
   readonly hashes: number;
   readonly storedSince: Date;
@@ -61,8 +61,9 @@ export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds what `read` returns for the events after a position. Position and counts change in one transaction, and a
-   * stream has only one at a time, so no event is counted twice, even by several processes.
+   * Adds the chunks and counts that `read` returns for the events after the stream's position. Position and counts
+   * change in one transaction, and each stream has only one such transaction at a time, so that several processes
+   * never count an event twice.
    * @returns false if there is nothing to add, or if another process is adding
    */
   append(
@@ -113,7 +114,7 @@ export class AuditIndexStore {
     );
   }
 
-  /** Returns chunks that may have an event, the latest first. */
+  /** Returns chunks that may have a matching event, the latest first. */
   async chunks(query: ChunkQuery): Promise<AuditChunk[]> {
     const { streams, keys, hashes, storedSince, storedUntil, happenedBefore, limit } = query;
     const values: unknown[] = [
@@ -124,7 +125,7 @@ export class AuditIndexStore {
       happenedBefore,
       limit,
     ];
-    // The first zero bit ends the comparison.
+    // One condition per bit, because the first zero bit ends the comparison.
     const bits = keys.flatMap(({ first, step }) => {
       const at = values.push(first, step);
       return Array.from(
@@ -168,7 +169,7 @@ export class AuditIndexStore {
     before: Date,
   ): Promise<void> {
     for (const { stream, created, firstSequence } of streams)
-      // The last chunk is the position of the stream.
+      // Keeps the last chunk, which is the position of the index in the stream.
       await this.dataSource.query(
         `DELETE FROM audit_chunks WHERE stream = $1 AND (stream_created <> $2 OR last_sequence < least($3,
            (SELECT max(last_sequence) FROM audit_chunks WHERE stream = $1 AND stream_created = $2)))`,
@@ -177,7 +178,7 @@ export class AuditIndexStore {
     await this.repeat(`done AS (DELETE FROM audit_counts WHERE ${some('hour < $1')} RETURNING 1)`, before);
   }
 
-  /** Adds up the hours of each day, which becomes one row at its first hour: most rows are of past days. */
+  /** Replaces the hours of each past day by one row at its first hour, because most rows are of past days. */
   compact(before: Date): Promise<void> {
     return this.repeat(
       `old AS (DELETE FROM audit_counts WHERE ${some(`hour < $1 AND ${IS_LATER_HOUR}`)} RETURNING *),
@@ -226,7 +227,7 @@ interface ChunkRow {
   readonly oldest_event_at: Date;
 }
 
-/** Counts registered clients only, because anyone can send a client_id. */
+/** Counts only events of registered clients, because anyone can send any client_id. */
 async function addCounts(manager: EntityManager, counts: readonly NewCount[]): Promise<void> {
   await manager.query(
     `INSERT INTO audit_counts AS known (${COLUMNS})

@@ -9,7 +9,7 @@ export interface EarlierDecision {
   /** Requested and granted scopes, space-separated (RFC 6749 3.3). */
   readonly requested: string;
   readonly granted: string;
-  /** APIs of the decision (RFC 8707), space-separated and sorted; null for every API. */
+  /** APIs that the user decided about (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
   readonly at: Date;
 }
@@ -80,7 +80,7 @@ const QUERY = `
        ORDER BY created_at DESC LIMIT ${COUNT_LIMIT}
      ) recent) AS "grantsOfDay"`;
 
-/** Reads client, user and earlier consent, without secrets. `client.name` is the name that pages show. */
+/** Reads client, user and earlier consent in one query, without secrets. `client.name` is the name that pages show. */
 @Injectable()
 export class AuthorizationContextStore {
   constructor(private readonly dataSource: DataSource) {}

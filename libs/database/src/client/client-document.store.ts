@@ -10,7 +10,7 @@ export interface DocumentHost {
   readonly clients: number;
 }
 
-/** SQL, because TypeORM's `update` would increase the client's version, although the registration stays the same. */
+/** Uses SQL, because TypeORM's `update` would increase the client's version although its registration is unchanged. */
 @Injectable()
 export class ClientDocumentStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -30,7 +30,7 @@ export class ClientDocumentStore {
   /**
    * Claims a due fetch for one process.
    * @param retryAt next fetch if this one fails
-   * @returns false if none is due
+   * @returns false if no fetch is due
    */
   async claim(clientId: string, now: Date, retryAt: Date): Promise<boolean> {
     const claimed = await this.dataSource.query<[unknown[], number]>(

@@ -4,7 +4,7 @@ import { ClientLogoEntity } from './client.entity.js';
 import { type ClientLogo, isLogoDigest } from './client.js';
 import { lockClient, writeClientLogo } from './client.statements.js';
 
-/** Logos are identified by the digest of the image: clients with the same image share its URL. */
+/** Identifies logos by the digest of the image, so that clients with the same image share its URL. */
 @Injectable()
 export class ClientLogoStore {
   private readonly logos: Repository<ClientLogoEntity>;

@@ -34,7 +34,7 @@ export class ClientRegistrationStore {
 
   /**
    * Serializes concurrent changes; writes nothing if `change` throws.
-   * @returns null if unknown or deleted
+   * @returns null if the client is unknown or deleted
    * @throws OutdatedVersionError
    */
   async update(

@@ -30,7 +30,7 @@ export class ClientSecretStore {
     this.secrets = dataSource.getRepository(ClientSecretEntity);
   }
 
-  /** Oldest first. */
+  /** Lists the live secrets, oldest first. */
   list(clientId: string): Promise<SecretOutcome> {
     return this.change(clientId, undefined, (_, live) => Promise.resolve({ outcome: 'done', live }));
   }
@@ -100,7 +100,7 @@ export class ClientSecretStore {
   }
 }
 
-/** A version of a client covers its secrets. */
+/** Increases the client's version, which covers its secrets. */
 async function nextVersion(manager: EntityManager, clientId: string): Promise<void> {
   await manager.increment(ClientEntity, { clientId }, 'version', 1);
 }

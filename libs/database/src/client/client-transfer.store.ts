@@ -13,7 +13,7 @@ export interface TransferredSecret {
   readonly createdAt: Date;
 }
 
-/** Complete client, for import into another installation. Excludes clients with metadata documents. */
+/** Complete client for import into another installation. A client with a metadata document is never transferred. */
 export interface TransferredClient extends ClientRegistration {
   readonly clientId: string;
   readonly type: ClientType;
@@ -34,7 +34,7 @@ export interface KnownClients {
   readonly others: readonly { readonly clientId: string; readonly name: string }[];
 }
 
-// Arbitrary, but unique in this database.
+// Advisory lock: arbitrary, but unique in this database.
 const CHANGE_LOCK = 5_264_190_034;
 
 @Injectable()
@@ -62,7 +62,7 @@ export class ClientTransferStore {
         [CHANGE_LOCK],
       );
       if (!locked) return false;
-      // Common lock order.
+      // Locks the clients in the common lock order.
       await manager.find(ClientEntity, {
         select: { clientId: true },
         where: { clientId: Any(named.clientIds) },
@@ -118,7 +118,7 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
     ofClient.push({ id, hash, createdAt });
   }
   const logoOf = new Map(logos.map(({ clientId, mediaType, image }) => [clientId, { mediaType, image }]));
-  // Sorted here because the collation may differ between installations.
+  // Sorted here, because the database's collation may differ between installations.
   const sorted = clients.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
   return sorted.map(({ deletedAt: _deleted, disabledAt, logo: _logo, secrets: _secrets, ...client }) => ({
     ...client,

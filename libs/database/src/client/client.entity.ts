@@ -64,7 +64,7 @@ export class SubjectSectorEntity {
 export class ClientEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;
 
-  /** Each change of the registration increases it. */
+  /** Increases with each change of the registration. */
   @VersionColumn({ type: 'integer', default: 1 }) version: number;
   @Column({ type: 'text' }) name: string;
   @Column({ type: 'text' }) type: ClientType;
@@ -108,7 +108,7 @@ export class ClientEntity {
 
   @Column({ name: 'document_due_at', type: 'timestamptz', nullable: true }) documentDueAt: Date | null;
 
-  /** Earlier consent does not count: the document has changed since. */
+  /** Time of the latest change of the document that needs new consent: earlier consent does not count. */
   @Column({ name: 'document_changed_at', type: 'timestamptz', nullable: true })
   documentChangedAt: Date | null;
 
@@ -116,7 +116,7 @@ export class ClientEntity {
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'disabled_at', type: 'timestamptz', nullable: true }) disabledAt: Date | null;
 
-  /** TypeORM leaves deleted clients out of every query without `withDeleted`. */
+  /** TypeORM excludes deleted clients from every query without `withDeleted`. */
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' }) deletedAt: Date | null;
   @OneToMany(() => ClientSecretEntity, ({ client }) => client) secrets?: ClientSecretEntity[];
   @OneToOne(() => ClientLogoEntity, ({ client }) => client) logo?: ClientLogoEntity | null;

@@ -4,7 +4,7 @@ import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.en
 import type { ClientLogo } from './client.js';
 import { checkVersion } from '../outdated-version.error.js';
 
-/** Serializes changes of a client. @returns null if it is unknown or deleted @throws OutdatedVersionError */
+/** Locks a client, to serialize its changes. @returns null if it is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(
   manager: EntityManager,
   clientId: string,
@@ -18,7 +18,7 @@ export async function lockClient(
   return client;
 }
 
-/** Returns the sector with its key, which is made once and never changes. */
+/** Returns the sector with its key, which is generated once and never changes. */
 export async function ensureSector(manager: EntityManager, sector: string): Promise<SubjectSectorEntity> {
   await manager
     .createQueryBuilder()

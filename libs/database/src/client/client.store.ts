@@ -35,7 +35,7 @@ export interface NewClient {
   logo?: ClientLogo;
   links?: ClientLinks;
   clientId?: string;
-  /** The client_id is the URL of its metadata document; fetched again at this time. */
+  /** Time of the next fetch; only if the client_id is the URL of a metadata document. */
   documentDueAt?: Date;
 }
 
@@ -47,7 +47,7 @@ export interface ClientFilter {
   readonly limit: number;
 }
 
-/** Dates are texts in JSON. */
+/** Row of a JSON query, in which dates are texts. */
 type EnabledRow = Omit<EnabledClient, 'secrets'> & {
   readonly secrets: readonly (Omit<ClientSecretRecord, 'createdAt'> & { readonly createdAt: string })[];
 };
@@ -62,7 +62,7 @@ const NO_RULES: TokenRules = {
   profile: null,
 };
 
-/** Deleted clients are never returned. */
+/** Never returns deleted clients. */
 @Injectable()
 export class ClientStore {
   private readonly clients: Repository<ClientEntity>;
@@ -77,7 +77,7 @@ export class ClientStore {
     return client && toClient(client);
   }
 
-  /** Returns the id of the client with this identifier, else of all clients with this name, oldest first. */
+  /** Returns the client_id if a client has it, otherwise the client_ids of all clients with this name, oldest first. */
   async identify(idOrName: string): Promise<string[]> {
     const clients = await this.clients.find({
       select: { clientId: true },
@@ -88,7 +88,7 @@ export class ClientStore {
     return ids.includes(idOrName) ? [idOrName] : ids;
   }
 
-  /** Lists the enabled clients after an id, with their live secrets, in the order of the ids; none at the end. */
+  /** Returns the next page of enabled clients with their live secrets, sorted by id; an empty page at the end. */
   async enabled(after: string): Promise<readonly EnabledClient[]> {
     const page = await this.dataSource.query<EnabledRow[]>(
       `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris", scopes, id_token_alg AS "idTokenAlg",
@@ -108,7 +108,7 @@ export class ClientStore {
   async page({ search = '', after, limit }: ClientFilter): Promise<ClientWithSecrets[]> {
     // PostgreSQL cannot store NUL.
     if ([search, after].some((text) => text?.includes('\0'))) return [];
-    // The joins repeat rows, so the page is selected first.
+    // Selects the page before the joins, which repeat rows.
     const ids = await this.dataSource.query<{ client_id: string }[]>(
       `SELECT client_id FROM clients
        WHERE deleted_at IS NULL
@@ -125,7 +125,7 @@ export class ClientStore {
     return clients.map(toClient);
   }
 
-  /** Includes deleted clients: until a retry completes an interrupted deletion, their tokens must stay blocked. */
+  /** Includes deleted clients, whose tokens must stay blocked until a retry completes an interrupted deletion. */
   async listDisabled(): Promise<string[]> {
     const clients = await this.clients.find({
       select: { clientId: true },

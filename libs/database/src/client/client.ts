@@ -11,7 +11,7 @@ export interface ClientLinks {
   readonly contacts: readonly string[];
 }
 
-/** Addresses for the log-out of users (RP-Initiated Logout 1.0 3.1, Back-Channel Logout 1.0 2.2). */
+/** URIs for the log-out of users (RP-Initiated Logout 1.0 3.1, Back-Channel Logout 1.0 2.2). */
 export interface LogoutUris {
   readonly postLogoutRedirectUris: readonly string[];
   readonly backchannelLogoutUri: string | null;
@@ -21,7 +21,7 @@ export interface LogoutUris {
 interface DocumentState {
   /** Time of the next fetch. */
   readonly dueAt: Date;
-  /** Consent given earlier does not count. */
+  /** Consent given before this time does not count. */
   readonly changedAt: Date;
   /** Failure of the latest fetch; null if it succeeded. */
   readonly problem: string | null;
@@ -34,14 +34,14 @@ export interface Client
   readonly requirePar: boolean;
   /** Subset of `scopes` that users may decline while granting the others. */
   readonly optionalScopes: readonly string[];
-  /** An application of the product itself: skips the consent page. */
+  /** True for an application of the product itself, which skips the consent page. */
   readonly firstParty: boolean;
-  /** Signs its ID tokens; null for the default, RS256. */
+  /** Signature algorithm of its ID tokens; null for the default, RS256. */
   readonly idTokenAlg: SigningAlgorithm | null;
   /** Sector of its pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
   readonly sector: string | null;
   readonly disabledAt: Date | null;
-  /** Null for a client that the operator described. */
+  /** Null for a client that the operator registered. */
   readonly document: DocumentState | null;
   /** Hexadecimal SHA-256 of the image. */
   readonly logo: string | null;
@@ -49,7 +49,7 @@ export interface Client
 }
 
 export interface TokenRules {
-  /** RFC 7591 2 `grant_types`. It never changes. */
+  /** RFC 7591 2 `grant_types`. Never changes. */
   readonly grantType: GrantType;
   /** The client may also use the device authorization grant (RFC 8628), and may then lack redirect URIs. */
   readonly deviceGrant: boolean;

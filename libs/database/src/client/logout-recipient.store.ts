@@ -3,14 +3,14 @@ import { DataSource, LessThanOrEqual, MoreThan } from 'typeorm';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { ClientEntity } from './client.entity.js';
 
-/** A client that learns of the end of a session (Back-Channel Logout 1.0 2.3). */
+/** A client that receives a logout token when a session ends (Back-Channel Logout 1.0 2.3). */
 export interface LogoutRecipient {
   readonly clientId: string;
   readonly userId: number;
 }
 
 const INFORMED = 'client.backchannelLogoutUri IS NOT NULL AND client.disabledAt IS NULL';
-/** The client has an ID token of the session. A grant also counts after its end, because the ID token remains. */
+/** SQL: the client has an ID token of the session. Includes ended grants, because the ID token remains. */
 const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))`;
 
 @Injectable()
@@ -30,9 +30,9 @@ export class LogoutRecipientStore {
   }
 
   /**
-   * Finds grants with `openid` created after `since`, either of an ended session or of all sessions that a user had at
-   * a time. Their codes may be unredeemed.
-   * @param skew seconds by which clocks may differ, and which a request may take
+   * Finds grants with `openid` created after `since`: grants of an ended session, or of all sessions of a user that
+   * ended at a time. Their codes may be unredeemed.
+   * @param skew seconds that cover the difference between clocks and the duration of a request
    */
   recentGrants(
     ended: { readonly session: string } | { readonly userId: number; readonly at: Date },
@@ -45,7 +45,7 @@ export class LogoutRecipientStore {
       .where({ createdAt: MoreThan(since) })
       .andWhere(HAS_ID_TOKEN);
     if ('session' in ended) return query.andWhere({ session: ended.session }).getMany();
-    // A later grant is of a new session, unless its login is earlier.
+    // A later grant belongs to a new session, unless its login is earlier.
     const { userId, at } = ended;
     const second = Math.floor(at.getTime() / 1000);
     return query
@@ -54,7 +54,7 @@ export class LogoutRecipientStore {
       .getMany();
   }
 
-  /** Also finds the clients of a deleted user: the grants are still recorded. */
+  /** Also finds the clients of a deleted user, whose grants are still recorded. */
   async ofUser(userId: number): Promise<LogoutRecipient[]> {
     const grants = this.dataSource
       .createQueryBuilder(GrantRecordEntity, 'grant')

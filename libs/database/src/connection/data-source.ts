@@ -36,8 +36,8 @@ export interface DatabaseLimits {
 }
 
 /**
- * Fails a request before its caller gives up; statements may wait for locks.
- * @param timeoutMs of a dependency's response
+ * Returns limits that fail a request before its caller gives up, because statements may wait for locks.
+ * @param timeoutMs time limit for a dependency's response
  */
 export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
   poolSize: 10,
@@ -49,14 +49,14 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
 
-/** TypeORM prints a failed migration on stdout, even with `logging: false`. Stdout is for logs and results. */
+/** Keeps stdout for logs and results: TypeORM prints a failed migration there, even with `logging: false`. */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
 /**
  * @param databaseUrl a server, or several (`…@a:5432,b:5432/…`), of which the primary is used
- * @returns a source that is not connected yet
+ * @returns an unconnected source
  */
 export function databaseDataSource(
   databaseUrl: string,
@@ -64,7 +64,7 @@ export function databaseDataSource(
   schema: string = DEFAULT_SCHEMA,
 ): DataSource {
   const servers = serverUrls(databaseUrl);
-  // Half of the time is left for the connection to the primary.
+  // Leaves half of the time for the connection to the primary.
   const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);
   const options: DataSourceOptions = {
     type: 'postgres',
@@ -132,7 +132,8 @@ export async function connect<T extends { initialize(): Promise<unknown> }>(
 }
 
 /**
- * Rejects another schema: a pooler may drop the requested `search_path`. Reports outages as DependencyUnavailableError.
+ * Rejects a connection to another schema, because a pooler may drop the requested `search_path`. Reports outages as
+ * DependencyUnavailableError.
  */
 class ServiceDataSource extends DataSource {
   constructor(
@@ -142,7 +143,7 @@ class ServiceDataSource extends DataSource {
     super(options);
   }
 
-  /** TypeORM creates a runner for every query, repository and transaction. */
+  /** Covers every query and transaction, because TypeORM creates a runner for each. */
   override createQueryRunner(mode?: ReplicationMode): QueryRunner {
     const runner = super.createQueryRunner(mode);
     const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { databaseAddress } from './errors.js';
 import { pendingMigrationsOf } from './migrate.js';
 
-/** Settings that decide what a crash loses, as `SHOW` prints them. */
+/** Settings that determine which data a crash loses, as `SHOW` prints them. */
 interface DurabilitySettings {
   readonly synchronous_commit: string;
   readonly fsync: string;
@@ -29,7 +29,7 @@ export interface DatabaseFacts {
   readonly connections: number;
   readonly maxConnections: number;
   readonly pendingMigrations: readonly string[];
-  /** The server's clock, read between `askedAt` and `answeredAt` of our clock; milliseconds since the epoch. */
+  /** The server's clock, read between `askedAt` and `answeredAt` on our clock; milliseconds since the epoch. */
   readonly clock: { readonly time: number; readonly askedAt: number; readonly answeredAt: number };
 }
 

@@ -1,34 +1,59 @@
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-// SQLSTATE codes.
+// SQLSTATE codes and classes.
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 const READ_ONLY_TRANSACTION = '25006';
 const UNKNOWN_DATABASE = '3D000';
 const UNDEFINED_TABLE = '42P01';
+const TOO_MANY_CONNECTIONS = '53300';
+const QUERY_CANCELED = '57014';
 export const CANNOT_CONNECT_NOW = '57P03';
-// 57P0x starting or shutting down, 53300 too many connections, 08xxx connection exception; codes
-// of the operating system.
-const TRANSIENT =
-  /^(57P0[1-3]|53300|08...|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENOENT|EPIPE)$/;
+const CONNECTION_EXCEPTION = String.raw`08\w{3}`;
+const INSUFFICIENT_RESOURCES = String.raw`53\w{3}`;
+const STOPPING_OR_STARTING = '57P0[1-3]';
+const OPERATOR_INTERVENTION = String.raw`57P0\d`;
+const NETWORK_ERRORS = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'EPIPE',
+];
 
-// 08 connection exception, 53 insufficient resources, 57P0x shutting down or starting, 57014 statement timeout, 25006
-// read-only server (a failover); codes of the operating system.
-const UNAVAILABLE_CODES =
-  /^(08\w{3}|53\w{3}|57P0\d|57014|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EPIPE)$/;
-// The driver throws these without a code.
+const oneOf = (...codes: readonly string[]): RegExp => new RegExp(`^(?:${codes.join('|')})$`);
+
+const TRANSIENT = oneOf(
+  CONNECTION_EXCEPTION,
+  TOO_MANY_CONNECTIONS,
+  STOPPING_OR_STARTING,
+  ...NETWORK_ERRORS,
+  'ENOENT',
+);
+const UNAVAILABLE_CODES = oneOf(
+  CONNECTION_EXCEPTION,
+  INSUFFICIENT_RESOURCES,
+  OPERATOR_INTERVENTION,
+  QUERY_CANCELED,
+  READ_ONLY_TRANSACTION,
+  ...NETWORK_ERRORS,
+  'ENETUNREACH',
+);
+// Messages of errors that the driver throws without a code.
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/i;
 
-/** An error of the driver, or of TypeORM, which wraps the driver's in `driverError`. */
+/** An error of the driver, or an error of TypeORM with the driver's error in `driverError`. */
 interface DatabaseError {
   readonly code?: string;
   readonly message?: string;
   readonly driverError?: { readonly code?: string; readonly constraint?: string };
 }
 
-/** Converts an error that says that PostgreSQL cannot be used now. Returns any other error unchanged. */
+/** Converts an error that means that PostgreSQL is unavailable. Returns any other error unchanged. */
 export function translateOutage(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DependencyUnavailableError) return error;
   const { code = '', message = '' } = error as DatabaseError;
@@ -42,7 +67,7 @@ function driverErrorOf(error: unknown): DatabaseError {
   return (error instanceof DependencyUnavailableError ? error.cause : error) as DatabaseError;
 }
 
-/** True if connecting may succeed later without any change. */
+/** Returns true if a later attempt to connect may succeed without any change. */
 export function isTransient(error: unknown): boolean {
   const { code, message = '' } = driverErrorOf(error);
   // pg reports a connection timeout or a closed socket without a code.
@@ -67,7 +92,7 @@ export function violatedCheck(error: unknown): string | undefined {
   return driverError?.code === CHECK_VIOLATION ? driverError.constraint : undefined;
 }
 
-/** SQLSTATE class 22: invalid values. */
+/** SQLSTATE class of invalid values. */
 const DATA_EXCEPTION = /^22/;
 
 const DUPLICATE_FIELDS: Readonly<Record<string, string>> = {
@@ -84,7 +109,7 @@ export function refusedRow(error: unknown): string | null {
   return DATA_EXCEPTION.test(code) ? 'the database does not accept one of its values' : null;
 }
 
-/** Names the server, the reason and the remedy, never the password. */
+/** Returns an error that names the server, the reason and the remedy, but never the password. */
 export function databaseUnavailable(databaseUrl: string, cause: unknown): DependencyUnavailableError {
   const remedy =
     (cause as DatabaseError).code === UNKNOWN_DATABASE
@@ -102,7 +127,7 @@ export function databaseAddress(databaseUrl: string): string {
   return `${addresses.join(',')}${servers[0]?.pathname}`;
 }
 
-/** The message of Node's AggregateError (several addresses) is empty. */
+/** Returns the code if the message is empty, as in Node's AggregateError for several addresses. */
 export function reasonOf(error: unknown): string {
   const { message, code } = error as DatabaseError;
   return message || code || 'no connection';

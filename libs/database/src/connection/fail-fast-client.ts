@@ -5,7 +5,7 @@ import { Client, type ClientConfig } from 'pg';
 import { isReadOnlyServer } from './errors.js';
 
 interface Statement {
-  /** For telemetry, which never sees the text or values. */
+  /** Description for telemetry, without the SQL text and values. */
   readonly description: StatementDescription;
   readonly name?: string;
 }
@@ -15,16 +15,16 @@ interface StatementDescription {
   readonly table?: string;
 }
 
-/** More than this service has. Bounds the plans that the server keeps if a text varies with the number of values. */
+/** Limit above the number of statements of this service. Bounds the server's plans if a text varies with its values. */
 const MAX_STATEMENTS = 200;
 
-/** SQLSTATE of a prepared statement that is missing or exists already: a pooler switched the server connection. */
+/** SQLSTATEs of a prepared statement that is missing or exists already, because a pooler switched the connection. */
 const NOT_PREPARED = new Set(['26000', '42P05']);
-/** A migration changed the result's columns. The code alone is not enough: our triggers use it too. */
+/** Error after a migration changed the result's columns. Checks the message too, because our triggers use this code. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**
- * Named statements are parsed and planned once per connection, which saves two thirds of PostgreSQL's work for a page.
+ * Names statements, so that PostgreSQL parses and plans each once per connection: two thirds less work for a page.
  * PgBouncer before 1.21 does not support them in transaction mode: the first failure disables them for the pool.
  */
 export class Statements {
@@ -39,7 +39,7 @@ export class Statements {
     return { description: statement?.description ?? describe(text) };
   }
 
-  /** True if a statement failed before execution and can be retried unprepared. */
+  /** Returns true if a statement failed before execution and can be retried unprepared. */
   isRepeatable(error: unknown): boolean {
     const { code = '', message = '' } = error as { code?: string; message?: string };
     const isOutdated = code === OUTDATED_PLAN.code && OUTDATED_PLAN.message.test(message);
@@ -73,7 +73,10 @@ const STATEMENTS = tracingChannel<unknown, StatementDescription>('scheduling-oau
 /** SQLSTATE in_failed_sql_transaction. */
 const FAILED_TRANSACTION = '25P02';
 
-/** The first error aborted the transaction. The caller may restart it, as after a lost connection (SQLSTATE 08006). */
+/**
+ * Returns the error of a lost connection (SQLSTATE 08006), after which the caller may restart the transaction that the
+ * first error aborted.
+ */
 function connectionLost(cause: unknown): Error {
   return Object.assign(new Error('the connection lost its prepared statements', { cause }), {
     code: '08006',
@@ -81,14 +84,14 @@ function connectionLost(cause: unknown): Error {
 }
 
 export interface FailFastClientConfig extends ClientConfig {
-  /** Shared by the connections of a pool. */
+  /** Prepared statements, shared by the connections of a pool. */
   readonly statements: Statements;
 }
 
 type RunQuery = (...parameters: unknown[]) => unknown;
 
 /**
- * Closes a connection that is useless, where the driver would return it to the pool:
+ * Closes a useless connection, which the driver would return to the pool:
  * - after `query_timeout`: on a connection to a dead machine, every later query would wait for a quarter of an hour
  * - after a write is rejected because the server became a standby: a new connection finds the new primary
  */
@@ -111,7 +114,7 @@ export class FailFastClient extends Client {
         name !== undefined && hasValues
           ? () => this.runPrepared(query, { name, text, values })
           : () => query(...parameters) as Promise<unknown>;
-      // A copy: the channel adds the outcome, and the same statement may run concurrently on another connection.
+      // Copied, because the channel adds the outcome, and the statement may run concurrently on another connection.
       const result = STATEMENTS.tracePromise(run, { ...description });
       result.catch((error: unknown) => this.closeIfUseless(error));
       return result;

@@ -8,7 +8,7 @@ interface ServerAddress {
   readonly port: number;
 }
 
-/** No server accepts writes: a failover is in progress. */
+/** Thrown if no server accepts writes, as during a failover. */
 class NoPrimaryError extends Error {
   readonly code = CANNOT_CONNECT_NOW;
 
@@ -25,7 +25,7 @@ class NoPrimaryError extends Error {
 export class PrimaryResolver {
   private primary: Promise<ServerAddress> | undefined;
 
-  /** @param timeoutMs response time limit of a server */
+  /** @param timeoutMs time limit for the response of a server */
   constructor(
     private readonly urls: readonly string[],
     private readonly timeoutMs: number,
@@ -85,7 +85,7 @@ export function failoverClient(primary: PrimaryResolver): typeof FailFastClient 
   return class FailoverClient extends FailFastClient {
     override connect(): Promise<this>;
     override connect(done: Done): void;
-    /** The pool passes a callback. */
+    /** Supports the callback that the pool passes. */
     override connect(done?: Done): Promise<this> | void {
       return done ? callbackify(() => this.connectToPrimary())(done) : this.connectToPrimary();
     }
@@ -111,7 +111,7 @@ export function failoverClient(primary: PrimaryResolver): typeof FailFastClient 
   };
 }
 
-/** True for a standby and for a read-only server. */
+/** Returns true for a standby and for a read-only server. */
 async function isReadOnly(client: Pick<Client, 'query'>): Promise<boolean> {
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   return rows[0]?.transaction_read_only !== 'off';

@@ -4,21 +4,21 @@ import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { isUndefinedTable } from './errors.js';
 
-// Arbitrary, but unique in this database.
+// Advisory lock: arbitrary, but unique in this database.
 const MIGRATION_LOCK = 5_264_190_033;
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
 export interface MigrateOptions {
   /** Time limit for connecting; 10,000 ms by default. */
   retryForMs?: number;
-  /** Created if missing; `oauth` by default. */
+  /** Schema, created if missing; `oauth` by default. */
   schema?: string;
 }
 
 /**
  * Applies every pending migration in one transaction that holds an advisory lock: concurrent runs wait and find nothing
  * left, and a failed migration leaves no trace.
- * @param databaseUrl of a role that may create tables
+ * @param databaseUrl URL with a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
  * @throws DependencyUnavailableError; Error if the schema has foreign tables, or another schema has
  * the tables of this service
@@ -46,7 +46,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   });
 }
 
-/** Oldest first. Needs read access only. @throws DependencyUnavailableError */
+/** Returns names, oldest first. Needs only read access. @throws DependencyUnavailableError */
 export async function pendingMigrations(
   databaseUrl: string,
   options: MigrateOptions = {},
@@ -54,7 +54,10 @@ export async function pendingMigrations(
   return withDatabase(databaseUrl, options, pendingMigrationsOf);
 }
 
-/** Returns missing columns as `table.column`: another migration was applied. @throws DependencyUnavailableError */
+/**
+ * Returns missing columns as `table.column`, which a migration of another version did not create.
+ * @throws DependencyUnavailableError
+ */
 export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource) => {
     const rows = await dataSource.query<{ name: string }[]>(
@@ -99,7 +102,7 @@ async function createSchema({ manager }: QueryRunner, schema: string): Promise<v
   if (schemas.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
-/** Otherwise an installation with its own schema would start with empty tables when DATABASE_SCHEMA is not set. */
+/** Keeps an installation with its own schema from starting with empty tables when DATABASE_SCHEMA is not set. */
 async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
     `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -120,7 +123,7 @@ async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: 
   }
 }
 
-/** A table with one of our names that our migrations did not create belongs to another application. */
+/** Rejects tables with our names that our migrations did not create, because they belong to another application. */
 async function assertNoForeignTables({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const tables = await manager.query<{ schema: string; name: string }[]>(
     `SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

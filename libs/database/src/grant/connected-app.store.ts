@@ -19,13 +19,13 @@ export interface ConnectedApp {
   readonly lastUsedOn: string | null;
 }
 
-/** More than any user connects. */
+/** Limit above the number of applications that any user connects. */
 const MAX_APPS = 200;
 
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string; readonly hasDocument: boolean };
 
 /**
- * Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants as well.
+ * Uses the order of the index `grants_live`, because PostgreSQL might otherwise read the revoked grants as well.
  * @param condition SQL condition on grants
  */
 const connectedApps = (condition: string): string => `

@@ -18,12 +18,12 @@ export interface AdministeredGrant {
   readonly lastUsedOn: string | null;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
-  /** Increases with each change: a later day of use, or the revocation. */
+  /** Increases with each change (a later day of use, or the revocation). */
   readonly version: number;
 }
 
 export interface GrantPage {
-  /** Includes revoked and expired grants. */
+  /** True to include revoked and expired grants. */
   readonly ended: boolean;
   /** Id of a grant; only older grants are returned. */
   readonly before?: string | undefined;
@@ -58,7 +58,7 @@ export class GrantAdministrationStore {
     return grant && toAdministered(grant);
   }
 
-  /** Filters ids of grants (including revoked and expired ones) by client. */
+  /** Returns the ids that are grants of a client, including revoked and expired grants. */
   async ofClient(clientId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const grants = await this.grants.find({ select: { id: true }, where: { clientId, id: Any(ids) } });
     return new Set(grants.map(({ id }) => id));
@@ -92,7 +92,7 @@ export class GrantAdministrationStore {
     });
   }
 
-  /** Like `revokeOwned`. @param onBatch receives the number of grants revoked by each batch */
+  /** Like `revokeOwned`. @param onBatch called with the number of grants that each batch revoked */
   revoke(owner: GrantOwner, onBatch: (revoked: number) => void): Promise<void> {
     return revokeOwned(this.dataSource, owner, onBatch);
   }
@@ -122,7 +122,7 @@ function toAdministered({ user, client, ...grant }: GrantRecordEntity): Administ
   };
 }
 
-/** Derives the version from the fields that change: a column would have to be written with every recorded use. */
+/** Derives the version from the fields that change, because a column would need a write for every recorded use. */
 function versionOf({ lastUsedOn, revokedAt }: Pick<GrantRecordEntity, 'lastUsedOn' | 'revokedAt'>): number {
   const day = lastUsedOn === null ? 0 : Date.parse(lastUsedOn) / 86_400_000;
   return 1 + 2 * day + (revokedAt ? 1 : 0);

@@ -18,7 +18,7 @@ export class GrantRecordEntity {
   @PrimaryColumn({ type: 'text' }) id: string;
   @Column({ name: 'user_id', type: 'integer' }) userId: number;
 
-  /** Null after the user's deletion. Not a foreign key, because the record must remain to revoke the grant's tokens. */
+  /** Null after the user's deletion. No foreign key, because revoking the grant's tokens needs the record. */
   @ManyToOne(() => UserEntity, { createForeignKeyConstraints: false })
   @JoinColumn({ name: 'user_id' })
   user: UserEntity | null;
@@ -31,7 +31,7 @@ export class GrantRecordEntity {
 
   @Column({ type: 'text' }) scope: string;
 
-  /** Scope requested by the client; the user declined whatever is missing from `scope`. */
+  /** Scope that the client requested; the user declined the scopes that are missing from `scope`. */
   @Column({ name: 'requested_scope', type: 'text', select: false }) requestedScope: string;
 
   /** APIs that the tokens are valid for, space-separated and sorted; empty for every API. */
@@ -42,13 +42,13 @@ export class GrantRecordEntity {
   @Column({ type: 'text', nullable: true, select: false }) session: string | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
 
-  /** Lifetime without use. Each use extends `expires_at` by it. */
+  /** Lifetime after the latest use, by which each use extends `expires_at`. */
   @Column({ type: 'interval', select: false }) lifetime: unknown;
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 
-  /** When Redis and every cache received the revocation; null until then. */
+  /** Time at which Redis and every cache had received the revocation; null until then. */
   @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })
   revocationAppliedAt: Date | null;
 }

@@ -12,9 +12,9 @@ export interface NewGrantRecord {
   resources: string | null;
   /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
   login?: { readonly authTime: number | null; readonly session: string } | null;
-  /** Expiry if unused. Each use extends it by the same lifetime. */
+  /** Expiry of an unused grant. Each use extends it by the same lifetime. */
   expiresAt: Date;
-  /** Consent without a page: requires that live grants to the client still cover every scope for every API. */
+  /** True for consent without a page: requires that live grants to the client still cover every scope for every API. */
   continuesConsent?: boolean;
 }
 
@@ -25,13 +25,13 @@ export interface GrantOwner {
 
 export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
 
-/** Independent of the server's default: statements after a lock must see what its previous holder committed. */
+/** Set explicitly, because statements after a lock must see the changes that its previous holder committed. */
 export const ISOLATION_LEVEL = 'READ COMMITTED';
 
-/** A user's live grants to one client; the next one revokes the oldest (docs/adr/0029). */
+/** Maximum number of a user's live grants to one client; the next one revokes the oldest (docs/adr/0029). */
 export const MAX_LIVE_GRANTS = 200;
 
-/** SQL condition: APIs `$7` are among the grant's. Both are space-separated; a grant without APIs is for every API. */
+/** SQL condition: the grant covers the APIs `$7`, space-separated. A grant without APIs covers every API. */
 const COVERS_APIS = `
   (g.resources = '' OR ($7 <> '' AND string_to_array($7, ' ') <@ string_to_array(g.resources, ' ')))`;
 
@@ -70,17 +70,17 @@ export const LOCK_CLIENT_AND_USER = `
     WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
   ) account`;
 
-/** The user's grants that expired first. Deletes more than one per insert, so that the backlog shrinks. */
+/** Selects the user's longest-expired grants: more than one per insert, so that a backlog shrinks. */
 const LONGEST_EXPIRED = `
   SELECT id FROM grants
   WHERE user_id = $2 AND expires_at < now() AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
   ORDER BY expires_at LIMIT 1000`;
 
-/** Oldest revoked grants of any user, which includes grants of deleted users. More than one per insert, as above. */
+/** Selects the longest-revoked grants of any user, including deleted users: more than one per insert, as above. */
 const LONGEST_REVOKED = `
   SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
 
-/** @returns ids of the grants that the limit revoked; null if nothing was recorded */
+/** Records a grant. @returns ids of the grants that the limit revoked; null if nothing was recorded */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
   {
@@ -128,14 +128,14 @@ export async function recordGrant(
   return created?.revoked ?? null;
 }
 
-/** Grants per statement: keeps it below the statement timeout. */
+/** Grants per statement, to stay below its timeout. */
 export const BATCH = 5000;
 
 /**
- * Includes expired grants, because a recent use may not be recorded yet. Concurrent calls return the same ids, so that
- * neither reports success while the other fails. The caller locks the user in an earlier statement, so that this one
- * sees the grants it waited for.
- * @param condition in SQL, on the user's grants
+ * Revokes grants, including expired ones, because a recent use may not be recorded yet. Concurrent calls return the
+ * same ids, so that neither reports success while the other fails. The caller locks the user in an earlier statement,
+ * so that this statement sees the grants that the lock waited for.
+ * @param condition SQL condition on the user's grants
  * @returns ids of grants revoked now or in the last ten minutes, and of revocations not applied yet
  */
 export async function revokeGrants(
@@ -171,7 +171,7 @@ export async function lockUser(manager: EntityManager, id: number): Promise<void
   });
 }
 
-/** The given criteria only: TypeORM rejects undefined ones. */
+/** Omits undefined criteria, which TypeORM rejects. */
 export function ownedBy({ userId, clientId }: GrantOwner): { userId?: number; clientId?: string } {
   return { ...(userId !== undefined && { userId }), ...(clientId !== undefined && { clientId }) };
 }

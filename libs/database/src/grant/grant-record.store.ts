@@ -14,7 +14,7 @@ import {
 
 export type { NewGrantRecord };
 
-/** PostgreSQL is the authority on whether a grant is revoked. */
+/** Record of a grant; authoritative for its revocation. */
 export interface GrantRecord {
   /** base64url of the SHA-256 of the grant's handle; a token cannot be derived from it. */
   readonly id: string;
@@ -34,14 +34,14 @@ export interface GrantRecord {
 
 /** Older grants that a new one revoked in PostgreSQL, to revoke in Redis. */
 export interface EndedGrants {
-  /** Grants that include a scope declined now. As in `revokeOf`, includes recent revocations. */
+  /** Grants that include a scope that the user has now declined. Includes recent revocations, as `revokeOf` does. */
   readonly declined: readonly string[];
   readonly aboveLimit: readonly string[];
 }
 
 export interface RecordedRevocation {
   readonly id: string;
-  /** Redis and every cache have received it at least once. */
+  /** True if Redis and every cache have received the revocation at least once. */
   readonly isApplied: boolean;
 }
 
@@ -118,7 +118,7 @@ export class GrantRecordStore {
     return this.revokeWhere('user_id = $1', [userId]);
   }
 
-  /** Milliseconds of the database's clock. Compare it only with times from the database. */
+  /** Returns the database's clock in milliseconds. Compare it only with times from the database. */
   async databaseTime(): Promise<number> {
     const [row] = await this.dataSource.query<{ ms: number }[]>(
       'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms',
@@ -142,7 +142,7 @@ export class GrantRecordStore {
   }
 
   async markApplied(ids: readonly string[]): Promise<void> {
-    // Common lock order.
+    // Locks the grants in the common lock order.
     for (let start = 0; start < ids.length; start += BATCH)
       await this.dataSource.query(
         `WITH applied AS (
@@ -154,10 +154,11 @@ export class GrantRecordStore {
   }
 
   /**
-   * Ids of revoked grants that may have live tokens. Expired grants count for a day: a recent use may be unrecorded.
+   * Returns ids of revoked grants that may have live tokens. Includes expired grants for a day after their
+   * revocation, because a recent use may be unrecorded.
    */
   async revokedOf(owner: { clientId: string } | { userId: number }): Promise<string[]> {
-    // Raw rows: creating 100,000 entities would block the event loop for a quarter of a second.
+    // Reads raw rows, because creating 100,000 entities would block the event loop for a quarter of a second.
     const rows = await this.grants
       .createQueryBuilder('grant')
       .select('grant.id', 'id')
@@ -174,7 +175,7 @@ export class GrantRecordStore {
    */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // In id order, so that overlapping batches cannot deadlock. Adds a day, because the use may have been at its end.
+    // Locks in id order, so that overlapping batches cannot deadlock. Adds a day, because the use may be at its end.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::text[], $2::date[]) AS use (id, day) GROUP BY id
@@ -200,7 +201,7 @@ export class GrantRecordStore {
       const page = await this.grants
         .createQueryBuilder('grant')
         .select('grant.id', 'id')
-        // Text, because a Date has no microseconds.
+        // Selects text, because a Date has no microseconds.
         .addSelect(`CAST(grant.${time} AS text)`, 'at')
         .where(condition, values)
         .andWhere(`(grant.${time}, grant.id) < (:at::timestamptz, :id)`, last)
@@ -222,7 +223,7 @@ export class GrantRecordStore {
       if (locked.length === 0) return null;
       const condition = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
       const declined = await revokeGrants(manager, condition, [userId, clientId, scopes]);
-      // Last, because it locks expired grants in no particular order (and waits for none).
+      // Runs last, because it locks expired grants in no particular order (and waits for none).
       const aboveLimit = (await recordGrant(manager, record)) ?? [];
       return { declined, aboveLimit };
     });

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tables, and the triggers and functions that keep users, clients and grants consistent. */
+/** Creates the tables, and the triggers and functions that keep users, clients and grants consistent. */
 export class CreateSchema1795219200000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await createClients(runner);
@@ -24,7 +24,8 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 }
 
 async function createClients(runner: QueryRunner): Promise<void> {
-  // Keys of pairwise subjects (Core 8.1). Never deleted: a client that registers again identifies users as before.
+  // Keys of pairwise subjects (Core 8.1), never deleted, so that a client that registers again identifies users as
+  // before.
   await runner.query(`
     CREATE TABLE subject_sectors (
       sector text PRIMARY KEY CHECK (char_length(sector) BETWEEN 1 AND 255),
@@ -32,10 +33,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
     )`);
   // A deleted client keeps its row: its identifier is never assigned again, and its grants still record their
   // revocation. The grants of a disabled client stay, and are of no use until the client is enabled (docs/adr/0019).
-  // grant_type: a client of client_credentials has no users. Its id, the subject of its tokens,
-  // cannot be the id of a user.
-  // jwks: the public keys of a client without secrets, or the URL of its keys (docs/adr/0028).
-  // The stores exclude secrets.
+  // A client of client_credentials has no users. Its id, the subject of its tokens, cannot be the id of a user.
+  // A client with public keys (jwks or jwks_uri) has no secrets (docs/adr/0028), which only the stores enforce.
   await runner.query(`
     CREATE TABLE clients (
       client_id       text PRIMARY KEY CHECK (client_id ~ '^[!-~]{1,255}$'),
@@ -216,7 +215,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
  */
 async function limitGrants(runner: QueryRunner): Promise<void> {
   const live = `g.user_id = owner AND g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() AND g.id <> newest`;
-  // Longer than a code lives, and than the recording of its use takes.
+  // The interval is longer than the lifetime of a code plus the delay of recording its use.
   const unused = "g.last_used_on IS NULL AND g.created_at < now() - interval '15 minutes'";
   const revokeExcess = (locking: string) => `
           WITH oldest AS (
@@ -269,7 +268,7 @@ async function createServerTables(runner: QueryRunner): Promise<void> {
     )`);
 }
 
-/** Written only by the console: where the audit trail, which is in NATS, has events, and how many a client has. */
+/** Creates the index of the audit trail in NATS: positions and numbers of events. Only the console writes it. */
 async function createAuditIndex(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE TABLE audit_chunks (
@@ -283,7 +282,7 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
       filter          bytea NOT NULL,
       PRIMARY KEY (stream, stream_created, last_sequence)
     )`);
-  // Stored in the row, of which a page has one: reading all filters from a TOAST table takes ten times as long.
+  // Stores the filter in the row, although a page then has one row: a TOAST table takes ten times as long to read.
   await runner.query('ALTER TABLE audit_chunks ALTER COLUMN filter SET STORAGE MAIN');
   await runner.query('CREATE INDEX audit_chunks_stored ON audit_chunks (last_stored_at)');
   await runner.query(`
@@ -300,14 +299,14 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
       PRIMARY KEY (client_id, hour, type, "check", error)
     )`);
   await runner.query('CREATE INDEX audit_counts_hour ON audit_counts (hour)');
-  // Hours that are not added up yet: the sum of a day is at its first hour.
+  // Finds hours that are not added up yet. The sum of a day is at its first hour.
   await runner.query(`
     CREATE INDEX audit_counts_later_hours ON audit_counts (hour) WHERE (hour AT TIME ZONE 'UTC')::time <> '00:00'`);
 }
 
 /**
- * Grants outlive their user's row, because the grant's record is what revokes its tokens. Triggers refuse to delete or
- * disable a user with a live grant, also by plain SQL. A client's row stays while grants to it are recorded:
+ * Keeps grants longer than their user's row, because a revocation needs the record. Triggers refuse to delete or
+ * disable a user with a live grant, even by plain SQL. A client's row stays while grants to it are recorded:
  * `operator client delete` keeps it.
  */
 async function retainGrants(runner: QueryRunner): Promise<void> {
@@ -337,7 +336,7 @@ async function retainGrants(runner: QueryRunner): Promise<void> {
       FOR EACH STATEMENT EXECUTE FUNCTION clients_truncate_keep_grants()`);
 }
 
-/** Hashes of deleted users' identities, so that a change from before the deletion does not create the user again. */
+/** Stores hashes of deleted identities, so that a change from before the deletion does not create the user again. */
 async function createDeletedIdentities(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE TABLE deleted_identities (
@@ -363,7 +362,7 @@ async function createDeletedIdentities(runner: QueryRunner): Promise<void> {
       END $$`);
 }
 
-/** The share lock makes a later delete or disable wait and see the grant; an earlier one is visible here. */
+/** Locks the user, so that a later delete or disable waits and sees the grant. An earlier one is visible here. */
 const NEED_USER = `
   BEGIN
     PERFORM FROM users WHERE id = NEW.user_id AND disabled_at IS NULL FOR SHARE;
@@ -374,7 +373,7 @@ const NEED_USER = `
     RETURN NEW;
   END`;
 
-/** Refuses while a grant is live. Revokes expired grants, which may be live in Redis. @param condition in SQL */
+/** Refuses the change while a grant is live. Revokes expired grants, which Redis may have. @param condition SQL */
 const endGrantsFirst = (condition: string, subject: string, command: string): string => `
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
       RAISE feature_not_supported USING
@@ -418,7 +417,7 @@ const INHERIT_NO_GRANTS = `
     RETURN NULL;
   END`;
 
-/** Adds a hint. The foreign key also refuses, and sees a grant that is being recorded concurrently. */
+/** Adds a hint to the refusal. The foreign key also refuses, even for a grant that is being recorded concurrently. */
 const keepGrants = (condition: string, subject: string): string => `
   BEGIN
     IF EXISTS (SELECT FROM grants WHERE ${condition}) THEN
@@ -432,7 +431,7 @@ const keepGrants = (condition: string, subject: string): string => `
 const CLIENT_KEEPS_GRANTS = keepGrants('client_id = OLD.client_id', "format('client %s has', OLD.client_id)");
 const TRUNCATE_KEEPS_GRANTS = keepGrants('true', "'clients have'");
 
-/** SECURITY DEFINER, as a foreign key works: a role that may write users needs no rights on grants. */
+/** Uses SECURITY DEFINER, like a foreign key, so that a role that may write users needs no rights on grants. */
 async function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {
   const schema = await currentSchema(runner);
   await runner.query(`

@@ -8,7 +8,7 @@ export interface ResourceServer extends ClientKeys {
   readonly id: string;
   readonly name: string;
   readonly version: number;
-  /** Exactly one, or none with keys. To replace it, the operator creates a second account. */
+  /** Exactly one secret, or none with keys. To replace a secret, the operator creates a second account. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;
 }

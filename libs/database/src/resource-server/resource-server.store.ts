@@ -4,7 +4,7 @@ import { type ResourceServer, ResourceServerEntity } from './resource-server.ent
 import { checkVersion } from '../outdated-version.error.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/client.js';
 
-/** Revoked accounts are never returned. */
+/** Never returns revoked accounts. */
 @Injectable()
 export class ResourceServerStore {
   private readonly servers: Repository<ResourceServerEntity>;

@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
-/** Keys of which the first one signs: the keys of tokens, or the keys of ID tokens of one algorithm. */
+/** Key ring, in which the first key signs: the keys of tokens, or the keys of ID tokens with one algorithm. */
 export type KeyRingName = 'token' | 'RS256' | 'ES256' | 'EdDSA';
 
 /** Signing history of a key that was in its key ring at some time. */
@@ -11,7 +11,7 @@ export class TokenKeyEntity {
   @Column({ type: 'text' }) ring: KeyRingName;
   @CreateDateColumn({ name: 'first_seen_at', type: 'timestamptz' }) firstSeenAt: Date;
 
-  /** When a process last reported signing with the key; null if never. */
+  /** Time at which a process last reported that it signs with the key; null if none did. */
   @Column({ name: 'last_signed_at', type: 'timestamptz', nullable: true }) lastSignedAt: Date | null;
 
   /** Upper bound for the expiry of every token signed with the key; null if none was. */

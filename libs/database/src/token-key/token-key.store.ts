@@ -15,7 +15,8 @@ export class TokenKeyStore {
   }
 
   /**
-   * A key added to a known ring has signed nothing yet; in the first recorded ring, any key may have signed.
+   * Records the keys of a ring. A key added to a known ring has signed nothing yet; any key of the first recorded ring
+   * may have signed.
    * @param ids signing key first
    * @param lifetimeS longest lifetime in seconds of a token signed before the process records its ring again
    * @returns the key of this ring that signed last before, in any process; null if none is recorded
@@ -43,7 +44,7 @@ export class TokenKeyStore {
     return previous;
   }
 
-  /** Keys of TOKEN_KEYS that were ever configured, newest first. */
+  /** Returns all keys that TOKEN_KEYS ever contained, newest first. */
   list(): Promise<RecordedKey[]> {
     return this.keys.find({ where: { ring: 'token' }, order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }
@@ -52,7 +53,7 @@ export class TokenKeyStore {
     return this.keys.find({ where: { ring: Not('token') }, order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }
 
-  /** Clock to compare `neededUntil` with: a wrong clock on the operator's machine could remove a key too early. */
+  /** Returns the clock for `neededUntil`: with a wrong clock, the operator could remove a key too early. */
   async now(): Promise<Date> {
     const [row] = await this.dataSource.query<{ now: Date }[]>('SELECT now()');
     return row?.now ?? new Date();

@@ -34,7 +34,7 @@ export class ConsoleOperatorStore {
     return { role: user.consoleRole, sessionGeneration: user.sessionGeneration };
   }
 
-  /** Includes a disabled user. */
+  /** Also returns true for a disabled user with a role. */
   hasRole(id: number): Promise<boolean> {
     return this.users.existsBy({ id, consoleRole: Not(IsNull()) });
   }

@@ -31,7 +31,7 @@ function updatedValue(column: ProfileColumn): string {
   return `coalesce(${inputValue(column)}, ${emailAsUsername}u.${name})`;
 }
 
-/** SQL: the product enables the user again. A repeated change must not undo another change of the same time. */
+/** SQL: the change enables the user again. A repeated change must not undo another change of the same time. */
 const REENABLES = `(i.line -> 'enable' = 'true' AND u.product_disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
 
 /** SQL: without a claim from the issuer, a verified email stays verified until it changes. */
@@ -40,7 +40,7 @@ const EMAIL_VERIFIED = `coalesce(
   u.email_verified AND coalesce(${sameEmail('u.email', `i.line ->> 'email'`)}, true)
 )`;
 
-/** SQL that ignores the case of ASCII letters only. PostgreSQL also equates K and the Kelvin sign: two mailboxes. */
+/** SQL that ignores only the case of ASCII letters. Most collations equate K and the Kelvin sign: two mailboxes. */
 function sameEmail(a: string, b: string): string {
   return `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
 }
@@ -52,9 +52,9 @@ const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
   ['external_updated_at', 'coalesce(i.updated_at, u.external_updated_at)'],
   ['email_verified', EMAIL_VERIFIED],
   ['product_disabled_at', `CASE WHEN ${REENABLES} THEN NULL ELSE u.product_disabled_at END`],
-  // Like UserAccountStore.enable: existing sessions stay invalid.
+  // Existing sessions stay invalid, as in UserAccountStore.enable.
   ['session_generation', `u.session_generation + CASE WHEN ${REENABLES} THEN 1 ELSE 0 END`],
-  // The stored hash may be newer: set at a login or by the operator.
+  // The stored hash may be newer, set at a login or by the operator.
   [
     'password_hash',
     `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'

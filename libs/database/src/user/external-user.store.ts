@@ -27,7 +27,7 @@ export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   readonly replacePassword: boolean;
   /** Creates the user disabled: by the product with an identity, else by the operator. Ignored for an existing user. */
   readonly disabled: boolean;
-  /** Ends the product's disable of an existing user, if this is the newest change. */
+  /** Enables a user whom the product disabled, unless a newer change is stored. */
   readonly enable: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface UpsertResult {
   readonly keptPassword: boolean;
 }
 
-/** Each retry sees at least one concurrent change that the previous attempt did not. */
+/** Limit of attempts. Each one sees at least one concurrent change that the previous attempt did not see. */
 const ATTEMPTS = 5;
 
 class DryRunRollback extends Error {}
@@ -56,8 +56,8 @@ export class ExternalUserStore {
   }
 
   /**
-   * Drops fields that the table would reject, such as a username that a user with a password cannot have. Never
-   * enables or disables the user.
+   * Creates or updates a user. Drops fields that the table would reject, such as a username that a user with a
+   * password cannot have. Never enables or disables the user.
    * @throws InvalidEmailError; DeletedUserError; DuplicateUserError if the user has a password and the new
    * email or username is taken
    */
@@ -94,7 +94,7 @@ export class ExternalUserStore {
         const constraint = violatedConstraint(error);
         if (constraint === 'users_email_unique') throw new DuplicateUserError(['email']);
         if (constraint === 'users_username_unique') throw new DuplicateUserError(['username']);
-        // A concurrent statement gave the identity to another user: retry.
+        // Retries, because a concurrent statement gave the identity to another user.
         if (constraint !== 'users_identity_unique') throw error;
       }
     }

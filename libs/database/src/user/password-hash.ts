@@ -1,4 +1,4 @@
-/** OWASP's password storage cheat sheet: 19 MiB of memory, two passes, one lane. */
+/** Parameters of OWASP's password storage cheat sheet: 19 MiB of memory, two passes, one lane. */
 export const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 
 const CURRENT_PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
@@ -9,9 +9,9 @@ const ARGON2 =
 /** Excludes $2$ (undefined character encoding) and $2x$ (faulty algorithm). */
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
-/** KiB, the low-memory recommendation of RFC 9106 4. A process verifies four passwords concurrently: 256 MiB. */
+/** In KiB, the low-memory recommendation of RFC 9106 4. A process verifies four passwords concurrently: 256 MiB. */
 const MAX_MEMORY = 65_536;
-/** KiB × passes: about half a second of CPU. */
+/** In KiB × passes: about half a second of CPU. */
 const MAX_WORK = 8 * MAX_MEMORY;
 const MAX_LANES = 16;
 /** About a second of CPU; each increment doubles it. */
@@ -24,7 +24,7 @@ const isBase64 = (text: string): boolean =>
 
 export const isBcrypt = (passwordHash: string): boolean => BCRYPT.test(passwordHash);
 
-/** Hashes with other parameters are replaced at the next login, so that every login costs the same. */
+/** Returns false for other parameters: the next login replaces such a hash, so that every login costs the same. */
 export const isCurrent = (passwordHash: string): boolean => passwordHash.startsWith(CURRENT_PREFIX);
 
 /** Returns why a hash is rejected, or null. Verifying an accepted hash cannot exhaust memory or CPU. */

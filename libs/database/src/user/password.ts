@@ -2,10 +2,10 @@ import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { isBcrypt, isCurrent, PARAMETERS, passwordHashProblem } from './password-hash.js';
 
-/** bcrypt ignores all bytes after these. */
+/** Number of bytes that bcrypt hashes. It ignores the rest. */
 const BCRYPT_BYTES = 72;
 
-/** Keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
+/** Normalizes a password, because keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
 const normalize = (password: string): string => password.normalize('NFKC');
 
 /** Takes about 20 ms of CPU on libuv's thread pool. The caller limits the length. @returns PHC string of argon2id */
@@ -14,7 +14,7 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * @param passwordHash null or an unaccepted hash never matches
+ * @param passwordHash null and unaccepted hashes never match
  * @param others hashes to verify as well, so that the duration reveals nothing; their results are ignored
  */
 export async function verifyPassword(
@@ -27,7 +27,7 @@ export async function verifyPassword(
   return isMatch;
 }
 
-/** Verifies both forms even after a match: the work must not depend on the result. */
+/** Verifies both forms even after a match, because the work must not depend on the result. */
 async function matchesInAnyForm(password: string, passwordHash: string): Promise<boolean> {
   if (passwordHashProblem(passwordHash) !== null) return false;
   let isMatch = false;
@@ -36,7 +36,7 @@ async function matchesInAnyForm(password: string, passwordHash: string): Promise
   return isMatch;
 }
 
-/** False if bcrypt ignored the end of the verified password, because a typo there would become part of it. */
+/** Returns false if bcrypt ignored the end of the password, because a rehash would make a typo there permanent. */
 export function needsRehash(password: string, passwordHash: string): boolean {
   return !isCurrent(passwordHash) && !(isBcrypt(passwordHash) && Buffer.byteLength(password) > BCRYPT_BYTES);
 }

@@ -10,7 +10,7 @@ export type Disabler = 'operator' | 'product';
 
 /**
  * Blocks statements that create a user with this identity, until the transaction ends.
- * @param from SQL with both columns
+ * @param from SQL of a FROM clause with the columns issuer and external_id
  */
 export async function excludeCreations(
   manager: EntityManager,
@@ -32,7 +32,7 @@ export async function lockAccount(
   return user;
 }
 
-/** `isStale`: a newer change is stored. PostgreSQL compares, because a Date has no microseconds. */
+/** Sets `isStale` if a newer change is stored. PostgreSQL compares the times, because a Date has no microseconds. */
 export async function lockIdentity(
   manager: EntityManager,
   { issuer, externalId }: Identity,
@@ -48,7 +48,7 @@ export async function lockIdentity(
   return { user: entities[0], isStale: raw[0]?.isStale ?? false };
 }
 
-/** @param updatedAt RFC 3339; time of the product's change @returns the number of grants revoked */
+/** @param updatedAt time of the product's change (RFC 3339) @returns the number of grants revoked */
 export async function disableLocked(
   manager: EntityManager,
   id: number,
@@ -62,7 +62,7 @@ export async function disableLocked(
     .set({
       [`${by}DisabledAt`]: () => `coalesce(${by}_disabled_at, now())`,
       ...NEXT_GENERATION,
-      // A parameter, because TypeORM would convert a value to a Date, which has no microseconds.
+      // Passed as a parameter, because TypeORM would convert a value to a Date, which has no microseconds.
       ...(updatedAt !== undefined && { externalUpdatedAt: () => ':updatedAt' }),
     })
     .where({ id })

@@ -182,7 +182,7 @@ export class UserAccountStore {
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {
-      // Before the row lock, as in deleteIdentity.
+      // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id);
       if (!user) return null;
@@ -194,7 +194,7 @@ export class UserAccountStore {
   }
 
   /**
-   * Ignores a change older than the stored one. Records the deletion of an unknown user, too.
+   * Ignores a change older than the stored one. Also records the deletion of an unknown user.
    * @param updatedAt RFC 3339
    */
   deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {

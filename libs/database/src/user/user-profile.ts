@@ -1,8 +1,8 @@
 import { LOCALES } from '#oauth/locale.js';
 
 /**
- * From the product or an identity provider. An absent field keeps its value (a new user gets a
- * default); null removes it.
+ * Profile from the product or an identity provider. An absent field keeps its value, or gets a default for a new user;
+ * null removes the value.
  */
 export interface UserProfile {
   readonly email: string;
@@ -39,7 +39,7 @@ const isOptionalId = (value: unknown): boolean => value === null || isInteger(va
 /** A PostgreSQL `integer`. */
 const isInteger = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
 
-/** Prevents `javascript:` URLs, which an application might render as a link. */
+/** Rejects `javascript:` URLs, which an application might render as a link. */
 const isWebAddress = (value: string): boolean => /^https?:/i.test(value) && URL.canParse(value);
 
 const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = {

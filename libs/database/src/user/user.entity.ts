@@ -36,7 +36,7 @@ export class UserEntity {
   @Column({ name: 'session_generation', type: 'integer', default: () => 'floor((random() * (1000000000)))' })
   sessionGeneration: number;
 
-  /** Null without a role. Read only where it matters. */
+  /** Null without a role. Not selected by default. */
   @Column({ name: 'console_role', type: 'text', nullable: true, select: false })
   consoleRole: ConsoleRole | null;
 

@@ -20,7 +20,7 @@ export interface Credentials {
   /** Null if the user does not exist. */
   readonly user: User | null;
   readonly passwordHash: string | null;
-  /** One hash of each other kind, also verified, so that the duration reveals neither the user nor the kind of hash. */
+  /** One hash of each other kind, to verify as well, so that the duration reveals neither the user nor the kind. */
   readonly others: readonly string[];
 }
 
@@ -85,7 +85,7 @@ const PROFILE = `
     organization_id AS "organizationId"
   FROM users u WHERE id = $1`;
 
-/** Ends every session of a user. */
+/** Columns of an update that ends every session of a user. */
 export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
 
 const userAtVersion = (id: number, version: number | undefined) => ({
@@ -108,7 +108,7 @@ export async function updateUser(
 
 type ClaimsRow = { readonly [Name in ClaimName]: string | boolean | null };
 
-/** OpenID Connect Core 5.1. */
+/** SQL of the claims about a user (OpenID Connect Core 5.1). */
 const CLAIMS = `
   SELECT p.name, p.username AS preferred_username, p."avatarUrl" AS picture, u.locale, p."timeZone" AS zoneinfo, p.email,
          u.email_verified
@@ -172,7 +172,7 @@ export class UserStore {
     return Object.fromEntries(present.filter(([, value]) => value !== null)) as UserClaims;
   }
 
-  /** The email counts as verified. @throws DuplicateUserError */
+  /** Creates a user whose email counts as verified. @throws DuplicateUserError */
   async create(user: NewUser): Promise<User> {
     const created = this.users.create({ ...user, emailVerified: true });
     try {
@@ -212,7 +212,7 @@ export class UserStore {
     return row?.id ?? null;
   }
 
-  /** PostgreSQL reports only the first violated index; the operator should see all conflicts. */
+  /** Returns all conflicts for the operator, because PostgreSQL reports only the first violated index. */
   private async takenFields({ email, username }: NewUser, constraint: string): Promise<UniqueUserField[]> {
     const [byEmail, byUsername] = await Promise.all([this.findByLogin(email), this.findByLogin(username)]);
     const taken: UniqueUserField[] = [];
@@ -222,7 +222,7 @@ export class UserStore {
   }
 }
 
-/** At most the length of an email address (RFC 5321 4.5.3.1.3), without NUL, which PostgreSQL cannot store. */
+/** Accepts at most the length of an email address (RFC 5321 4.5.3.1.3), without NUL, which PostgreSQL cannot store. */
 const isLogin = (text: string): boolean => text.length <= 254 && !text.includes('\0');
 
 export function toUser(entity: UserEntity): User {

@@ -258,7 +258,7 @@ describe('ClientTransferStore', () => {
   beforeAll(async () => (database = await openDatabase()));
   afterAll(() => database.close());
 
-  // Prepared statements are limited by the number of texts.
+  // The number of prepared statements is limited by their texts.
   it('sends the same statements for any number of clients', async () => {
     const fixture = people(database.dataSource);
     const clientIds = [await fixture.client(), await fixture.client(), await fixture.client()];

@@ -24,7 +24,7 @@ describe('client secrets', () => {
   });
 
   it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
-    'rejects a secret that the client does not have (%#)',
+    'do not match a secret that the client does not have (%#)',
     (presented) => {
       expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
       expect(matchClientSecret(presented, [])).toBeNull();
@@ -56,7 +56,7 @@ describe('passwords', () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
-  it('take as long to reject if the user does not exist and another hash is verified', async () => {
+  it('take as long to reject for an unknown user, because another hash is verified', async () => {
     const hash = await hashPassword(randomBytes(8).toString('hex'));
     const time = async (...hashes: [passwordHash: string | null, others: string[]]) => {
       const start = cpuTime();
@@ -64,7 +64,7 @@ describe('passwords', () => {
       return cpuTime() - start;
     };
     let [known, unknown] = [Infinity, Infinity];
-    // Alternating, so that other work of this process affects both.
+    // Alternates, so that other work of this process affects both.
     for (let round = 0; round < 8; round++) {
       known = Math.min(known, await time(hash, []));
       unknown = Math.min(unknown, await time(null, [hash]));

@@ -39,7 +39,7 @@ it('a connection is not reused after its server becomes read-only', async () => 
   const source = await databaseDataSource(services.databaseUrl, limits).initialize();
   try {
     await source.query('CREATE TABLE notes (text text)');
-    // Like a primary that was demoted to a standby.
+    // Simulates a primary that was demoted to a standby.
     await source.query('SET default_transaction_read_only = on');
     await expect(source.query("INSERT INTO notes VALUES ('x')")).rejects.toMatchObject({
       name: 'DependencyUnavailableError',
@@ -71,7 +71,7 @@ describe('connections to PostgreSQL', () => {
     const source = await databaseDataSource(network.url, limits).initialize();
     const threeConcurrently = () => Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
     const statuses = async () => (await threeConcurrently()).map(({ status }) => status);
-    // On a busy machine one may still time out.
+    // Retried, because on a busy machine a query may still time out.
     const served = () =>
       until('all three are answered', 60_000, async () =>
         (await statuses()).every((status) => status === 'fulfilled'),

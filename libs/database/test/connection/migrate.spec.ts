@@ -69,7 +69,7 @@ describe('migrate', () => {
   });
 
   it('leaves no trace of a migration that failed', async () => {
-    // Collides with an index that is created after four tables.
+    // This table has the name of an index that the migration creates after four tables.
     await dataSource.query('CREATE TABLE grants_user (id integer)');
     await expect(migrate(database.databaseUrl)).rejects.toThrow('relation "grants_user" already exists');
     expect(await tables()).toEqual(['grants_user', 'migrations']);

@@ -58,7 +58,7 @@ describe('a statement with values', () => {
   it('is not prepared after 200 different texts', async () => {
     for (let n = 0; n < 300; n++) await source.query(`SELECT $1::int + ${n}`, [n]);
     const { length } = await prepared();
-    // Other statements of this pool use up the rest.
+    // Other statements of this pool are also prepared.
     expect(length).toBeGreaterThan(150);
     expect(length).toBeLessThanOrEqual(200);
   });

@@ -99,7 +99,7 @@ describe('a database with tables of another application', () => {
   });
 
   it('is rejected if a pooler drops the requested search_path', async () => {
-    // Like a pooler that ignores startup parameters.
+    // Simulates a pooler that ignores startup parameters.
     const overridden = `${url}?options=-c%20search_path%3Dpublic`;
     const open = connect(databaseDataSource(overridden, REQUEST_LIMITS), overridden, 5_000);
     await expect(open).rejects.toThrow('the search_path is public, not DATABASE_SCHEMA');

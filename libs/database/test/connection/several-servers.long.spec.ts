@@ -48,13 +48,13 @@ describe('a database with several servers', () => {
       });
       await servers.silencePrimary();
       await servers.promote();
-      // Silent connections end with the timeout of their query.
+      // Connections to the silent server end with the timeout of their query.
       await Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
       await until('the new primary is found', 60_000, async () => {
         await insert('after');
         return true;
       });
-      // DISTINCT, because an insert that timed out was retried.
+      // Counts distinct texts, because an insert that timed out was retried.
       const count = 'SELECT count(DISTINCT text)::int AS count FROM oauth.notes';
       const { rows } = await withDatabase(servers.standbyUrl, (primary) => primary.query(count));
       expect(rows).toEqual([{ count: 4 }]);

@@ -63,7 +63,7 @@ describe('the limit of live grants per user and client', () => {
     const used = held.slice(0, 3);
     await grants.touch(used.map((id) => ({ id, day: '2031-01-11' })));
     expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(3, 4));
-    // All of the last fifteen minutes count as in use, because their code may be redeemed now.
+    // All grants of the last fifteen minutes count as in use, because their codes may still be redeemed.
     await grants.touch(held.map((id) => ({ id, day: '2031-01-11' })));
     expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(0, 1));
     expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(1, 2));

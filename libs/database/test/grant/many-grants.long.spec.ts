@@ -6,7 +6,7 @@ import { UserAccountStore } from '#database/user/user-account.store.js';
 import { useGrants } from './use-grants.js';
 
 const MANY = 20_000;
-/** Maximum rows and 8 KiB blocks read by a statement for a user with one application. */
+/** Maximum number of rows or 8 KiB blocks that a statement reads for a user with one application. */
 const MAX_READ = 2_000;
 
 interface Plan {
@@ -115,7 +115,7 @@ describe('a user with many grants', () => {
     const apps = new ConnectedAppStore(database.dataSource);
     const found = await apps.find(userId, clientId);
     expect(found).toMatchObject({ clientId, since: oldest, lastUsedOn: '2030-01-02' });
-    // Unordered: pages sort scopes by the scope file.
+    // Compared as sets, because pages sort scopes by the scope file.
     expect(new Set(found?.scopes)).toEqual(new Set(['bookings:read', 'profile:read']));
     expect((await apps.list(userId)).map(({ clientId }) => clientId).toSorted()).toEqual(
       [clientId, otherClientId].toSorted(),

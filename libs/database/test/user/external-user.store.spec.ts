@@ -221,7 +221,7 @@ describe('a user disabled by the product', () => {
         accounts().disable(id),
       ]);
       expect(await accounts().details(id)).toMatchObject({ disabledBy: ['operator'] });
-      // A message sent before the operator's change, received after it.
+      // The product sent this change before the operator's change, and it arrives later.
       const late = { ...known, updatedAt: '2026-01-05T00:00:00Z' };
       expect(await external.upsert(late)).toMatchObject({ outcome: 'updated', disabled: true });
     }
@@ -277,7 +277,7 @@ describe('the email', () => {
   });
 });
 
-describe('the username', () => {
+describe('a username', () => {
   const shown = async (known: IdentifiedUser) => {
     const { id } = await external.upsertIdentity(known);
     return async () => (await users.profile(id))?.username;
@@ -293,7 +293,7 @@ describe('the username', () => {
     expect(await (await shown({ ...other, profile: { email, username: '@named' } }))()).toBe('@named');
   });
 
-  it('is shown for the user who logs in with it, else for the oldest user', async () => {
+  it('is shown for the user who logs in with it, otherwise for the oldest user', async () => {
     const [one, two] = await Promise.all(
       ['Owned', 'OWNED'].map((username) =>
         shown(newIdentity({ profile: { email: `${username}@example.com`, username } })),
@@ -357,14 +357,14 @@ describe('a deleted identity', () => {
     expect((await users.findByLogin('linked-late'))?.user.issuer).toBeNull();
   });
 
-  it('keeps the user if a newer change was applied', async () => {
+  it('does not delete the user if a newer change was applied', async () => {
     const known = newIdentity();
     const { id } = await change(known, 3);
     expect(await accounts().deleteIdentity(known.identity, at(2))).toMatchObject({ outcome: 'stale', id });
     expect(await isKnown(known)).toBe(true);
   });
 
-  it('has no user after a deletion and older changes in any order', async () => {
+  it('has no user after a deletion and older changes, in any order', async () => {
     for (let round = 0; round < 60; round++) {
       const known = newIdentity();
       if (round % 2 === 0) await change(known, 1);
@@ -378,7 +378,7 @@ describe('a deleted identity', () => {
     }
   });
 
-  it('has a user after a deletion and a newer change in any order', async () => {
+  it('has a user after a deletion and a newer change, in any order', async () => {
     for (let round = 0; round < 60; round++) {
       const known = newIdentity();
       await change(known, 1);
@@ -455,7 +455,7 @@ it('drops invalid fields, and requires an email', async () => {
 });
 
 it('does not link an account whose email differs by more than the case of ASCII letters', async () => {
-  // Most collations equate the Kelvin sign and K. The test server's collation changes the case of ASCII letters only.
+  // Most collations equate the Kelvin sign and K, unlike the test server's collation.
   const collate = (name: string) =>
     database.dataSource.query(`ALTER TABLE users ALTER COLUMN email TYPE text COLLATE "${name}"`);
   await collate('und-x-icu');

@@ -125,7 +125,7 @@ describe('a user', () => {
       const live = await fixture.grant(userId, clientId);
       await withDatabase(url.href, async (client) => {
         await expect(client.query('DELETE FROM users WHERE id = $1', [userId])).rejects.toThrow('not ended');
-        // A temporary table of the same name does not hide the grants either.
+        // A temporary table of the same name must not hide the grants.
         await client.query(
           'CREATE TEMPORARY TABLE grants (user_id integer, revoked_at timestamptz, expires_at timestamptz)',
         );

@@ -19,7 +19,7 @@ async function granted() {
   const { userId, clientId, otherClientId, grants } = fixture;
   const live = [await fixture.grant(userId, clientId), await fixture.grant(userId, otherClientId)];
   const expired = await fixture.grant(userId, clientId, { days: -1 });
-  // Set later, because recording a grant deletes expired ones.
+  // Expires the grant afterwards, because recording a grant deletes expired ones.
   await fixture.database.dataSource.query(
     `UPDATE grants SET expires_at = now() - interval '1 hour' WHERE id = $1`,
     [live[1]],
