@@ -1,7 +1,7 @@
-import { finished } from 'node:stream/promises';
+import { finished } from 'node:stream';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { from, lastValueFrom, type Observable } from 'rxjs';
+import { finalize, type Observable } from 'rxjs';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { ApiRequest } from '../api/api.guard.js';
 import type { OperatorRequest } from '../session/operator.js';
@@ -13,15 +13,25 @@ const MAX_RUNNING = 4;
 export class RunningReports {
   private readonly running = new Map<string, number>();
 
-  count(caller: string, change: 1 | -1): number {
-    const count = (this.running.get(caller) ?? 0) + change;
-    if (count === 0) this.running.delete(caller);
-    else this.running.set(caller, count);
-    return count;
+  /** @returns false if the caller has too many running reports */
+  acquire(caller: string): boolean {
+    const count = this.running.get(caller) ?? 0;
+    if (count >= MAX_RUNNING) return false;
+    this.running.set(caller, count + 1);
+    return true;
+  }
+
+  release(caller: string): void {
+    const count = (this.running.get(caller) ?? 0) - 1;
+    if (count > 0) this.running.set(caller, count);
+    else this.running.delete(caller);
   }
 }
 
-/** A report uses much memory and a NATS connection, and continues after its client has disconnected. */
+/**
+ * Limits each caller to 4 concurrent reports. A report uses much memory and a NATS connection, even after its client
+ * disconnects.
+ */
 @Injectable()
 export class ConcurrencyLimit implements NestInterceptor {
   constructor(private readonly reports: RunningReports) {}
@@ -30,16 +40,16 @@ export class ConcurrencyLimit implements NestInterceptor {
     const http = context.switchToHttp();
     const { operator, token } = http.getRequest<OperatorRequest & Partial<ApiRequest>>();
     const caller = operator ? `operator ${operator.identity.subject}` : `client ${token?.clientId}`;
-    if (this.reports.count(caller, 1) > MAX_RUNNING) {
-      this.reports.count(caller, -1);
+    if (!this.reports.acquire(caller))
       throw new RefusedRequestError(429, `${MAX_RUNNING} reports of yours are running: retry later`, {
         headers: { 'Retry-After': '5' },
       });
-    }
-    const handled = lastValueFrom(next.handle());
-    // A download is running until it is sent. Also settles if the client has disconnected already.
-    const sent = finished(http.getResponse<FastifyReply>().raw);
-    void Promise.allSettled([handled, sent]).then(() => this.reports.count(caller, -1));
-    return from(handled);
+    const { raw } = http.getResponse<FastifyReply>();
+    return next.handle().pipe(
+      // A download is running until it is sent. `finished` also calls back if the client has disconnected already.
+      finalize(() => {
+        finished(raw, () => this.reports.release(caller));
+      }),
+    );
   }
 }

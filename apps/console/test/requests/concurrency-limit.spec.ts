@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
-import { lastValueFrom, of } from 'rxjs';
+import { lastValueFrom, type Observable, of, Subject } from 'rxjs';
 import { ConcurrencyLimit, RunningReports } from '../../src/requests/concurrency-limit.interceptor.js';
 
 const server = createServer();
@@ -33,11 +33,11 @@ async function received(): Promise<{ raw: ServerResponse; disconnect: () => Prom
 function reports(running = new RunningReports()) {
   const limit = new ConcurrencyLimit(running);
   const query = { operator: { identity: { subject: '1' } } };
-  return (raw: ServerResponse) => {
+  return (raw: ServerResponse, work: Observable<unknown> = of('report')) => {
     const context = {
       switchToHttp: () => ({ getRequest: () => query, getResponse: () => ({ raw }) }),
     } as unknown as ExecutionContext;
-    return lastValueFrom(limit.intercept(context, { handle: () => of('report') }));
+    return lastValueFrom(limit.intercept(context, { handle: () => work }));
   };
 }
 
@@ -66,6 +66,25 @@ it('does not count reports whose client disconnected before they began', async (
     expect(await report(raw)).toBe('report');
     await new Promise(setImmediate);
   }
+});
+
+it('counts reports that continue after their client has disconnected', async () => {
+  const report = reports();
+  const work = new Subject();
+  const results = [];
+  for (let n = 0; n < 4; n++) {
+    const { raw, disconnect } = await received();
+    results.push(report(raw, work));
+    await disconnect();
+  }
+  await new Promise(setImmediate);
+  const { raw } = await received();
+  expect(() => report(raw)).toThrow('reports of yours are running');
+  work.next('report');
+  work.complete();
+  await Promise.all(results);
+  await new Promise(setImmediate);
+  expect(await report(raw)).toBe('report');
 });
 
 it('counts the reports of all modules together', async () => {
