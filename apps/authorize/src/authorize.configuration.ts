@@ -41,18 +41,18 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   LOGO_FILE = '';
   LOGO_DARK_FILE = '';
 
-  /** `#rrggbb`. */
+  /** Format: `#rrggbb`. */
   ACCENT_COLOR = '';
   /** Derived from ACCENT_COLOR if empty. */
   ACCENT_COLOR_DARK = '';
 
-  /** Linked on every page, like the three URLs below. */
+  /** Every page links to this URL and to the three URLs below. */
   @LinkVariable() PRODUCT_URL = '';
   @LinkVariable() PRIVACY_URL = '';
   @LinkVariable() TERMS_URL = '';
   @LinkVariable() HELP_URL = '';
 
-  /** Origins from which users' pictures are loaded. Each of them learns who visits a page. */
+  /** Origins from which pages load users' pictures. Each origin learns who visits a page. */
   @OriginsVariable() AVATAR_ORIGINS = '';
 
   /** {base_url}: the issuer (RFC 9207). */
@@ -75,20 +75,20 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   @KeysVariable() TOKEN_KEYS: string;
 
-  /** Public keys of ID tokens, which verify `id_token_hint` and turn OpenID Connect on; empty for none. */
+  /** Public keys of ID tokens, which verify `id_token_hint`. An empty value disables OpenID Connect. */
   @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
 
-  /** Every client must push its authorization requests (RFC 9126 5), not only clients with --require-par. */
+  /** If true, every client must push its authorization requests (RFC 9126 5), not only clients with --require-par. */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
 
   /** Hosts whose metadata documents admit clients at their first use (draft-ietf-oauth-client-id-metadata-document). */
   @MetadataHostsVariable() CLIENT_METADATA_HOSTS = '';
 
-  /** Host names, IP addresses and ranges outside the public internet where such documents may be, comma-separated. */
+  /** Hosts, IP addresses and ranges outside the public internet that may serve these documents, comma-separated. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
-  /** Retention of grant records. The token app has its own variable for the lifetime of tokens. */
+  /** Retention of grant records. The token app has a separate variable for the lifetime of tokens. */
   @NumberVariable(1, 366 * 24 * 60 * 60) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
   @NumberVariable(60, 30 * 24 * 60 * 60) SESSION_IDLE_LIFETIME = 12 * 60 * 60;

@@ -3,7 +3,7 @@ import { displayedUserCode, normalizeUserCode } from '#oauth/device-authorizatio
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Without '?'. Encodes '#', which Node accepts, but which would start a fragment in a Location header. */
+/** Returns the query without '?'. Encodes '#', which Node accepts, but which starts a fragment in a Location header. */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
   return mark < 0 ? '' : url.slice(mark + 1).replaceAll('#', '%23');
@@ -13,7 +13,7 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Adds text to an application's address: URL classes would rewrite it. Its own query stays (RFC 6749 3.1.2). */
+/** Appends text, because URL classes would rewrite the application's URI. Keeps its query (RFC 6749 3.1.2). */
 export function addQuery(uri: string, query: string): string {
   if (!uri.includes('?')) return `${uri}?${query}`;
   return uri + (/[?&]$/.test(uri) ? '' : '&') + query;
@@ -21,7 +21,7 @@ export function addQuery(uri: string, query: string): string {
 
 const MAX_POSTED_QUERY = 8_000;
 
-/** Returns a query: browsers send SameSite=Lax cookies with a redirected GET, but not with a POST from another site. */
+/** Query for a redirect: browsers send SameSite=Lax cookies with a GET, but not with a POST from another site. */
 export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((item): [string, string] => [name, String(item)]),

@@ -15,7 +15,7 @@ const consent = (redirectUri = REDIRECT_URI, clientId = client.clientId) =>
     ...PKCE,
   });
 
-/** Cacheable, because its URL depends on its content. */
+/** The only cacheable response in the list, because its URL depends on its content. */
 const ICON = "the product's icon";
 
 describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {

@@ -45,7 +45,10 @@ export class AuthorizationRequestService {
     this.apis = configuration.apis;
   }
 
-  /** One query, and one Redis script for a pushed request. @throws OAuthError, redirectable once the URI is verified */
+  /**
+   * Runs one query, and one Redis script for a pushed request.
+   * @throws RedirectableError if the redirect URI is verified, otherwise OAuthError
+   */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
     const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
@@ -88,7 +91,7 @@ export class AuthorizationRequestService {
     return this.clock() - authenticated > maxAge * 1_000;
   }
 
-  /** OpenID Connect Core 3.1.2.1, 5.5.1: the request may name its user. @throws RedirectableError for a wrong hint */
+  /** OpenID Connect Core 3.1.2.1, 5.5.1: a request can name its user. @throws RedirectableError for an invalid hint */
   private async isOtherUser(
     request: AuthorizationRequest,
     client: Client,

@@ -73,7 +73,7 @@ export class AuthorizationResponseService {
     };
   }
 
-  /** Redirects, or sends a page that posts the response. `iss` is from RFC 9207 2. */
+  /** Sends the response by a redirect, or by a page that posts it. Adds `iss` (RFC 9207 2). */
   send(
     reply: FastifyReply,
     { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: Answer,

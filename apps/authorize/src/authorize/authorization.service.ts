@@ -19,7 +19,7 @@ export interface Visit {
   readonly request: ValidatedRequest;
   readonly visitor: Visitor;
   readonly query: string;
-  /** For its log line and audit event. */
+  /** Node's request, to which log fields and audit events are added. */
   readonly raw: IncomingMessage;
 }
 
@@ -35,7 +35,7 @@ export type NextStep =
       readonly kind: 'consent';
       readonly user: User;
       readonly cookie: string;
-      /** The user allowed without selecting a scope. */
+      /** The user pressed Allow without selecting a scope. */
       readonly nothingChosen: boolean;
     }
   | { readonly kind: 'answer'; readonly user: User; readonly answer: Answer };
@@ -65,7 +65,7 @@ export class AuthorizationService {
   /** @throws RedirectableError if the user denies the request */
   async decide(visit: Visit, fields: FormFields): Promise<NextStep> {
     const { request, visitor, query, raw } = visit;
-    // The login may have become too old since the page was sent, or the form may be of another request.
+    // The login may have become too old since the page was sent, or the form may belong to another request.
     const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query);
     const loggedIn = loggedInOf(visit);
     if (loggedIn === null || request.isOtherUser || isTooOld) return this.login(visit);
@@ -119,14 +119,17 @@ function loggedInOf({ request: { user }, visitor: { cookie, session } }: Visit):
   return user && cookie !== null && session !== null ? { user, cookie, session } : null;
 }
 
-/** Without consent, every expected user gets the same error, so that a client cannot find out who is logged in. */
+/**
+ * Checks consent before the expected user: without consent, a client gets the same error whichever user is logged in,
+ * and cannot find out whether that is the expected user.
+ */
 function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
   const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoggedInForIt);
   if (page !== null) throw promptNoneError(page, request);
   if (request.isOtherUser) throw otherUserError(request);
 }
 
-/** OpenID Connect Core 3.1.2.1: with prompt=none an error takes the place of every page; 3.1.2.6 names the errors. */
+/** OpenID Connect Core 3.1.2.1: prompt=none requires an error in place of a page. 3.1.2.6 defines the errors. */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
   const [code, check, description] =
     page === 'login'

@@ -19,7 +19,7 @@ import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
 @Controller(ENDPOINTS.authorize)
 export class AuthorizeController {
   private readonly avatarOrigins: readonly string[];
-  /** A single API needs no mention on the consent page. */
+  /** The consent page names APIs only if there are several. */
   private readonly hasSeveralApis: boolean;
 
   constructor(
@@ -42,7 +42,7 @@ export class AuthorizeController {
     this.send(request, reply, visit, await this.authorization.begin(visit));
   }
 
-  /** The consent form, or an authorization request (OpenID Connect Core 3.1.2.1). */
+  /** Receives the consent form, or a posted authorization request (OpenID Connect Core 3.1.2.1). */
   @Post()
   @ApiOperation(DECIDE_OPERATION)
   @ProtectForm('consent', isPostedRequest)
@@ -62,7 +62,7 @@ export class AuthorizeController {
     const visitor = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validate(query, visitor.session);
     const { client, pushedId } = request;
-    // `pushed_request` finds the log line of the push.
+    // The log line of the push has the same `pushed_request`.
     addLogContext(raw, {
       client_id: client.clientId,
       ...(pushedId !== null && { pushed_request: pushedId }),

@@ -6,14 +6,17 @@ import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ValidatedRequest } from './validated-request.js';
 
-/** RFC 9126 4. Only the decision consumes a request: logins, reloads, the back button and link previews must not. */
+/** RFC 9126 4. Only the user's decision consumes a request, not logins, reloads, the back button or link previews. */
 @Injectable()
 export class PushedRequestService {
   private readonly logger = new Logger(PushedRequestService.name);
 
   constructor(private readonly store: PushedRequestStore) {}
 
-  /** @param loggedIn extends the validity, so that the user can decide @throws OAuthError, which is not redirected */
+  /**
+   * @param loggedIn if true, extends the validity of the request, so that the user can decide
+   * @throws OAuthError, which is not redirected
+   */
   async open(
     requestUri: string,
     client: Client,

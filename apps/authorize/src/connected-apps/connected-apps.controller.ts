@@ -90,7 +90,7 @@ export class ConnectedAppsController {
   ): Promise<void> {
     const account = await this.sessions.findAccount(request.headers.cookie);
     if (!account) return this.redirectToLogin(reply);
-    // Not found via live grants: grants whose revocation failed in Redis are no longer live, but must be revoked again.
+    // Does not search the live grants: a grant whose revocation failed in Redis is not live, but must be revoked again.
     const { client } = await this.clients.find(String(fields['client_id']), null);
     if (!client) return this.redirectToList(reply, account, NOT_CONNECTED);
     const revocation = await this.revokeOrExplain(request, reply, account, client.clientId);

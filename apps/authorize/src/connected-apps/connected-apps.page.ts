@@ -12,7 +12,7 @@ const APPS_PER_PAGE = 15;
 
 export interface AppsPage {
   readonly apps: readonly ConnectedApp[];
-  /** 1-based. */
+  /** The first page has number 1. */
   readonly page: number;
   readonly pages: number;
 }

@@ -16,7 +16,7 @@ import { requestedScopes } from './interaction.js';
 
 const ADA = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: null, timeZone: 'UTC' };
 
-/** Renders the consent page of an application for operators, as a user sees it who has decided nothing before. */
+/** Renders the consent page of an application for operators, as a user without earlier decisions sees it. */
 @Injectable()
 export class ConsentPreviewService {
   constructor(

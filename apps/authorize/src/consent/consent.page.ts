@@ -23,7 +23,7 @@ export interface ConsentForm {
   readonly query: string;
   /** Defaults to the authorization endpoint, with the query. */
   readonly action?: string;
-  /** In place of the redirect URI. */
+  /** Shown in place of the redirect URI. */
   readonly notice?: Html;
   readonly product: string;
   readonly apis: readonly string[];
@@ -116,7 +116,7 @@ function requiredList(
   `;
 }
 
-/** Selects only scopes that the user granted before: leaving a tick in place is not consent. */
+/** Preselects only scopes that the user granted before, because leaving a box ticked is not consent. */
 function checkboxes(
   { translator, request: { client } }: ConsentForm,
   legend: MessageId,
@@ -160,7 +160,7 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-/** Any program on the device can use a native application's document and receive the code. */
+/** Warns about native applications with a metadata document: any program can use the document and receive the code. */
 function destination(translator: Translator, { document }: Client, redirectUri: string): Html {
   const { kind, place } = destinationOf(redirectUri);
   return html`

@@ -140,7 +140,7 @@ export class ConsentService {
     });
   }
 
-  /** The failed step may have taken effect, because its response can be lost. A remaining record is harmless. */
+  /** Withdraws the grant even if only the response to the step was lost. If that fails too, the record is harmless. */
   private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();

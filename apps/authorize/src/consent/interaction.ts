@@ -25,7 +25,7 @@ const CONSENT = { page: 'consent' } as const;
 export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
   const { user, client, prompt, loginTooOld, isOtherUser, scopes, grantsOfDay } = request;
   if (!user || ((prompt.has('login') || loginTooOld || isOtherUser) && !loggedInForIt)) return LOGIN;
-  // The consent page shows the account, and can change it.
+  // The consent page shows the account, and allows the user to change it.
   if (prompt.has('consent') || prompt.has('select_account')) return CONSENT;
   if (!isClientAssured(request) || grantsOfDay >= MAX_GRANTS_A_DAY) return CONSENT;
   const scope = client.firstParty ? grantedToFirstParty(scopes) : grantedEarlier(scopes);
@@ -43,7 +43,8 @@ function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
 }
 
 /**
- * The newest decision on each scope counts: a granted scope only if it was for every API, a declined one for any API.
+ * The newest decision on each scope counts. A granted scope counts only if it was granted for every requested API; a
+ * declined scope always counts.
  * @param decisions newest first
  */
 export function requestedScopes(

@@ -19,7 +19,7 @@ import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } fr
 import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
 import { DeviceService, type PendingDevice } from './device.service.js';
 
-/** Characters of a wrong code that the page shows again: longer text may be a credential. */
+/** Maximum length of a wrong code that the page shows again. Longer text may be a credential. */
 const MAX_SHOWN = 12;
 
 /** The user's part of the device authorization grant (RFC 8628 3.3). A code is looked up only for a logged-in user. */
@@ -34,7 +34,7 @@ export class DeviceController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** Does not look the code up: another site could make a browser guess. */
+  /** Does not look up the code, because another site could make a browser guess codes. */
   @Get(ENDPOINTS.device)
   @ApiOperation(DEVICE_OPERATION)
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -90,7 +90,7 @@ export class DeviceController {
     await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
   }
 
-  /** @returns null after it has sent another page: without a user the login, and for a wrong code the form */
+  /** @returns null after it has sent the login to a visitor without a session, or the form for a wrong code */
   private async findDevice(
     { headers, raw, ip, url }: FastifyRequest,
     reply: FastifyReply,

@@ -38,7 +38,8 @@ export class DeviceService {
   ) {}
 
   /**
-   * One Redis script, which counts a wrong code, and one query. @throws KnownClientError if the registration changed
+   * Runs one Redis script, which counts a wrong code, and one query.
+   * @throws KnownClientError if the registration has changed
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
     const lookup = await this.userCodes.find(userCode, address, user.id);

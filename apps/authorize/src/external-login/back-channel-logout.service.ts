@@ -28,14 +28,16 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A `sid` ends one session, a `sub` all of the user; both end all if a login had no `sid`. @returns log fields
+   * A `sid` ends one session, and a `sub` alone ends all sessions of the user. A token with both also ends all of them
+   * if a login had no `sid`.
+   * @returns log fields
    * @throws OAuthError invalid_request for a token that is invalid or was used before
    */
   async logout(token: unknown): Promise<Readonly<Record<string, unknown>>> {
     const logout = await this.verify(token);
     if (await this.tokens.isKnown(logout.jti)) throw invalidToken(new InvalidLogoutTokenError('jti'));
     const outcome = await this.end(logout);
-    // Last, so that the provider's retry ends the sessions if this process crashes. A concurrent replay is harmless.
+    // Remembered last: after a crash, the provider's retry ends the sessions. A concurrent replay is harmless.
     await this.tokens.remember(logout.jti, MAX_AGE + 2 * this.configuration.CLOCK_SKEW);
     return outcome;
   }
@@ -52,7 +54,7 @@ export class BackChannelLogoutService {
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 
-  /** 2.6, steps 1 to 7. */
+  /** Back-Channel Logout 1.0 2.6, steps 1 to 7. */
   private async verify(token: unknown): Promise<Logout> {
     if (typeof token !== 'string' || token.length > MAX_LENGTH)
       throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {

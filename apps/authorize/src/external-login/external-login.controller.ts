@@ -26,7 +26,7 @@ export class ExternalLoginController {
     const { session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
-    // Unless the request needs a login, the next page checks that the session is still valid.
+    // The next page validates the session, unless the request needs a new login.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, cookies } = await this.logins.start(visitor, query, request);

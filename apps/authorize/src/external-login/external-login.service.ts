@@ -57,7 +57,7 @@ export class ExternalLoginService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Sends an invalid request to the authorization endpoint. @throws ExternalLoginError during outages and floods */
+  /** Redirects an invalid request to the authorization endpoint. @throws ExternalLoginError in outages and floods */
   async start(
     { cookies: cookieHeader, address }: LoginBrowser,
     rawQuery: string,
@@ -93,7 +93,7 @@ export class ExternalLoginService {
   }
 
   /**
-   * Consumes the login transaction; a `used` one needs `resume`.
+   * Consumes the login transaction. After the outcome `used`, the caller continues with `resume`.
    * @throws ExternalLoginError if it has expired or belongs to another browser
    */
   async consume(
@@ -112,7 +112,7 @@ export class ExternalLoginService {
     return consumed;
   }
 
-  /** Continues without a new session: as the user who is logged in by now, or with a new login. */
+  /** Continues without a new session: the next page uses the current session, or requires a login. */
   resume(query: string): LoginRedirect {
     return { location: afterLogin(query), cookies: [], userId: null };
   }
@@ -169,7 +169,7 @@ export class ExternalLoginService {
   }
 }
 
-/** `none` never leads to a login, and `consent` shows our own page. */
+/** Omits `none`, which never leads to a login, and `consent`, which shows our own page. */
 function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
   return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
 }

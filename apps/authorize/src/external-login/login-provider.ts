@@ -3,7 +3,7 @@ import type { Session } from '../session/session.store.js';
 
 /** Parameters of a login, in the terms of OpenID Connect Core 3.1.2.1. */
 export interface LoginStart {
-  /** 256 random bits in base64url, which must come back with the browser. */
+  /** 256 random bits in base64url, which the browser must return. */
   readonly state: string;
   /** Name of the requesting application; null for our own pages. */
   readonly application: string | null;
@@ -34,7 +34,10 @@ export interface LogoutTokenRules {
 export abstract class LoginProvider {
   abstract start(login: LoginStart): Promise<StartedLogin>;
 
-  /** Never throws, because the log-out here is done. @returns null if the provider has no such URL or is unavailable */
+  /**
+   * Never throws, because the session here has already ended.
+   * @returns null if the provider has no such URL or is unavailable
+   */
   abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
 
   /** @throws InvalidLogoutTokenError if the provider has no keys; DependencyUnavailableError if it is unavailable */

@@ -23,7 +23,7 @@ export type ConsumedTransaction =
 /** Seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
 const LIFETIME = 60 * 60;
 
-/** Per address (IPv6 /64) and site (/48) in ten minutes, in KiB of Redis: anyone could fill it with logins. */
+/** Limits per address (IPv6 /64) and site (/48) in ten minutes, in KiB: anyone could fill Redis with logins. */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of what Redis needs for a transaction in addition to its texts. */
@@ -31,8 +31,8 @@ const OVERHEAD_BYTES = 300;
 const STARTS_WINDOW_S = 10 * 60;
 
 /**
- * KEYS transaction counter…, with one limit per counter. Returns 0, or, without storing anything, the seconds until the
- * login fits the limits. `cost` is in KiB.
+ * KEYS transaction counter…, with one limit per counter. Stores the login and returns 0, or stores nothing and returns
+ * the seconds until the login fits the limits. `cost` is in KiB.
  */
 const BEGIN = script(
   ['browser', 'query', 'login', 'cost', 'window', 'ttl'],
@@ -66,7 +66,7 @@ return {stored[2], 1, stored[3]}
 
 const SCRIPTS = { loginBegin: BEGIN, loginConsume: CONSUME };
 
-/** Keyed by hashes of `state` and of the login cookie: the contents of Redis or its backup cannot continue a login. */
+/** Keyed by hashes of `state` and of the login cookie: a reader of Redis or its backup cannot continue a login. */
 @Injectable()
 export class LoginTransactionStore {
   private readonly run: RunScript<typeof SCRIPTS>;

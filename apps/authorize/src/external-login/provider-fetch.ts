@@ -2,7 +2,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 
 export const PROVIDER_TIMEOUT_MS = 5_000;
 
-/** In bytes; keys and metadata of large providers take about 20 KB. */
+/** Maximum size in bytes; keys and metadata of large providers take about 20 KB. */
 const MAX_BODY = 512 * 1024;
 
 interface ProviderRequest {
@@ -59,8 +59,8 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
 }
 
 /**
- * Keeps the message of the cause, which is the reason of "fetch failed". The cause itself may
- * contain URLs with parameters.
+ * Keeps the message of the cause, which explains "fetch failed". The cause itself may contain URLs
+ * with parameters.
  */
 export function unavailable(error: unknown): DependencyUnavailableError {
   if (error instanceof DependencyUnavailableError) return error;

@@ -9,7 +9,10 @@ import {
 } from 'jose';
 import { PROVIDER_TIMEOUT_MS, providerFetch, unavailable } from './provider-fetch.js';
 
-/** Caches the keys for ten minutes; fetches unknown ones at most every 30 s. @throws DependencyUnavailableError */
+/**
+ * Caches the keys for ten minutes, and fetches them again for an unknown key at most every 30 s.
+ * @throws DependencyUnavailableError
+ */
 export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, [customFetch]: providerFetch });
   return async (header, token) => {

@@ -28,7 +28,7 @@ export interface AssertionOptions {
   readonly clock: Clock;
 }
 
-/** Unverified; empty if absent. With it, the error page of a rejected assertion can restart the login. */
+/** Returns the unverified challenge, or ''. The error page of a rejected assertion restarts the login with it. */
 export function challengeOf(assertion: string): string {
   try {
     const { challenge } = decodeJwt<{ challenge?: unknown }>(assertion);
@@ -38,7 +38,7 @@ export function challengeOf(assertion: string): string {
   }
 }
 
-/** Has no cause, because jose's errors contain the claims, which must not be logged. */
+/** This error has no cause, because jose's errors contain the claims, which must not be logged. */
 export class InvalidAssertionError extends Error {
   constructor(
     readonly failed: string,

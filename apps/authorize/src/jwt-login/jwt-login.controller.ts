@@ -41,7 +41,10 @@ export class JwtLoginController {
     return this.challenges.jwks;
   }
 
-  /** A URL would be kept in histories and logs. Needs no CSRF token: the challenge is bound to this browser. */
+  /**
+   * Receives a form, because histories and logs keep URLs. Needs no CSRF token, because the challenge is bound to this
+   * browser.
+   */
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(JWT_LOGIN_OPERATION)
   async finish(

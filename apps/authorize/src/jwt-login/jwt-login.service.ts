@@ -16,7 +16,7 @@ import {
 } from './assertion-verifier.js';
 import { type IssuedChallenge, LoginChallenges } from './login-challenge.js';
 
-/** The standard claims, and the field names of `/v2/me` for the others. */
+/** Standard claims, and for all other fields the names in `/v2/me`. */
 const CLAIMS: ClaimMapping = {
   ...STANDARD_CLAIMS,
   locale: 'locale',
@@ -36,7 +36,7 @@ export class JwtLoginService {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** Consumes the challenge first: a rejected one cannot be retried with other claims. @throws ExternalLoginError */
+  /** Consumes the challenge first, so that a login cannot be retried with other claims. @throws ExternalLoginError */
   async finish(cookieHeader: string | undefined, assertion: string): Promise<LoginRedirect> {
     const challenge = challengeOf(assertion);
     const issued = await this.issued(challenge);
@@ -88,7 +88,7 @@ export class JwtLoginService {
     }
   }
 
-  /** OpenID Connect Core 3.1.2.1: prompt=login and max_age. The challenge has both, and only this service signs it. */
+  /** Enforces prompt=login and max_age (OpenID Connect Core 3.1.2.1), which the signed challenge contains. */
   private checkAuthTime(
     { authTime, issuedAt }: LoginAssertion,
     { prompt = '', max_age: maxAge = Infinity, iat }: IssuedChallenge,

@@ -40,7 +40,10 @@ interface SigningKey {
   readonly publicKey: KeyObject;
 }
 
-/** JWTs that the product can verify before it shows their names. On return, a forged challenge costs no I/O. */
+/**
+ * Signed login requests. The product verifies a challenge before it shows the application's name; forged ones are
+ * rejected without I/O.
+ */
 export class LoginChallenges {
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
 

@@ -12,7 +12,7 @@ export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
-/** Reads PEM blocks (also with escaped line ends), JWK or JWK Set. @throws Error that does not quote them */
+/** Reads PEM blocks (also with escaped line ends), a JWK or a JWK Set. @throws Error that does not quote the keys */
 export function readPublicKeys(text: string): JWK[] {
   const keys = text.trim().startsWith('{') ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
   if (keys.length === 0) throw new Error('it contains no key');

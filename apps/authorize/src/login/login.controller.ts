@@ -38,7 +38,7 @@ export class LoginController {
     const { cookie: existing, session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
-    // Unless the request needs a login, the next page checks that the session is still valid.
+    // The next page validates the session, unless the request needs a new login.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const cookie = existing ?? this.cookies.generate();
     if (existing === null) reply.header('Set-Cookie', this.cookies.set(cookie));
@@ -67,7 +67,7 @@ export class LoginController {
     addLogContext(raw, result.detail);
     const { status, problem, retryAfter } = result;
     if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));
-    // The page's policy must allow the redirect of a successful next attempt.
+    // The page's Content-Security-Policy must allow the redirect after a successful retry.
     const request = await this.requests.validateOrNull(query, null);
     const translator = this.translatorFor(headers, query, request);
     const cookie = this.cookies.read(headers.cookie) ?? this.cookies.generate();

@@ -14,7 +14,7 @@ export interface LoginForm {
   readonly translator: Translator;
   readonly cookie: string;
   readonly query: string;
-  /** Null if the query contains no valid request. If it has a user, that user must confirm the password. */
+  /** Null if the query contains no valid request. If the request has a user, that user must confirm the password. */
   readonly request: ValidatedRequest | null;
   /** The submitted user name, or the login_hint. The password is never shown again. */
   readonly username?: string;

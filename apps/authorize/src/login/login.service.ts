@@ -55,7 +55,7 @@ export class LoginService {
     private readonly language: LanguageService,
   ) {}
 
-  /** One Redis round trip before the password is verified, and one after a successful login. */
+  /** Makes one Redis round trip before the password is verified, and one after a successful login. */
   async logIn(fields: FormFields, context: LoginContext): Promise<LoginSuccess | LoginRefusal> {
     const result = await this.verify(fields, context);
     if (!('user' in result)) return result;
@@ -89,7 +89,7 @@ export class LoginService {
       return badRequest({ id: 'login.problem.username_long', values: { max: LOGIN_LIMITS.username } });
     if (password.length > LOGIN_LIMITS.password)
       return badRequest({ id: 'login.problem.password_long', values: { max: LOGIN_LIMITS.password } });
-    // Before the account lookup, so that the time of a rejection does not reveal whether the account exists.
+    // Counts before the account lookup, so that the time of a rejection does not reveal whether the account exists.
     const device = this.devices.recognize(cookies, username);
     const counted = await this.throttle.count(username, address, device);
     if (counted.outcome === 'refused') return throttled(counted);

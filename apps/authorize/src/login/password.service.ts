@@ -32,7 +32,7 @@ export class PasswordService {
       const replacement = await this.gate.run(() => hashPassword(password), true);
       await this.users.replacePasswordHash(userId, verified, replacement);
     } catch (error) {
-      // Only the message, because a failed statement carries its parameters.
+      // Logs only the message, because the error of a failed statement contains its parameters.
       const reason = messageOf(error);
       this.logger.warn({ user_id: userId, reason, msg: 'could not replace the password hash' });
     }

@@ -90,7 +90,7 @@ export function locationOf({ returnTo }: EndSessionRequest): string | null {
   return state === null ? uri : addQuery(uri, `state=${encodeURIComponent(state)}`);
 }
 
-/** Query with which the confirmation form repeats the request: names the client in place of the ID token. */
+/** Query of the confirmation form. Repeats the request with the client id in place of the ID token. */
 export function confirmationQuery({ client, returnTo }: EndSessionRequest): string {
   const { uri, state = null } = returnTo ?? {};
   return new URLSearchParams({

@@ -35,7 +35,7 @@ export class EndSessionController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** The page after a log-out has the same path. */
+  /** Also serves the page after a log-out. */
   @Get(ENDPOINTS.logout)
   @ApiOperation(END_SESSION_OPERATION)
   async endSession(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -60,7 +60,7 @@ export class EndSessionController {
     this.pages.page(reply, 200, page);
   }
 
-  /** The form of the confirmation page, with the end-session request in the query. */
+  /** Receives the form of the confirmation page. The query repeats the end-session request. */
   @Post(ENDPOINTS.logoutConfirm)
   @ApiOperation(CONFIRM_LOGOUT_OPERATION)
   @ProtectForm('end_session')
@@ -96,7 +96,7 @@ export class EndSessionController {
     reply: FastifyReply,
     uiLocales: string | null = null,
   ): Promise<void> {
-    // Users who log in here continue at the login page.
+    // With password logins, the page after a log-out is the login page.
     if (this.keys.isEmpty && this.logouts.landing !== ENDPOINTS.logout)
       throw new RefusedRequestError(405, 'this path answers POST only', { headers: { Allow: 'POST' } });
     const { cookie, session } = await this.sessions.findVisitor(headers.cookie);

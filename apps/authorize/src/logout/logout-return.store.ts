@@ -7,7 +7,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 /** Seconds for the log-out at the login provider, which may show a page. */
 const LIFETIME = 10 * 60;
 
-/** Redirect URIs during the provider's log-out, keyed by a hash of the cookie. An outage of Redis loses only these. */
+/** Redirect URIs during the provider's log-out, keyed by a hash of the cookie. A Redis outage loses only these URIs. */
 @Injectable()
 export class LogoutReturnStore {
   private readonly logger = new Logger(LogoutReturnStore.name);

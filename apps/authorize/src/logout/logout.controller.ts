@@ -24,7 +24,7 @@ export class LogoutController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** The log-out form, or an end-session request, which has no CSRF token and therefore never logs out by itself. */
+  /** Receives the log-out form, or an end-session request, which has no CSRF token and so needs a confirmation. */
   @Post(ENDPOINTS.logout)
   @ApiOperation(LOGOUT_OPERATION)
   @ProtectForm('logout', isPostedRequest)

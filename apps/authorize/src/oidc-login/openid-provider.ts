@@ -26,7 +26,7 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/** Short, so that users get our error page and not the browser's if the provider is down. */
+/** Maximum age of metadata in ms. Short: if the provider is down, users get our error page, not the browser's. */
 const FRESH_MS = 15_000;
 
 /** Asymmetric only: a shared secret or `none` does not prove that the provider signed. */
@@ -35,7 +35,7 @@ const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512
 // Loaded on the first login: a process without a provider never evaluates it.
 const openid = () => import('openid-client');
 
-/** OpenID Connect Core 1.0, Discovery 1.0 and RP-Initiated Logout 1.0. */
+/** Implements OpenID Connect Core 1.0, Discovery 1.0 and RP-Initiated Logout 1.0 as a client. */
 @Injectable()
 export class OpenIdProvider implements LoginProvider {
   private readonly logger = new Logger(OpenIdProvider.name);
@@ -202,7 +202,7 @@ export class OpenIdProvider implements LoginProvider {
     // Discovery 4.3: "identical". openid-client ignores a trailing slash, but users are stored by issuer.
     if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
-    // The existing object has cached keys.
+    // Keeps the existing object, because it has cached keys.
     const kept = this.current?.metadata === metadata ? this.current.config : config;
     this.current = { config: kept, metadata, checkedAt: Date.now() };
     return kept;

@@ -42,7 +42,7 @@ export class CookieDiagnosisService {
     }
   }
 
-  /** The browser did not send the cookie. Checks for a host or scheme that differs from AUTH_URL. */
+  /** Explains why the browser did not send the cookie: its host or scheme may differ from AUTH_URL. */
   private missingCookie(request: FastifyRequest): Diagnosis {
     const expected = this.configuration.AUTH_URL;
     const { opened, otherHost, otherScheme, untrustedProxy } = compareOrigin(request, expected);
@@ -65,7 +65,7 @@ export class CookieDiagnosisService {
     return { kind, values, next: this.startOf(request), hints, facts };
   }
 
-  /** The page belongs to another cookie: the user has logged in or out since, in another tab. */
+  /** Explains a page of an earlier cookie: the user has logged in or out in another tab. */
   private async changedSession(request: FastifyRequest): Promise<Diagnosis> {
     // If Redis fails, shows the page for a logged-out user, which has the same link.
     const account = await this.sessions.findAccount(request.headers.cookie).catch(() => null);
@@ -83,7 +83,7 @@ export class CookieDiagnosisService {
     );
   }
 
-  /** Page of the form at AUTH_URL. Its path accepts GET, so the URL cannot lead to another site. */
+  /** URL to start again at AUTH_URL. Its path is a route of this app, so it cannot lead to another site. */
   private startOf({ server, url }: FastifyRequest): string {
     const [path = ''] = url.split('?', 1);
     const query = rawQuery(url);
@@ -101,11 +101,11 @@ export interface OriginComparison {
   readonly opened: string;
   readonly otherHost: boolean;
   readonly otherScheme: boolean;
-  /** A proxy that TRUSTED_PROXIES does not include names another origin. */
+  /** A proxy outside TRUSTED_PROXIES reports another origin. */
   readonly untrustedProxy: boolean;
 }
 
-/** Headers of untrusted proxies excuse a difference, because no diagnosis is better than a wrong one. */
+/** Also accepts the origin in headers of untrusted proxies, because no diagnosis is better than a wrong one. */
 export function compareOrigin(
   { protocol, host, headers }: Pick<FastifyRequest, 'protocol' | 'host' | 'headers'>,
   authUrl: string,

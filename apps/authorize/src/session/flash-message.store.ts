@@ -9,7 +9,7 @@ import { CATALOGUE } from '../ui/i18n/translator.js';
 /** In seconds. The browser requests the next page immediately. */
 const LIFETIME = 60;
 
-/** Without this parameter Redis is not queried. It carries no text, so that links cannot inject messages. */
+/** Parameter without which Redis is not queried. It contains no text, so that links cannot inject messages. */
 export const FLASH_QUERY = 'done';
 
 /** Messages of a form for the next page, keyed by a hash of the cookie. An outage of Redis loses only the message. */

@@ -22,10 +22,10 @@ export interface CurrentAccount {
   readonly sessionId: string;
 }
 
-/** Authorization request that a login is reported to. */
+/** Authorization request whose grant records the login. */
 export interface LoginRequest {
   readonly query: string;
-  /** It has `max_age` or `prompt=login`. */
+  /** True if the request has `max_age` or `prompt=login`. */
   readonly isForced: boolean;
 }
 
@@ -137,7 +137,7 @@ export class SessionService {
     );
   }
 
-  /** After an external login our start time counts only if the provider authenticated again for this request. */
+  /** After an external login, our start time counts only if the provider authenticated again for this request. */
   loginOf(cookie: string, session: Session, { query, isForced }: LoginRequest): Login {
     const known = session.external ? session.external.authTime : session.authTime;
     const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
@@ -147,18 +147,18 @@ export class SessionService {
     };
   }
 
-  /** Consumes the login of this request. Of concurrent answers to the request, one gets true. */
+  /** Consumes the login of this request. Returns true to one of several concurrent responses. */
   async consumeLogin({ cookie, session }: Visitor, query: string): Promise<boolean> {
     if (cookie === null || session === null || !this.isLoginFor(session, query)) return false;
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
-  /** Rejects the `sid` while a session can live: a login may be in progress. @returns its sessions in grants */
+  /** Rejects the `sid` for the lifetime of a session, because a login may be in progress. @returns its session ids */
   async endExternal(sid: string): Promise<readonly string[]> {
     return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
   }
 
-  /** Records a session without a `sid`, which logout tokens cannot identify, for as long as it can live. */
+  /** Records a session without a `sid`, which logout tokens cannot identify, for its lifetime. */
   async addWithoutSid(identity: Identity): Promise<void> {
     await this.sessions.addWithoutSid(nameOf(identity), this.configuration.SESSION_LIFETIME);
   }

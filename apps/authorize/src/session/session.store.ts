@@ -39,7 +39,7 @@ export const idTokenKey = (cookie: string): EncryptionKey => ({
   purpose: 'encryption with the cookie',
 });
 
-/** KEYS session. Keeps the TTL. */
+/** KEYS session. Replaces an unchanged session, and keeps its TTL. */
 const REPLACE = script(
   ['before', 'after'],
   `
@@ -49,7 +49,7 @@ return 1
 `,
 );
 
-/** KEYS session, replaced session. */
+/** KEYS session, replaced session. Moves a session to its second key for concurrent logins. */
 const TAKE = script(
   ['ttl'],
   `
@@ -76,7 +76,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 
 const SCRIPTS = { sessionReplace: REPLACE, sessionIndex: INDEX, sessionTake: TAKE };
 
-/** Sessions of a user that are listed: the newest ones. */
+/** Maximum number of listed sessions of a user; the newest ones are listed. */
 const MAX_LISTED = 100;
 
 /** Keyed by a hash of the cookie: the contents of Redis or its backup cannot be used to take over a session. */
@@ -114,7 +114,7 @@ export class SessionStore {
     ]);
   }
 
-  /** Lists sessions of a user, newest first, also invalid ones. `idleMs` is the time since the last use. */
+  /** Lists sessions of a user, newest first, including invalid sessions. `idleMs` is the time since the last use. */
   async list(userId: number): Promise<{ readonly session: Session; readonly idleMs: number }[]> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const digests = await withRedisErrors(this.redis.zrevrange(userKeyOf(userId), 0, -1));
@@ -163,7 +163,8 @@ export class SessionStore {
   }
 
   /**
-   * Deletes a session that a login replaces. Concurrent logins all get it: the browser keeps only one of their cookies.
+   * Deletes a session that a login replaces. All concurrent logins get it, because the browser keeps only one of their
+   * cookies.
    */
   async take(cookie: string): Promise<Session | null> {
     const keys = [keyOf(cookie), replacedKeyOf(cookie)];
@@ -179,7 +180,7 @@ export class SessionStore {
 
 const sessionKeyOf = (digest: string): string => `session:${digest}`;
 const keyOf = (cookie: string): string => sessionKeyOf(sha256(cookie));
-/** In the slot of the session. */
+/** Is in the Redis Cluster slot of the session. */
 const replacedKeyOf = (cookie: string): string => `replaced:{${keyOf(cookie)}}`;
 const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;

@@ -4,7 +4,7 @@ import type { User } from '#database/user/user.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
 
-/** Served from this origin, so that no third party sees the user. Screen readers skip it, because the name follows. */
+/** The logo is from this origin, so that no third party sees the user. Screen readers skip it: the name follows. */
 export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Html {
   return logo === null
     ? html`<span class="face" aria-hidden="true">${initial(name)}</span>`
@@ -32,7 +32,7 @@ export function clientLinks(
   </ul>`;
 }
 
-/** RFC 6068 2: encodes characters with a meaning in a mailto URI. */
+/** Encodes characters that have a meaning in a mailto URI (RFC 6068 2). */
 function contactAddress(contact: string): string {
   if (URL.canParse(contact)) return contact;
   const at = contact.lastIndexOf('@');
@@ -43,7 +43,7 @@ function contactText(contact: string): string {
   return URL.canParse(contact) ? new URL(contact).host : contact;
 }
 
-/** Shows pictures from AVATAR_ORIGINS only, because their site learns who visits. The page needs `pictureOrigins`. */
+/** Shows only pictures from AVATAR_ORIGINS, which learn who visits. The page must allow `pictureOrigins`. */
 export function userAvatar(
   { name, avatarUrl }: Pick<User, 'name' | 'avatarUrl'>,
   avatarOrigins: readonly string[],
@@ -53,7 +53,7 @@ export function userAvatar(
     : html`<img class="face person" src="${avatarUrl}" alt="" width="40" height="40" />`;
 }
 
-/** For the Content-Security-Policy. */
+/** Origin of the picture, for the Content-Security-Policy. */
 export function pictureOrigins(
   { avatarUrl }: Pick<User, 'avatarUrl'>,
   avatarOrigins: readonly string[],

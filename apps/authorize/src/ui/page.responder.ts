@@ -9,7 +9,7 @@ import { SCRIPT_PATH } from './script.controller.js';
 export abstract class UiOptions {
   abstract readonly brand: Brand;
   abstract readonly secure: boolean;
-  /** form-action sources: expired sessions and log-outs redirect a form there. Empty if users log in here. */
+  /** form-action sources to which forms redirect after a log-out or an expired session; empty for password logins. */
   abstract readonly loginTargets: readonly string[];
 }
 

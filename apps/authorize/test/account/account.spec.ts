@@ -71,7 +71,7 @@ describe('the language setting', () => {
     expect(page.text).toMatch(/<option value="de" lang="de" selected\s*>/);
     expect(statusOf(page)).toBe('Sprache gespeichert.');
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
-    // In every browser.
+    // The setting applies in every browser.
     expect((await (await app.loggedIn(user)).get('/auth/apps')).text).toContain('<html lang="de"');
   });
 
@@ -146,7 +146,7 @@ describe('log out everywhere', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is not confirmed to a visitor who follows a link with that query', async () => {
+  it('shows no confirmation to a visitor who follows a link with that query', async () => {
     expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
     expect(
       statusOf(await (await app.loggedIn(user)).get('/auth/?done=logged_out_everywhere')),

@@ -47,7 +47,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   // @openid core 3.1.2.1
-  it('stores nothing of OpenID Connect without the scope openid', async () => {
+  it('does not store OpenID Connect parameters without the scope openid', async () => {
     const browser = await app.loggedIn(now.user);
     const request = address({ scope: 'profile:read', nonce: 'n', claims: '{"id_token":{"email":null}}' });
     expectCode(await allow(browser, await browser.get(request)));
@@ -57,7 +57,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual(['profile:read']);
   });
 
-  it('stores nothing of OpenID Connect if the user declines the scope openid', async () => {
+  it('does not store OpenID Connect parameters if the user declines the scope openid', async () => {
     now.client = await app.client({ scopes: ['profile:read', 'openid'], optionalScopes: ['openid'] });
     const browser = await app.loggedIn(now.user);
     const request = address({
@@ -74,7 +74,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   // @rfc 6749 3.3
-  it('may have the scope openid by default: then it keeps nonce, claims and max_age, and needs no response_type', async () => {
+  it('keeps nonce, claims and max_age, and needs no response_type, if openid is a default scope', async () => {
     now.client = await app.client({ scopes: ['openid', 'email'] });
     const { clientId } = now.client;
     const claims = '{"id_token":{"email":null}}';
@@ -100,7 +100,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(query.get('client_id')).toBe(clientId);
   });
 
-  it('is never answered by the POST itself, even with the fields of the consent form', async () => {
+  it('is always redirected if it is posted, even with the fields of the consent form', async () => {
     const browser = await app.loggedIn(now.user);
     const query = new URLSearchParams(address(OPENID).split('?')[1]);
     const answer = await browser.post(address(OPENID), { ...Object.fromEntries(query), decision: 'allow' });
@@ -108,7 +108,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it('is refused as a POST that is too long for a URL', async () => {
+  it('is rejected if it is posted and too long for a URL', async () => {
     const query = new URLSearchParams(address({ ...OPENID, unknown: 'x'.repeat(9_000) }).split('?')[1]);
     expect((await app.browser().post(AUTHORIZE, Object.fromEntries(query))).status).toBe(400);
   });
@@ -116,16 +116,16 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   // @openid core 6.1
   it.each([
     ['request', { request: 'a.b.c' }, 'request_not_supported'],
-    ['request, which has the state', { request: 'a.b.c', state: undefined }, 'request_not_supported'],
+    ['request, which contains the state', { request: 'a.b.c', state: undefined }, 'request_not_supported'],
     ['a missing response_type', { response_type: undefined }, 'invalid_request'],
     ['a request_uri elsewhere', { request_uri: 'https://app.example.com/r' }, 'request_uri_not_supported'],
-  ])('redirects an error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
+  ])('gets a redirected error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
     const answer = await app.browser().get(address({ ...OPENID, ...parameters }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, error]);
   });
 });
 
-it('refuses a request object in the response mode that it names (Form Post Response Mode)', async () => {
+it('the error for a request object is sent in the response mode of the object (Form Post Response Mode)', async () => {
   const request = await new SignJWT({ response_mode: 'form_post' })
     .setProtectedHeader({ alg: 'HS256' })
     .sign(Buffer.alloc(32));
@@ -155,7 +155,7 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
   });
 
   it.each(['x', '[]', JSON.stringify({ id_token: { name: 'x'.repeat(2_100) } })])(
-    'is refused if it is no JSON object, or too long',
+    'is rejected if it is not a JSON object, or is too long',
     async (claims) => {
       const answer = await app.browser().get(address({ ...OPENID, claims }));
       expect(errorOf(answer.headers['location'])).toBe('invalid_request');
@@ -188,7 +188,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     expect(errorOf(answer.headers['location'])).toBe('login_required');
   });
 
-  it('lets another user log in, and returns login_required if a third one does', async () => {
+  it('asks another user to log in, and returns login_required if a third user does', async () => {
     const browser = await app.loggedIn(now.user);
     const other = await app.user('Grace Hopper');
     const request = address({ ...OPENID, id_token_hint: await hint({ sub: String(other.id) }) });
@@ -204,7 +204,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it('takes no decision from another user, by a form that was open before', async () => {
+  it('rejects the decision of another user in a form that was already open', async () => {
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(
       address({ ...OPENID, id_token_hint: await hint({ sub: String(now.user.id) }) }),
@@ -220,7 +220,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     ['of another client', () => hint({ aud: 'sc_other', sub: '1' })],
     ['of another issuer', () => hint({ iss: 'https://evil.example', sub: '1' })],
     ['forged', async () => `${(await hint({ sub: '1' })).slice(0, -4)}AAAA`],
-    ['no JWT', async () => 'x'],
+    ['not a JWT', async () => 'x'],
   ])('is refused if it is %s', async (_what, make) => {
     const answer = await app.browser().get(address({ ...OPENID, id_token_hint: await make() }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, 'invalid_request']);

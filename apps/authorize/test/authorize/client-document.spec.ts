@@ -99,7 +99,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(redirectParameters(answer.headers['location'])).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('is refused if the host has 200 clients already', async () => {
+  it('is refused if the host already has 200 clients', async () => {
     await app.sql(
       `INSERT INTO clients (client_id, name, type, redirect_uris, document_due_at, document_changed_at)
        SELECT $1 || n, 'x', 'public', '{https://app.example.com/}', now(), now() FROM generate_series(1, 200) n`,
@@ -111,7 +111,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     await app.sql('DELETE FROM clients WHERE starts_with(client_id, $1)', [`http://${refusing.host}/many/`]);
   });
 
-  it('does not make the service fetch without a limit', async () => {
+  it('cannot make the service fetch without a limit', async () => {
     const pages: number[] = [];
     for (let count = 0; count < 31; count++)
       pages.push((await browser.get(address(flooded.newUrl()))).status);
@@ -161,12 +161,12 @@ describe('a document that breaks a rule', () => {
       'unauthorized_client',
     ],
     [
-      'whose client has no keys for its method',
+      'whose client has no keys for its authentication method',
       /needs either jwks or jwks_uri/,
       published({ token_endpoint_auth_method: 'private_key_jwt' }),
     ],
     [
-      'whose client has no method that is supported',
+      'whose client has no supported authentication method',
       /auth_method must be .* is "tls_client_auth"/,
       published({
         token_endpoint_auth_method: undefined,
@@ -185,13 +185,13 @@ describe('a document that breaks a rule', () => {
       published({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'http://app.example.com/' }),
     ],
     [
-      'with a key that is no public key',
+      'with a key that is not a public key',
       /jwks is refused: key 1 is a shared secret/,
       published({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'oct', k: 'AA' }] } }),
     ],
     ['without redirect URIs', /redirect_uris is missing/, published({ redirect_uris: [] })],
-    ['with a redirect URI by http', /is not encrypted/, published({ redirect_uris: ['http://a.example/'] })],
-    ['with a name that nobody sees', /client_name must be/, published({ client_name: '\u200b' })],
+    ['with an http redirect URI', /is not encrypted/, published({ redirect_uris: ['http://a.example/'] })],
+    ['with an invisible name', /client_name must be/, published({ client_name: '\u200b' })],
     [
       'with a link that is not https',
       /client_uri .* must be/,
@@ -283,7 +283,7 @@ describe('a known client', () => {
     ['is down', 'cannot be reached', (response) => response.destroy()],
     ['is slow', 'did not answer in 3000 ms', () => undefined],
     ['answers with an error', 'the status 500', (response) => response.writeHead(500).end()],
-    ['answers rubbish', 'Content-Type', (response) => response.end('{')],
+    ['sends an invalid document', 'Content-Type', (response) => response.end('{')],
   ])('keeps its description while its host %s', async (_what, problem, answer) => {
     const url = newClient();
     await browser.get(address(url));
@@ -322,7 +322,7 @@ describe('a known client', () => {
   it.each<[string, object]>([
     ['another home page', { client_uri: 'https://app.example.com/' }],
     ['a rotated key', {}],
-  ])('needs no consent again after a change of its document: %s', async (_what, members) => {
+  ])('does not need consent again after a change of its document: %s', async (_what, members) => {
     const keys = async () => ({
       token_endpoint_auth_method: 'private_key_jwt',
       jwks: keysOf(await ClientKey.generate()).jwks,

@@ -33,8 +33,8 @@ const ERROR = {
 };
 
 // @oauth form post 2
-describe('response_mode=form_post posts', () => {
-  it('the code after Allow, and again after earlier consent', async () => {
+describe('the form_post response mode', () => {
+  it('posts the code after Allow, and again after earlier consent', async () => {
     const browser = await app.loggedIn(await app.user());
     const consent = await browser.get(address());
     const allowed = await browser.submit(consent, { decision: 'allow' }, '/auth/oauth2/authorize');
@@ -48,7 +48,7 @@ describe('response_mode=form_post posts', () => {
     expect(new Set(codes).size).toBe(2);
   });
 
-  it('a denial', async () => {
+  it('posts a denial', async () => {
     const browser = await app.loggedIn(await app.user());
     const denied = await browser.submit(
       await browser.get(address()),
@@ -64,25 +64,25 @@ describe('response_mode=form_post posts', () => {
     ['another response_type', 'unsupported_response_type', { response_type: 'token' }],
     ['an invalid challenge', 'invalid_request', { ...PKCE, code_challenge: 'short' }],
     ['a max_age that is not a number', 'invalid_request', { max_age: 'x' }],
-  ])('the error of %s', async (_name, error, more) => {
+  ])('posts the error of %s', async (_name, error, more) => {
     const posted = postedBy(await app.browser().get(address(more)));
     expect(posted).toEqual({ error, ...ERROR });
   });
 
-  it('the error of prompt=none without consent', async () => {
+  it('posts the error of prompt=none without consent', async () => {
     const browser = await app.loggedIn(await app.user());
     const posted = postedBy(await browser.get(address({ prompt: 'none' })));
     expect(posted).toEqual({ error: 'consent_required', ...ERROR });
   });
 
-  it('the error of a request without state, without the parameter', async () => {
+  it('posts the error of a request without state, and omits the parameter', async () => {
     const { state: _, ...others } = ERROR;
     const posted = postedBy(await app.browser().get(address({ state: '' })));
     expect(posted).toEqual({ error: 'invalid_request', ...others });
   });
 });
 
-describe('the page', () => {
+describe('the page that posts a response', () => {
   it('contains no value of the request as markup', async () => {
     const { text } = await app.browser().get(address({ prompt: 'none' }));
     const main = text.slice(text.indexOf('<main>'));
@@ -120,7 +120,7 @@ describe('the page', () => {
 });
 
 describe('response_mode=form_post', () => {
-  it('is refused with a redirect, for a redirect URI with a private-use scheme', async () => {
+  it('is refused with a redirect for a redirect URI with a private-use scheme', async () => {
     const redirectUri = 'com.example.app:/callback';
     const { clientId } = await app.client({ type: 'public' }, redirectUri);
     const request = { client_id: clientId, redirect_uri: redirectUri, ...PKCE };
@@ -137,7 +137,7 @@ describe('response_mode=form_post', () => {
     expect(formsOf(answer.text)).toEqual([]);
   });
 
-  it('is refused with a redirect, if it is repeated or in another case', async () => {
+  it('is refused with a redirect if it is repeated or in another case', async () => {
     for (const query of [`${address()}&response_mode=query`, address({ response_mode: 'Form_Post' })]) {
       const { status, headers } = await app.browser().get(query);
       expect(status).toBe(303);

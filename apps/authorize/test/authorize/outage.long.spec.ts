@@ -52,7 +52,7 @@ describe.each([
     expect((await visitor.submit(login, answers)).status).toBe(303);
   });
 
-  it('errors that do not depend on it stay the same', async () => {
+  it('errors that do not depend on that service stay the same', async () => {
     proxy().disconnect();
     expect((await app.browser().get('/auth/oauth2/authorize')).status).toBe(400);
     expect((await app.browser().get('/auth/login')).status).toBe(200);

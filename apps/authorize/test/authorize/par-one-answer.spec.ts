@@ -14,7 +14,7 @@ const grantsSince = async (before: readonly string[]) =>
 const NO_NEW_GRANTS = 'ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID';
 const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
 
-/** Acts when the app inserts the next grant, and then resolves. */
+/** Calls `act` when the app inserts the next grant, and then resolves. */
 function onceRecorded(act: () => void): Promise<void> {
   return new Promise((resolve) => {
     proxies.postgres.onStatement = (sql) => {
@@ -141,7 +141,7 @@ describe('a pushed request', () => {
     await cut;
     proxies.redis.reconnect();
     await app.sql(NEW_GRANTS);
-    // Not the 503 of the Redis outage.
+    // The browser gets the error of the failed Allow, not the 503 of the Redis outage.
     expect(failed.status).toBe(500);
     await until('Redis answers', 60_000, async () => (await browser.get(address(requestUri))).status !== 503);
   });

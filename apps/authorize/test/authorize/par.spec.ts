@@ -129,7 +129,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await decide(browser, await browser.follow(loggedIn))).status).toBe(303);
   });
 
-  it('is extended once, by five minutes, by visitors without a session, however often they open it', async () => {
+  it('is extended only once, by five minutes, if visitors without a session open it repeatedly', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const login = address(requestUri).replace(AUTHORIZE, '/auth/login');
@@ -193,18 +193,21 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 });
 
-describe('an invalid request_uri shows an error page without a redirect', () => {
+describe('an invalid request_uri', () => {
   // @rfc 9126 4
-  it.each(['before it is opened', 'while the page is open'])('when it expired %s', async (when) => {
-    const requestUri = await push();
-    const browser = await app.loggedIn(user);
-    const page = when === 'while the page is open' ? await browser.get(address(requestUri)) : null;
-    await app.redis.pexpire(keyOf(requestUri), 1);
-    while ((await app.redis.exists(keyOf(requestUri))) === 1);
-    expectStartAgain(page ? await decide(browser, page) : await browser.get(address(requestUri)), EXPIRED);
-  });
+  it.each(['before it is opened', 'while the page is open'])(
+    'shows an error page without a redirect when it expired %s',
+    async (when) => {
+      const requestUri = await push();
+      const browser = await app.loggedIn(user);
+      const page = when === 'while the page is open' ? await browser.get(address(requestUri)) : null;
+      await app.redis.pexpire(keyOf(requestUri), 1);
+      while ((await app.redis.exists(keyOf(requestUri))) === 1);
+      expectStartAgain(page ? await decide(browser, page) : await browser.get(address(requestUri)), EXPIRED);
+    },
+  );
 
-  it('when it was tampered with', async () => {
+  it('shows an error page without a redirect when it was tampered with', async () => {
     const requestUri = await push();
     const last = requestUri.at(-1) === 'A' ? 'B' : 'A';
     expectStartAgain(await app.browser().get(address(requestUri.slice(0, -1) + last)), EXPIRED);
@@ -220,16 +223,19 @@ describe('an invalid request_uri shows an error page without a redirect', () => 
     ['with NUL', { request_uri: `${urn}\0` }],
     ['sent with an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
     ['sent without a client', { request_uri: urn, client_id: undefined }],
-  ])('when it is malformed or of another client: %s', async (_rule, query) => {
-    const answer = await app
-      .browser()
-      .get(authorizeAddress({ client_id: client.client_id, ...evil, ...query }));
-    expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);
-    expect(answer.text).not.toContain('x'.repeat(43));
-  });
+  ])(
+    'shows an error page without a redirect when it is malformed or of another client: %s',
+    async (_rule, query) => {
+      const answer = await app
+        .browser()
+        .get(authorizeAddress({ client_id: client.client_id, ...evil, ...query }));
+      expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);
+      expect(answer.text).not.toContain('x'.repeat(43));
+    },
+  );
 
   it.each([`&request_uri=${urn}`, '&client_id=sc_nobody', '&request_uri[a]=b'])(
-    'when it is repeated: %s',
+    'shows an error page without a redirect when it is repeated: %s',
     async (more) => {
       const requestUri = await push();
       const answer = await app.browser().get(address(requestUri) + more);
@@ -260,7 +266,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
   });
 
   // @rfc 9126 4
-  it('is every client under REQUIRE_PAR (5)', async () => {
+  it('is every client if REQUIRE_PAR is true (5)', async () => {
     const { services, configuration } = app;
     const { TOKEN_KEYS } = configuration;
     const close = async () => undefined;
@@ -275,7 +281,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
     }
   });
 
-  it('gets no redirect with that error to an unregistered URI', async () => {
+  it('is not redirected with that error to an unregistered URI', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const answer = await app

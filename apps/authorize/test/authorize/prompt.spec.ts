@@ -159,7 +159,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
 });
 
 // @openid core 3.1.2.1
-it('max_age rejects Allow on a page that was open before, or that is of another request', async () => {
+it('max_age rejects Allow on a page that was already open, or that belongs to another request', async () => {
   const browser = await app.loggedIn(now.user);
   const page = await browser.get(address({ max_age: '600' }));
   expectConsentPage(page);

@@ -145,7 +145,7 @@ describe('the list of connected applications', () => {
       expect(namesIn(await pageOf(requested))).toEqual(listed && namesIn(listed));
   });
 
-  it('shows no text from the query of a link', async () => {
+  it('does not show text from the query of a link', async () => {
     for (const path of [
       '/auth/apps?done=revoked&client=Evil',
       '/auth/apps?done',

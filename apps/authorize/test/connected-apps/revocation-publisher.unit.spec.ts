@@ -20,12 +20,14 @@ beforeEach(() => {
   confirmedAt = [];
 });
 
-it('many revocations are confirmed in batches, so that other requests are not blocked', async () => {
-  await publishConfirmed(nats(3), ids);
-  expect(published).toEqual(ids);
-  expect(confirmedAt).toEqual([1_000, 2_000, 2_500]);
-});
+describe('the publisher of revocations', () => {
+  it('waits for confirmation in batches, so that other requests are not blocked', async () => {
+    await publishConfirmed(nats(3), ids);
+    expect(published).toEqual(ids);
+    expect(confirmedAt).toEqual([1_000, 2_000, 2_500]);
+  });
 
-it('revocations are not confirmed if one batch fails', async () => {
-  await expect(publishConfirmed(nats(1), ids)).rejects.toThrow('the connection broke');
+  it('fails if NATS does not confirm a batch', async () => {
+    await expect(publishConfirmed(nats(1), ids)).rejects.toThrow('the connection broke');
+  });
 });

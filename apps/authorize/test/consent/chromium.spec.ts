@@ -127,7 +127,7 @@ describe.each([
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await arrival(page);
-    // Also with prompt=login, which requires the password despite the session.
+    // The same holds for prompt=login, which requires the password despite the session.
     await page.goto(address({ prompt: 'login' }));
     expect(await page.getByLabel('Email or username').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill('wrong');
@@ -204,7 +204,7 @@ it('Allow is disabled for half a second whenever its page becomes visible', asyn
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
   await allow.click({ trial: true });
   await allow.focus();
-  // Second click of a double click on a window that closes itself: the page gets the focus and immediately the click.
+  // Simulates a double click on a window that closes itself: the page gets the focus, and then the second click.
   const waits = await page.evaluate(() => {
     const { document, window } = globalThis as unknown as {
       document: { querySelector(selector: string): { ariaDisabled: string | null; click(): void } };
@@ -223,7 +223,7 @@ it('Allow is disabled for half a second whenever its page becomes visible', asyn
   await page.context().close();
 });
 
-it('a double click on Allow sends one answer', async () => {
+it('a double click on Allow sends one request', async () => {
   const { page } = await open({ prompt: 'login' }, true);
   await logIn(page);
   let answers = 0;

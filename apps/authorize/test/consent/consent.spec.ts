@@ -43,7 +43,7 @@ describe('the consent page', () => {
     const words = wordsOf(page);
     expect(words).toContain('Calendar Connect wants to access your Scheduling account');
     expect(words).toContain('Third-party application');
-    // The next day in the user's time zone.
+    // In the user's time zone it was already the next day.
     expect(words).toContain('Registered on March 2, 2026');
     expect(words).toContain('View your profile');
     expect(words).toContain(user.name);
@@ -235,12 +235,15 @@ describe('Cancel', () => {
     expect((await app.redis.keys('grant:*')).sort()).toEqual(before.sort());
   });
 
-  it.each(['', 'ALLOW', 'allow\0'])('requires an exact value: rejects the decision %j', async (decision) => {
-    const browser = await app.loggedIn(user);
-    const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('must be allow or deny');
-  });
+  it.each(['', 'ALLOW', 'allow\0'])(
+    'does not accept the decision %j, which is not an exact value',
+    async (decision) => {
+      const browser = await app.loggedIn(user);
+      const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain('must be allow or deny');
+    },
+  );
 });
 
 describe('the picture of the user', () => {

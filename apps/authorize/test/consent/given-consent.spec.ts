@@ -129,7 +129,7 @@ describe('a first-party application', () => {
     expect(await scopes()).toEqual([scope, scope]);
   });
 
-  it('shows the consent page with prompt=consent, and a declined scope stays declined', async () => {
+  it('is asked for consent with prompt=consent, and does not regain a declined scope', async () => {
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(address({ scope, prompt: 'consent' }));
     expectConsentPage(page);

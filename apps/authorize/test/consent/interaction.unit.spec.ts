@@ -121,7 +121,7 @@ describe('the scope granted without a consent page', () => {
       const now = [{ requested: scope.join(' '), granted, resources }, ...decisions];
       const before = grantedEarlier(requestedOf(given, now));
       expect(before).toBe(granted === '' ? null : granted);
-      // A grant without a consent page is recorded as a decision too, which changes nothing.
+      // A grant without a consent page is also recorded as a decision, which must not change the scope.
       if (before === null) return;
       const later = [{ requested: scope.join(' '), granted: before, resources }, ...now];
       expect(grantedEarlier(requestedOf(given, later))).toBe(before);

@@ -53,7 +53,7 @@ describe('optional scopes', () => {
   });
 
   it.each(['schedules:read', 'bookings:write', 'admin'])(
-    'that were not requested cannot be granted: %s',
+    'cannot be granted if they were not requested: %s',
     async (scope) => {
       const browser = await app.loggedIn(user);
       const page = await browser.get(asking('profile:read bookings:read'));
@@ -76,7 +76,7 @@ describe('optional scopes', () => {
     ]);
   });
 
-  it('that are declined also end in older grants, even after the client revokes the new grant', async () => {
+  it('also end in older grants if they are declined, even after the client revokes the new grant', async () => {
     const browser = await app.loggedIn(user);
     const scope = 'profile:read bookings:read';
     await allow(browser, await browser.get(asking('profile:read')));
@@ -95,7 +95,7 @@ describe('optional scopes', () => {
   });
 
   it.each([false, true])(
-    'that are declined are in no concurrent grant (first party: %s)',
+    'are in no concurrent grant if they are declined (first party: %s)',
     async (firstParty) => {
       const browser = await app.loggedIn(user);
       const scope = 'profile:read bookings:read';
@@ -115,7 +115,7 @@ describe('optional scopes', () => {
     },
   );
 
-  it('that are new are shown; earlier decisions are collapsed and kept', async () => {
+  it('are shown if they are new; earlier decisions are collapsed and kept', async () => {
     const browser = await app.loggedIn(user);
     await allow(browser, await browser.get(asking('profile:read bookings:read')), {
       'allow:bookings:read': 'yes',
@@ -133,7 +133,7 @@ describe('optional scopes', () => {
     expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
   });
 
-  it('must not all be unticked if nothing else is requested: the consent page is shown again', async () => {
+  it('cannot all be unticked if nothing else is requested: the consent page is shown again', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(asking('bookings:read bookings:write'));
     // No required scope precedes it.
@@ -150,7 +150,7 @@ describe('optional scopes', () => {
     expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
   });
 
-  it('that became required while the page was open are not granted by its unticked checkboxes', async () => {
+  it('are not granted by unticked checkboxes if they became required while the page was open', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(asking('profile:read bookings:read'));
     await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);

@@ -35,9 +35,9 @@ const recorded = () =>
 // @rfc 8707 2.1
 describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
   it.each([
-    ['none', [], ''],
-    ['a URL of one', [`${BOOKINGS}/v1/bookings?day=1`], BOOKINGS],
-    ['both, in any order and twice', [`${BOOKINGS}/`, API, `${API}/v2/me`], BOTH.join(' ')],
+    ['no API', [], ''],
+    ['a URL of one API', [`${BOOKINGS}/v1/bookings?day=1`], BOOKINGS],
+    ['both APIs, in any order and repeated', [`${BOOKINGS}/`, API, `${API}/v2/me`], BOTH.join(' ')],
   ])('are recorded by their origins, in PostgreSQL and in Redis: %s', async (_, resources, expected) => {
     await consentedFor(resources);
     const [grant] = await recorded();
@@ -74,23 +74,23 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
 
 describe('earlier consent', () => {
   it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
-    ['every API for one', EVERY_API, [API]],
-    ['every API for all of them', EVERY_API, EVERY_API],
-    ['one for a URL of it', [API], [`${API}/v2/me`]],
-    ['two for one of them', BOTH, [BOOKINGS]],
-    ['two for both', BOTH, BOTH.toReversed()],
-  ])('applies: %s', async (_, allowed, requested) => {
+    ['one API after consent for every API', EVERY_API, [API]],
+    ['every API after consent for every API', EVERY_API, EVERY_API],
+    ['a URL of the API that it names', [API], [`${API}/v2/me`]],
+    ['one of the two APIs that it names', BOTH, [BOOKINGS]],
+    ['both APIs that it names', BOTH, BOTH.toReversed()],
+  ])('applies to a request for %s', async (_, allowed, requested) => {
     const browser = await consentedFor(allowed);
     expectCode(await browser.get(requestFor(requested)));
     expectCode(await browser.get(requestFor(requested, { prompt: 'none' })));
   });
 
   it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
-    ['one API for another', [API], [BOOKINGS]],
-    ['one API for two', [API], BOTH],
-    ['one API for every API', [API], EVERY_API],
-    ['two APIs for every API', BOTH, EVERY_API],
-  ])('does not apply: %s', async (_, allowed, requested) => {
+    ['another API', [API], [BOOKINGS]],
+    ['two APIs after consent for one', [API], BOTH],
+    ['every API after consent for one', [API], EVERY_API],
+    ['every API after consent for two', BOTH, EVERY_API],
+  ])('does not apply to a request for %s', async (_, allowed, requested) => {
     const browser = await consentedFor(allowed);
     expectConsentPage(await browser.get(requestFor(requested)));
     const silent = await browser.get(requestFor(requested, { prompt: 'none' }));
@@ -109,7 +109,7 @@ describe('earlier consent', () => {
     expectCode(await browser.get(requestFor([BOOKINGS])));
   });
 
-  it('that declines a scope for one API declines it for every API, and ends grants of it for other APIs', async () => {
+  it('declines a scope for every API if it declined it for one, and ends grants of the scope for other APIs', async () => {
     const scope = 'profile:read bookings:write';
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(requestFor([API], { scope }));

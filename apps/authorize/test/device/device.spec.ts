@@ -163,7 +163,7 @@ describe('the page of a device', () => {
 
 describe('a wrong code', () => {
   // @rfc 8628 5.1
-  it('is refused; after five of them, a right one is refused too', async () => {
+  it('is rejected; after five wrong codes, the right code is rejected too', async () => {
     const { userCode } = await device();
     for (const code of ['BBBB-BBBC', 'BBBB-BBBD', 'BBBB-BBBF', 'BBBB-BBBG', 'BBBB-BBBH']) {
       const page = await enter(code);
@@ -176,7 +176,7 @@ describe('a wrong code', () => {
     expect(wordsOf(refused)).toContain('Too many wrong codes. Try again in 15 minutes.');
   });
 
-  it('that cannot be a code is not counted, and is shown again as text', async () => {
+  it('is not counted if it cannot be a code, and is shown again as text', async () => {
     for (const code of ['<b>1</b>', '', 'AEIO-UAEI', `sdc_${'<b>1'.repeat(5)}`]) {
       const page = await enter(code);
       expect(page.status).toBe(400);
@@ -186,8 +186,8 @@ describe('a wrong code', () => {
   });
 });
 
-describe('one code gives one grant', () => {
-  it('when two users allow it, and when one allows while the other denies', async () => {
+describe('the code of a device', () => {
+  it('gives one grant when two users allow it, and when one allows while the other denies', async () => {
     const other = await app.loggedIn(await app.user('Grace Hopper'));
     for (const second of ['allow', 'deny'] as const) {
       const waiting = await device();
@@ -206,7 +206,7 @@ describe('one code gives one grant', () => {
     }
   });
 
-  it('even after a second click, which gets an error', async () => {
+  it('gives one grant even after a second click, which gets an error', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     const answers = await Promise.all([
@@ -217,7 +217,7 @@ describe('one code gives one grant', () => {
     expect(await rows(waiting)).toHaveLength(1);
   });
 
-  it('or none, if Redis does not answer the approval: the device never gets tokens of an unrecorded grant', async () => {
+  it('gives no grant if Redis does not answer the approval, so that the device never gets tokens of an unrecorded grant', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     const id = `grant:${waiting.grantId}`;
@@ -231,11 +231,11 @@ describe('one code gives one grant', () => {
   });
 });
 
-describe('the form', () => {
+describe('the form of the device page', () => {
   it.each([
     ['/auth/device', { user_code: 'BBBB-BBBB' }],
     [`${DECISION}?to=device&user_code=BBBB-BBBB`, { decision: 'allow' }],
-  ])('%s needs the token of its page', async (path, fields) => {
+  ])('needs the token of its page at %s', async (path, fields) => {
     expect((await browser.post(path, fields)).status).toBe(403);
   });
 

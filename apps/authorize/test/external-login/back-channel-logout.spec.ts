@@ -83,13 +83,13 @@ it('a login fails if its session ended in the meantime', async () => {
   expect(await isLoggedIn(browser)).toBe(false);
 });
 
-describe('a token is refused', () => {
+describe('a logout token', () => {
   // OpenID Connect Back-Channel Logout 2.6
   it.each<[string, JWTPayload]>([
     ['of another issuer', { iss: 'https://other.example.com' }],
     ['for another client', { aud: 'another' }],
-    ['that has expired', { iat: now() - 200, exp: now() - 100 }],
-    ['that was issued long ago', { iat: now() - 3_600 }],
+    ['after its expiry', { iat: now() - 200, exp: now() - 100 }],
+    ['long after its issue', { iat: now() - 3_600 }],
     ['without iat', { iat: undefined } as never],
     ['without exp', { exp: undefined } as never],
     ['without jti', { jti: undefined } as never],
@@ -100,7 +100,7 @@ describe('a token is refused', () => {
     ['with a sub of 256 characters', { sub: 'a'.repeat(256) }],
     ['with a sub that contains a NUL', { sub: 'edsger\0' }],
     ['with a sid of 256 characters', { sid: 'a'.repeat(256), sub: 'edsger' }],
-  ])('%s', async (_rule, claims) => {
+  ])('is refused %s', async (_rule, claims) => {
     const browser = await loggedIn('edsger', 'sid7');
     const answer = await logOut({ sid: 'sid7', ...claims });
     expect([answer.status, answer.body]).toEqual([
@@ -114,13 +114,13 @@ describe('a token is refused', () => {
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
-  it('of another type', async () => {
+  it('is refused if it has another type', async () => {
     const browser = await loggedIn('radia', 'sid10');
     expect((await logOut({ sid: 'sid10' }, 'at+jwt')).status).toBe(400);
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
-  it('that was used before', async () => {
+  it('is refused if it was used before', async () => {
     const token = await provider.sign({ ...valid(), sub: 'barbara' });
     expect((await send(token)).status).toBe(200);
     const browser = await loggedIn('barbara', 'sid8');
@@ -129,13 +129,13 @@ describe('a token is refused', () => {
   });
 
   it.each(['', 'x', 'a.b.c', `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`])(
-    'that is malformed: %s',
+    'is refused if it is malformed: %s',
     async (token) => {
       expect((await send(token)).status).toBe(400);
     },
   );
 
-  it('with a changed claim', async () => {
+  it('is refused if a claim was changed', async () => {
     const browser = await loggedIn('ken', 'sid9');
     const [header, , signature] = (await provider.sign({ ...valid(), sid: 'other' })).split('.');
     const payload = Buffer.from(JSON.stringify({ ...valid(), sid: 'sid9' })).toString('base64url');

@@ -49,8 +49,8 @@ it('accepts each of several keys, also of the same type, regardless of the asser
 });
 
 // @rfc 8725 2.1 @rfc 8725 3.1
-describe('rejects an assertion', () => {
-  it.each(['none', 'None', 'NONE'])('with alg %s', async (alg) => {
+describe('an assertion', () => {
+  it.each(['none', 'None', 'NONE'])('is rejected with alg %s', async (alg) => {
     expect(await failure(forged(await key.assertion(CHALLENGE), { alg }, () => ''))).toBe('alg');
   });
 
@@ -59,19 +59,19 @@ describe('rejects an assertion', () => {
     ['trimmed PEM', key.pem.trim()],
     ['x of the JWK', key.jwk.x ?? ''],
     ['bytes of the key', Buffer.from(key.jwk.x ?? '', 'base64url')],
-  ])('with HS256 keyed with the public key: the %s', async (_case, secret) => {
+  ])('is rejected with HS256 keyed with the public key: %s', async (_case, secret) => {
     const mac = (input: string) => createHmac('sha256', secret).update(input).digest('base64url');
     expect(await failure(forged(await key.assertion(CHALLENGE), { alg: 'HS256' }, mac))).toBe('alg');
   });
 
-  it('with another asymmetric algorithm', async () => {
+  it('is rejected with another asymmetric algorithm', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const assertion = new SignJWT({}).setProtectedHeader({ alg: 'RS256', typ: 'login+jwt' });
     expect(await failure(await assertion.sign(privateKey))).toBe('alg');
   });
 
   // @rfc 8725 3.8
-  it('signed with another key, even if its header contains that key', async () => {
+  it('is rejected if another key signed it, even if its header contains that key', async () => {
     const foreign = new ProductKey();
     expect(await failure(await foreign.assertion(CHALLENGE))).toBe('signature');
     expect(await failure(await foreign.assertion(CHALLENGE, { header: { jwk: foreign.jwk } }))).toBe(
@@ -79,7 +79,7 @@ describe('rejects an assertion', () => {
     );
   });
 
-  it('with modified claims or a modified signature', async () => {
+  it('is rejected with modified claims or a modified signature', async () => {
     const [header = '', payload = '', signature = ''] = (await key.assertion(CHALLENGE)).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     const other = Buffer.from(JSON.stringify({ ...claims, sub: 'u2' })).toString('base64url');
@@ -89,16 +89,19 @@ describe('rejects an assertion', () => {
     ).toBe('signature');
   });
 
-  it.each(['', '.', '..', 'a.b.c', 'nothing', '{}', 'a.b.c.d.e'])('that is not a JWT: %j', async (text) => {
-    expect(await failure(text)).toBe('format');
-  });
+  it.each(['', '.', '..', 'a.b.c', 'nothing', '{}', 'a.b.c.d.e'])(
+    'is rejected if it is not a JWT: %j',
+    async (text) => {
+      expect(await failure(text)).toBe('format');
+    },
+  );
 
   // @rfc 8725 3.11
-  it.each([undefined, 'JWT', 'at+jwt', 'login-challenge+jwt'])('with the typ %s', async (typ) => {
+  it.each([undefined, 'JWT', 'at+jwt', 'login-challenge+jwt'])('is rejected with the typ %s', async (typ) => {
     expect(await failureOf({ header: { typ } })).toBe('typ');
   });
 
-  it('with a critical extension that is unknown', async () => {
+  it('is rejected with an unknown critical extension', async () => {
     expect(await failureOf({ header: { crit: ['x'], x: 1 } }).catch(() => 'not signed')).toMatch(
       /format|not signed/,
     );
@@ -122,33 +125,33 @@ describe('rejects an assertion', () => {
     ['no time', { iat: null }, 'iat'],
     ['an auth_time that is not a number', { auth_time: 'now' }, 'auth_time'],
     ['an auth_time in the future', { auth_time: 9_999_999_999 }, 'auth_time'],
-  ])('for %s', async (_case, claims, failed) => {
+  ])('is rejected with %s', async (_case, claims, failed) => {
     expect(await failureOf({ claims })).toBe(failed);
   });
 
   it.each([
-    ['with a list of the one right audience: accepts it', () => ({ aud: [AUTH_URL] }), null],
-    ['issued 60 seconds ago: accepts it', () => ({ iat: seconds() - 60 }), null],
+    ['is accepted with a list of only the right audience', () => ({ aud: [AUTH_URL] }), null],
+    ['is accepted 60 seconds after its issue', () => ({ iat: seconds() - 60 }), null],
     [
-      'issued 60 seconds ago by a clock that is slow within the tolerance: accepts it',
+      'is accepted 60 seconds after its issue by a clock that is slow within the tolerance',
       () => ({ iat: seconds() - 60 - SKEW }),
       null,
     ],
-    ['issued earlier', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
+    ['is rejected more than 60 seconds after its issue', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
     [
-      'issued earlier, even if its exp is in the future',
+      'is rejected more than 60 seconds after its issue, even if its exp is in the future',
       () => ({ iat: seconds() - 300, exp: seconds() + 300 }),
       'iat',
     ],
     [
-      'issued by a clock that is fast within the tolerance: accepts it',
+      'is accepted if its issuer has a clock that is fast within the tolerance',
       () => ({ iat: seconds() + SKEW }),
       null,
     ],
-    ['issued in the future', () => ({ iat: seconds() + SKEW + 1 }), 'iat'],
-    ['that expires later: accepts it', () => ({ exp: seconds() + 1 }), null],
-    ['that has expired', () => ({ exp: seconds() - SKEW }), 'exp'],
-    ['with nbf in the future', () => ({ nbf: seconds() + SKEW + 1 }), 'nbf'],
+    ['is rejected if it was issued in the future', () => ({ iat: seconds() + SKEW + 1 }), 'iat'],
+    ['is accepted before its exp', () => ({ exp: seconds() + 1 }), null],
+    ['is rejected after its exp', () => ({ exp: seconds() - SKEW }), 'exp'],
+    ['is rejected before its nbf', () => ({ nbf: seconds() + SKEW + 1 }), 'nbf'],
   ])('%s: %#', async (_case, claims, failed) => {
     expect(await failureOf({ claims: claims() })).toBe(failed);
   });

@@ -20,33 +20,33 @@ async function expectRejection(settings: AssertionSettings, words = REFUSED, sig
   expect(await sessions()).toBe(before);
 }
 
-describe('an assertion is rejected', () => {
+describe('an assertion', () => {
   // @rfc 8725 3.8 @rfc 8725 3.9 @rfc 8725 3.11
   it.each<[string, AssertionSettings]>([
     ['for another audience', { claims: { aud: 'https://other.example' } }],
     ['for several audiences', { claims: { aud: ['http://localhost:3001', 'https://other.example'] } }],
     ['of another issuer', { claims: { iss: 'https://evil.example' } }],
     ['of another type', { header: { typ: 'JWT' } }],
-    ['that is older than 60 seconds', { claims: { iat: seconds() - 70, exp: seconds() + 600 } }],
-    ['from the future', { claims: { iat: seconds() + 600 } }],
-    ['that has expired', { claims: { exp: seconds() - 10 } }],
+    ['more than 60 seconds after its issue', { claims: { iat: seconds() - 70, exp: seconds() + 600 } }],
+    ['before its issue', { claims: { iat: seconds() + 600 } }],
+    ['after its expiry', { claims: { exp: seconds() - 10 } }],
     ['without a subject', { claims: { sub: null } }],
-  ])('%s', (_case, settings) => expectRejection(settings));
+  ])('is rejected %s', (_case, settings) => expectRejection(settings));
 
-  it('signed with another key', () => expectRejection({}, REFUSED, new ProductKey()));
+  it('is rejected if another key signed it', () => expectRejection({}, REFUSED, new ProductKey()));
 
   // @rfc 8725 2.1 @rfc 8725 3.1
   it.each<[string, object, (input: string) => string]>([
     ['alg none', { alg: 'none' }, () => ''],
     ['HS256 keyed with the public key', { alg: 'HS256' }, hmac(key.pem)],
-    ['HS256 keyed with nothing', { alg: 'HS256' }, hmac('')],
-  ])('with %s', async (_case, header, sign) => {
+    ['HS256 keyed with an empty secret', { alg: 'HS256' }, hmac('')],
+  ])('is rejected with %s', async (_case, header, sign) => {
     const browser = app.browser();
     const genuine = await assertion(await challenge(browser));
     expectRefused(await jwtLogin(browser, forged(genuine, header, sign)), 403, REFUSED);
   });
 
-  it('for a challenge with a wrong signature, even with this browser’s transaction', async () => {
+  it('is rejected for a challenge with a wrong signature, even with this browser’s transaction', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     const claims = JSON.parse(Buffer.from(issued.split('.')[1] ?? '', 'base64url').toString()) as {
@@ -66,18 +66,18 @@ describe('an assertion is rejected', () => {
     expect((await jwtLogin(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
   });
 
-  it.each(['', 'x', 'a.b.c', 'x'.repeat(20_000)])('that is not a JWT: %#', async (text) => {
+  it.each(['', 'x', 'a.b.c', 'x'.repeat(20_000)])('is rejected if it is not a JWT: %#', async (text) => {
     expectRefused(await jwtLogin(await visited(), text), 403, REFUSED);
   });
 
-  it('in a query, and can still be submitted by the form', async () => {
+  it('is rejected in a query, and can still be submitted by the form', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     expectRefused(await browser.get(`${CALLBACK}?assertion=${jwt}`), 403, 'with a form');
     expect((await jwtLogin(browser, jwt)).status).toBe(303);
   });
 
-  it('twice in one form', async () => {
+  it('is rejected if one form contains it twice', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     expectRefused(await browser.post(`${CALLBACK}?`, { 'assertion[a]': jwt }), 403, REFUSED);

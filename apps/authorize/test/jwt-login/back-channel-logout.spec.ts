@@ -39,7 +39,7 @@ const isLoggedIn = async (browser: Browser) => (await browser.get('/auth/')).sta
 
 // OpenID Connect Back-Channel Logout 2.7
 describe('a logout token of the product', () => {
-  it('with sid ends that session, and no other session of the user', async () => {
+  it('ends the session of its sid, and no other session of the user', async () => {
     const [one, two] = [await loggedIn('ada', 's1'), await loggedIn('ada', 's2')];
     const answer = await send(await sign({ sid: 's1', sub: 'ada' }));
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -49,7 +49,7 @@ describe('a logout token of the product', () => {
   it.each([
     ['with sub alone', {}, 's3'],
     ['with sid and sub after assertions without sid', { sid: 's4' }, undefined],
-  ])('%s ends all sessions of the user', async (rule, claims, sid) => {
+  ])('ends all sessions of the user %s', async (rule, claims, sid) => {
     const sub = `u${rule.length}`;
     const [one, two, otherUser] = [await loggedIn(sub, sid), await loggedIn(sub, sid), await loggedIn('eve')];
     expect((await send(await sign({ sub, ...claims }))).status).toBe(200);
@@ -71,9 +71,9 @@ describe('a logout token of the product', () => {
     ['for another audience', () => sign({ sub: 'kay', aud: 'https://other.example.com' })],
     ['without a type', () => sign({ sub: 'kay' }, 'absent')],
     ['with the type of an assertion', () => sign({ sub: 'kay' }, 'login+jwt')],
-    ['signed with another key', () => sign({ sub: 'kay' }, 'logout+jwt', other)],
-    ['that is an assertion', () => key.assertion('x', { claims: { sub: 'kay' } })],
-    ['that is malformed', () => Promise.resolve('a.b.c')],
+    ['if another key signed it', () => sign({ sub: 'kay' }, 'logout+jwt', other)],
+    ['if it is an assertion', () => key.assertion('x', { claims: { sub: 'kay' } })],
+    ['if it is malformed', () => Promise.resolve('a.b.c')],
   ])('is rejected %s', async (_rule, token) => {
     const browser = await loggedIn('kay');
     const answer = await send(await token());

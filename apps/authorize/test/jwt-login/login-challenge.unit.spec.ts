@@ -55,8 +55,8 @@ it('a challenge stays valid during key rotation, until its key is removed', asyn
   expect(await challengesOf(next).verify(challenge)).toBeNull();
 });
 
-describe('a challenge is rejected', () => {
-  it('without its signature, or with another one', async () => {
+describe('a challenge', () => {
+  it('is rejected without its signature, or with another one', async () => {
     const [header = '', payload = '', signature = ''] = (await issue()).split('.');
     const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
     for (const made of [
@@ -69,14 +69,17 @@ describe('a challenge is rejected', () => {
       expect(await challenges.verify(made)).toBeNull();
   });
 
-  it('signed with another key under the same kid', async () => {
+  it('is rejected if another key with the same kid signed it', async () => {
     const { privateKey } = await generateKeyPair('EdDSA');
     const header = decodeProtectedHeader(await issue());
     const made = new SignJWT({ jti: 'transaction' }).setProtectedHeader({ ...header, alg: 'EdDSA' });
     expect(await challenges.verify(await made.sign(privateKey))).toBeNull();
   });
 
-  it.each([undefined, null, 7, '', {}, ['a.b.c'], 'x'.repeat(5_000)])('that is %j', async (value) => {
-    expect(await challenges.verify(value)).toBeNull();
-  });
+  it.each([undefined, null, 7, '', {}, ['a.b.c'], 'x'.repeat(5_000)])(
+    'is rejected if it is %j',
+    async (value) => {
+      expect(await challenges.verify(value)).toBeNull();
+    },
+  );
 });

@@ -31,8 +31,8 @@ describe('a login that starts', () => {
   it.each([
     ['an unknown parameter', `/auth/login?x=${LONG}`, ''],
     ['an unknown page to return to', `/auth/login?to=${LONG}`, ''],
-    ['a repeated parameter', `/auth/login?${'to=apps&'.repeat(1_500)}`, 'to=apps'],
-  ])('stores nothing of %s without a request', async (_case, path, stored) => {
+    ['repetitions of a parameter', `/auth/login?${'to=apps&'.repeat(1_500)}`, 'to=apps'],
+  ])('does not store %s without a request', async (_case, path, stored) => {
     expect((await app.browser().get(path)).status).toBe(303);
     expect(await storedQueries()).toEqual([stored]);
   });
@@ -42,7 +42,7 @@ describe('a login that starts', () => {
     expect(await storedQueries()).toEqual([address().split('?')[1]]);
   });
 
-  it('stores nothing of an invalid request, even after a logout', async () => {
+  it('does not store an invalid request, even after a logout', async () => {
     const invalid = `client_id=${client.clientId}&redirect_uri=https://evil.example&state=s1&x=${LONG}`;
     const browser = app.browser();
     await logIn(browser);

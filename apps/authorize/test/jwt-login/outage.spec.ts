@@ -67,7 +67,7 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(stop);
 
 // The tests depend on their order, because the keys stay cached.
-it('is unavailable until the keys have been fetched, with a page that keeps the request', async () => {
+it('the login is unavailable until the keys have been fetched, with a page that keeps the request', async () => {
   const { answer } = await attempt(first, 'a');
   expectRefused(answer, 503, 'Login is temporarily unavailable');
   expect(answer.text).toContain(startLink());
@@ -83,20 +83,20 @@ it.each([
     { status: 200, body: JSON.stringify({ keys: [named(first, 'a')], x: 'x'.repeat(600_000) }) },
   ],
   ['a redirect', { status: 302, body: '', location: `http://127.0.0.1:${port}/other` }],
-])('is unavailable while the URL of the keys returns %s', async (_case, answer) => {
+])('the login is unavailable while the URL of the keys returns %s', async (_case, answer) => {
   if (server === null) await listen();
   served = answer;
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
 });
 
-it('stops reading an endless response', async () => {
+it('the app stops reading an endless response', async () => {
   served = { status: 200, body: '', endless: true };
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
-  // Limit plus the buffers of both sockets.
+  // The limit, plus the buffers of both sockets.
   expect(sent).toBeLessThan(16 * 1024 * 1024);
 });
 
-it('accepts the published keys, and fetches them once', async () => {
+it('the app accepts the published keys, and fetches them once', async () => {
   serve(named(first, 'a'));
   fetches = 0;
   for (let times = 0; times < 3; times += 1) {
@@ -106,14 +106,14 @@ it('accepts the published keys, and fetches them once', async () => {
   expect(fetches).toBe(1);
 });
 
-it('does not fetch the keys again for each unknown key', async () => {
+it('the app does not fetch the keys again for each unknown key', async () => {
   fetches = 0;
   for (let times = 0; times < 3; times += 1)
     expectRefused((await attempt(second, 'b')).answer, 403, 'Login failed');
   expect(fetches).toBe(0);
 });
 
-it('accepts a rotated key after half a minute, and then rejects the old key', async () => {
+it('the app accepts a rotated key after half a minute, and then rejects the old key', async () => {
   serve(named(second, 'b'));
   const now = Date.now.bind(Date);
   jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
@@ -121,14 +121,14 @@ it('accepts a rotated key after half a minute, and then rejects the old key', as
   expectRefused((await attempt(first, 'a')).answer, 403, 'Login failed');
 });
 
-it('uses the cached keys while they cannot be fetched, without effect on logged-in users', async () => {
+it('the app uses the cached keys while they cannot be fetched, without effect on logged-in users', async () => {
   await stop();
   const { browser, answer } = await attempt(second, 'b');
   expect(answer.status).toBe(303);
   expectConsentPage(await browser.get(address()));
 });
 
-it('keeps the request when PostgreSQL is unavailable', async () => {
+it('the login keeps the request when PostgreSQL is unavailable', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },
@@ -144,7 +144,7 @@ it('keeps the request when PostgreSQL is unavailable', async () => {
   }
 });
 
-it('consumes nothing when Redis is unavailable: the same form works afterwards', async () => {
+it('the login consumes nothing when Redis is unavailable: the same form works afterwards', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },

@@ -35,7 +35,7 @@ describe('password guessing from many addresses', () => {
     expect(await statusesOf(3, () => tryLogin(app, { username: user.email, from: another }))).toEqual([
       401, 429, 429,
     ]);
-    // The owner from a new address, and the owner's browser even from an attacker's address.
+    // The owner can log in from a new address, and with a known browser even from an attacker's address.
     expect((await tryLogin(app, { ...login, from: freshAddress() })).status).toBe(303);
     expect((await tryLogin(app, { ...login, from: attackers[0] ?? '', device })).status).toBe(303);
     const other = { username: (await app.user()).email, from: freshAddress() };

@@ -58,7 +58,7 @@ describe('a counter of failed logins', () => {
     expect(await verdict()).toBe('address_and_login 900');
   });
 
-  it('of an account has bounded size, and is empty an hour after the last failure', async () => {
+  it('has bounded size for an account, and is empty an hour after the last failure', async () => {
     for (let tries = 0; tries < 150; tries += 1)
       expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
     expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');

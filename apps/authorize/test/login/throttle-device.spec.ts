@@ -81,7 +81,7 @@ describe('the device cookie', () => {
     const device = deviceIn(await logIn(user.email));
     const guess = () => tryLogin(app, { username: user.email, from: '203.0.113.1', device });
     const answers = await Promise.all(Array.from({ length: 40 }, guess));
-    // 20 for the device, and 5 for an unknown device at this address.
+    // The device has 20 attempts, and an unknown device at this address has 5.
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(25);
     const right = { username: user.email, password: PASSWORD, device };
     expect((await tryLogin(app, { ...right, from: '203.0.113.1' })).status).toBe(429);
@@ -93,7 +93,7 @@ describe('the device cookie', () => {
     const steal = () => tryLogin(app, { username: user.email, from: '203.0.113.2', device });
     expect(await statusesOf(19, steal)).toEqual(Array(19).fill(401));
     expect((await logIn(user.email, device)).status).toBe(303);
-    // The device's last attempt, and the attempts of an unknown device.
+    // The device has one attempt left, and an unknown device has five.
     expect(await statusesOf(7, steal)).toEqual([...Array<number>(6).fill(401), 429]);
   });
 
@@ -118,22 +118,22 @@ describe('the device cookie', () => {
   });
 });
 
-describe('a device cookie has no effect', () => {
+describe('an invalid device cookie', () => {
   const proofs = (clock: () => number, keys = app.configuration.TOKEN_KEYS) =>
     new DeviceProofs(KeyRing.parse(keys).deviceKeys, clock);
 
-  it('when it belongs to another account', async () => {
+  it('has no effect when it belongs to another account', async () => {
     const other = await app.user();
     expect(await withDevice(deviceIn(await logIn(other.email)))).toBe(429);
   });
 
-  it('when it belongs to the former owner of the user name', async () => {
+  it('has no effect when it belongs to the former owner of the user name', async () => {
     const former = proofs(Date.now).issue({ ...user, id: user.id + 1_000 });
     expect(await withDevice(former)).toBe(429);
     expect(await withDevice(proofs(Date.now).issue(user))).toBe(303);
   });
 
-  it('for the new owner of the user name, who is counted as an unknown device', async () => {
+  it('has no effect for the new owner of the user name, who is counted as an unknown device', async () => {
     const former = proofs(Date.now).issue({ ...user, id: user.id + 1_000 });
     const from = freshAddress();
     const sent = { username: user.email, from, device: former };
@@ -143,19 +143,19 @@ describe('a device cookie has no effect', () => {
     expect(await statusesOf(6, () => tryLogin(app, sent))).toEqual([...Array<number>(5).fill(401), 429]);
   });
 
-  it('when it was made without the key', async () => {
+  it('has no effect when it was made without the key', async () => {
     const forged = proofs(Date.now, randomBytes(32).toString('base64url')).issue(user);
     expect(await withDevice(forged)).toBe(429);
   });
 
   it.each(['x', 'A'.repeat(88), `.${'A'.repeat(88)}.`, '.'.repeat(400), 'A'.repeat(401)])(
-    'when it is %j',
+    'has no effect when it is %j',
     async (value) => {
       expect(await withDevice(value)).toBe(429);
     },
   );
 
-  it('after 180 days', async () => {
+  it('has no effect after 180 days', async () => {
     expect(await withDevice(proofs(() => Date.now() - 181 * DAY).issue(user))).toBe(429);
     // One hour of tolerance, because the last day may end during the test.
     expect(await withDevice(proofs(() => Date.now() - 180 * DAY + HOUR).issue(user))).toBe(303);

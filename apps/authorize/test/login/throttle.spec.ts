@@ -15,7 +15,7 @@ const times = (count: number, status: number) => Array.from({ length: count }, (
 const unknownLogin = () => `unknownLogin${randomBytes(6).toString('hex')}`;
 
 describe('password guessing from one address', () => {
-  it('has 5 of 200 concurrent guesses verified', async () => {
+  it('gets only 5 of 200 concurrent guesses verified', async () => {
     const from = freshAddress();
     const guesses = Array.from({ length: 200 }, (_, index) =>
       tryLogin(app, { username: user.email, password: `guess ${index}`, from }),
@@ -62,7 +62,7 @@ describe('password guessing from one address', () => {
     expect((await tryLogin(app, { username: other.email, password: PASSWORD, from })).status).toBe(303);
   });
 
-  it('does not count successful logins, which reset earlier failures', async () => {
+  it('is not counted for successful logins, which reset earlier failures', async () => {
     const from = freshAddress();
     const right = () => tryLogin(app, { username: user.email, password: PASSWORD, from });
     const wrong = () => tryLogin(app, { username: user.email, from });

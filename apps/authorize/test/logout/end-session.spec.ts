@@ -64,7 +64,7 @@ const idTokenOf = (
       aud: audience.clientId,
       sub: subjectOf(audience, user.id),
       sid: sessionIdFor(audience.clientId, session),
-      // Expired: a hint usually is.
+      // Expired, as ID tokens usually are at a log-out.
       iat: 1_000_000_000,
       exp: 1_000_000_100,
       ...claims,
@@ -83,7 +83,7 @@ async function expectQuestion(browser: Browser, address: string) {
 }
 
 describe('the end-session endpoint', () => {
-  it('logs out with an ID token that has every claim of a user at its greatest length', async () => {
+  it('logs out with an ID token in which every claim of the user has its maximum length', async () => {
     const { browser, session } = await authenticated();
     const claims = {
       nonce: 'n'.repeat(512),
@@ -99,7 +99,7 @@ describe('the end-session endpoint', () => {
   });
 
   // @rp-initiated logout 2 @rp-initiated logout 3
-  it('logs out without a question if the ID token is of this session, and redirects with the state', async () => {
+  it('logs out without confirmation if the ID token is of this session, and redirects with the state', async () => {
     const { browser, session } = await authenticated();
     const hint = await idTokenOf(session);
     const answer = await browser.get(
@@ -129,7 +129,7 @@ describe('the end-session endpoint', () => {
     ['no parameters', () => ({})],
     ['a client_id only', () => ({ client_id: client.clientId })],
     ['a logout_hint', () => ({ client_id: client.clientId, logout_hint: user.email })],
-  ])('asks the user with %s', async (_case, parameters) => {
+  ])('asks for confirmation if the request has %s', async (_case, parameters) => {
     const { browser } = await authenticated();
     await expectQuestion(browser, endSession(parameters()));
   });
@@ -139,12 +139,12 @@ describe('the end-session endpoint', () => {
     ['another session', (session: string) => idTokenOf(`${session}x`)],
     ['another user', (session: string) => idTokenOf(session, { sub: '0' })],
     ['a session without sid', (session: string) => idTokenOf(session, { sid: undefined })],
-  ])('asks the user with an ID token of %s', async (_case, hintOf) => {
+  ])('asks for confirmation if the ID token is of %s', async (_case, hintOf) => {
     const { browser, session } = await authenticated();
     await expectQuestion(browser, endSession({ id_token_hint: await hintOf(session) }));
   });
 
-  it('asks in the language of ui_locales, and names the application and the user', async () => {
+  it('asks for confirmation in the language of ui_locales, and names the application and the user', async () => {
     const { browser } = await authenticated();
     const page = await browser.get(endSession({ client_id: client.clientId, ui_locales: 'de' }));
     expect(page.headers['content-language']).toBe('de');
@@ -153,7 +153,7 @@ describe('the end-session endpoint', () => {
     expect(page.text).toContain('Ada Lovelace');
   });
 
-  it('logs out after the answer, and redirects the browser', async () => {
+  it('logs out after the confirmation, and redirects the browser', async () => {
     const { browser } = await authenticated();
     const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER, state: 's1' };
     const page = await expectQuestion(browser, endSession(parameters));
@@ -178,7 +178,7 @@ describe('the end-session endpoint', () => {
   });
 });
 
-describe('an error page without a redirect, and no log-out, is the response to', () => {
+describe('the end-session endpoint with an invalid request', () => {
   const other = SigningKeys.parse(pkcs8(rsaKey()));
   const cases: [what: string, check: string, parameters: (s: string) => Promise<Record<string, string>>][] = [
     [
@@ -227,22 +227,25 @@ describe('an error page without a redirect, and no log-out, is the response to',
   ];
 
   // @rp-initiated logout 2 @rp-initiated logout 3
-  it.each(cases)('%s', async (_what, check, parameters) => {
-    const { browser, session } = await authenticated();
-    const page = await browser.get(endSession(await parameters(session)));
-    expect([page.status, page.headers['location']]).toEqual([400, undefined]);
-    expect(page.text).toContain(`<dd><code>${check}</code></dd>`);
-    expect(await isLoggedIn(browser)).toBe(true);
-  });
+  it.each(cases)(
+    'shows an error page and does not redirect or log out: %s',
+    async (_what, check, parameters) => {
+      const { browser, session } = await authenticated();
+      const page = await browser.get(endSession(await parameters(session)));
+      expect([page.status, page.headers['location']]).toEqual([400, undefined]);
+      expect(page.text).toContain(`<dd><code>${check}</code></dd>`);
+      expect(await isLoggedIn(browser)).toBe(true);
+    },
+  );
 
-  it('an invalid ID token, whose event names the wrong part', async () => {
+  it('records which part of the ID token is invalid', async () => {
     const { clientId } = await app.client(SCOPES);
     await app.browser().get(endSession({ id_token_hint: 'x.y.z', client_id: clientId }));
     const [event] = await auditEvents(app.services.natsUrl, { clientId, types: ['request.refused'] });
     expect(event).toMatchObject({ check: 'id_token_hint_invalid', detail: { wrong: 'format' } });
   });
 
-  it('a post_logout_redirect_uri, whose title says whether the application is missing', async () => {
+  it('says in the title whether the application is missing or its post_logout_redirect_uri is not registered', async () => {
     const titleFor = async (named: Record<string, string>) => {
       const page = await app.browser().get(endSession({ ...named, post_logout_redirect_uri: `${AFTER}/` }));
       return /<h1>([^<]*)<\/h1>/.exec(page.text)?.[1];
@@ -253,7 +256,7 @@ describe('an error page without a redirect, and no log-out, is the response to',
     );
   });
 
-  it('an application that the operator has disabled', async () => {
+  it('rejects an application that the operator has disabled, without a redirect', async () => {
     const { clientId } = await registered();
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
     const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
@@ -261,7 +264,7 @@ describe('an error page without a redirect, and no log-out, is the response to',
     expect([page.status, page.headers['location']]).toEqual([403, undefined]);
   });
 
-  it('a repeated parameter', async () => {
+  it('rejects a repeated parameter with an error page', async () => {
     const page = await app.browser().get(`${endSession({ client_id: client.clientId })}&client_id=x`);
     expect([page.status, page.headers['location']]).toEqual([400, undefined]);
   });
@@ -269,7 +272,7 @@ describe('an error page without a redirect, and no log-out, is the response to',
 
 describe('a posted end-session request', () => {
   // @rp-initiated logout 2
-  it('of another site is redirected to the question, and does not log out', async () => {
+  it('is redirected to the confirmation page if another site posts it, and does not log out', async () => {
     const { browser } = await authenticated();
     const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER, state: 's' };
     const headers = { Origin: 'https://app.example.com', 'Sec-Fetch-Site': 'cross-site' };
@@ -278,7 +281,7 @@ describe('a posted end-session request', () => {
     await expectQuestion(browser, answer.headers['location'] ?? '');
   });
 
-  it('without parameters does not log out', async () => {
+  it('does not log out if it has no parameters', async () => {
     const { browser } = await authenticated();
     const answer = await browser.post('/auth/logout', {}, { 'Sec-Fetch-Site': 'cross-site' });
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/logout']);
@@ -286,7 +289,7 @@ describe('a posted end-session request', () => {
   });
 
   it.each(['/auth/logout', '/auth/logout/confirm'])(
-    'with a CSRF token of another cookie is rejected by %s',
+    'is rejected with a CSRF token of another cookie at %s',
     async (path) => {
       const { browser } = await authenticated();
       const answer = await browser.post(path, { csrf_token: 'x'.repeat(43) });
@@ -295,7 +298,7 @@ describe('a posted end-session request', () => {
     },
   );
 
-  it('does not confirm by itself', async () => {
+  it('does not count as its own confirmation', async () => {
     const { browser } = await authenticated();
     const answer = await browser.post('/auth/logout/confirm', { client_id: client.clientId });
     expect(answer.status).toBe(403);
@@ -304,14 +307,14 @@ describe('a posted end-session request', () => {
 });
 
 describe('the log-out form', () => {
-  it('logs out without a question', async () => {
+  it('logs out without confirmation', async () => {
     const browser = await app.loggedIn(user);
     const answer = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  it('of the consent page continues the request with another login', async () => {
+  it('continues the request of a consent page with another login', async () => {
     const browser = await app.loggedIn(user);
     const address = authorizeAddress({
       client_id: client.clientId,

@@ -31,26 +31,26 @@ function useQueue(app: AuthorizeApp) {
   };
 }
 
-describe('with a password login, the queue gets an event', () => {
+describe('the queue of log-out events with password logins', () => {
   const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
   const next = useQueue(app);
 
   // @back-channel logout 2.3
-  it('of the session after a log-out', async () => {
+  it('gets an event of the session after a log-out', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(await next()).toMatchObject({ session, subject: 'oauth.logout.ended.authorize' });
   });
 
-  it('of the session after a confirmed log-out for an application', async () => {
+  it('gets an event of the session after a confirmed log-out for an application', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await browser.submit(await browser.get('/auth/logout'), {}, '/auth/logout/confirm');
     expect(await next()).toMatchObject({ session });
   });
 
-  it('of the user after a log-out everywhere', async () => {
+  it('gets an event of the user after a log-out everywhere', async () => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
     expect(await next()).toMatchObject({ user_id: user.id });
@@ -68,7 +68,7 @@ describe('with a password login, the queue gets an event', () => {
   };
 
   // @back-channel logout 2.3
-  it('of the former session after another user logs in in the same browser', async () => {
+  it('gets an event of the former session after another user logs in in the same browser', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await logInAgain(browser, await app.user());
@@ -76,7 +76,7 @@ describe('with a password login, the queue gets an event', () => {
   });
 
   // @back-channel logout 2.1
-  it('of the first session, and not before the log-out, if the same user logs in again', async () => {
+  it('gets an event of the first session, and not before the log-out, if the same user logs in again', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await logInAgain(browser, user);
@@ -86,7 +86,7 @@ describe('with a password login, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('of the first session if two concurrent forms of the same browser log the user in again', async () => {
+  it('gets an event of the first session if two concurrent forms of the same browser log the user in again', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await Promise.all([logInAgain(browser, user), logInAgain(browser, user)]);
@@ -94,7 +94,7 @@ describe('with a password login, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('of the new session if the same user had logged out everywhere before the new login', async () => {
+  it('gets an event of the new session if the same user had logged out everywhere before the new login', async () => {
     const browser = await app.loggedIn(user);
     const other = await app.loggedIn(user);
     await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
@@ -105,7 +105,7 @@ describe('with a password login, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('never for a login, or for a log-out without a session', async () => {
+  it('gets no event for a login, or for a log-out without a session', async () => {
     const browser = await app.loggedIn(user);
     await app.browser().get('/auth/logout');
     const session = sessionOf(browser);
@@ -114,7 +114,7 @@ describe('with a password login, the queue gets an event', () => {
   });
 });
 
-describe('with a login provider, the queue gets an event', () => {
+describe('the queue of log-out events with a login provider', () => {
   const { app, provider } = useProviderLogin({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS }, (issuer) => ({
     end_session_endpoint: `${issuer}/end`,
   }));
@@ -136,7 +136,7 @@ describe('with a login provider, the queue gets an event', () => {
       ),
     });
 
-  it('of the session whose sid the provider has ended', async () => {
+  it('gets an event of the session whose sid the provider has ended', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'ada', sid: 'sid-1' } });
     const session = sessionOf(browser);
@@ -151,7 +151,7 @@ describe('with a login provider, the queue gets an event', () => {
     await provider.logIn(browser, { claims }, `/auth/login?${query.toString()}`);
   };
 
-  it('of the first session if the same user logs in again with a new sid, which the provider then ends', async () => {
+  it('gets an event of the first session if the same user logs in again with a new sid, which the provider then ends', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'joan', sid: 'old' } });
     const session = sessionOf(browser);
@@ -164,7 +164,7 @@ describe('with a login provider, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('of the new session after a login that follows the end of the former sid', async () => {
+  it('gets an event of the new session after a login that follows the end of the former sid', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'mary', sid: 'ended' } });
     const former = sessionOf(browser);
@@ -176,7 +176,7 @@ describe('with a login provider, the queue gets an event', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('after a log-out for an application, which continues at the log-out of the provider', async () => {
+  it('gets an event after a log-out for an application, which continues at the log-out of the provider', async () => {
     const client = await app.client({
       logoutUris: { postLogoutRedirectUris: ['https://app.example.com/bye'], backchannelLogoutUri: null },
     });
@@ -202,7 +202,7 @@ describe('with a login provider, the queue gets an event', () => {
     expect((await browser.get('/auth/logout')).status).toBe(200);
   });
 
-  it('of the user whose sessions the provider has ended', async () => {
+  it('gets an event of the user whose sessions the provider has ended', async () => {
     await provider.logIn(app.browser(), { claims: { sub: 'grace', email: 'grace@example.com' } });
     const [user] = await app.sql<{ id: number }>("SELECT id FROM users WHERE external_id = 'grace'");
     expect((await logoutToken({ sub: 'grace' })).status).toBe(200);
@@ -230,10 +230,10 @@ it('a log-out succeeds without NATS, and the event is published when NATS is ava
   }
 });
 
-describe('without OpenID Connect', () => {
+describe('the queue of log-out events without OpenID Connect', () => {
   const { app, user } = useAuthorizeApp();
 
-  it('nothing is published', async () => {
+  it('gets no event', async () => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(await queuedLogouts(app.configuration.auditUrl)).toEqual([]);

@@ -231,7 +231,7 @@ it('while the provider is down, a logged-in user continues, and others get an er
   const visitor = await other.newPage();
   await provider.stop();
   try {
-    // After the metadata's cache lifetime.
+    // Moves the clock beyond the lifetime of cached metadata.
     const now = Date.now();
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + 60_000);
     const answer = await visitor.goto(address());

@@ -28,7 +28,7 @@ const usersNamed = (sub: string) =>
 const expectNoSession = (answer: Response) =>
   expect(answer.headers['set-cookie'] ?? '').not.toContain('oauth_service_session=');
 
-it('logs in with a valid ID token, and sets a new session cookie', async () => {
+it('a login with a valid ID token sets a new session cookie', async () => {
   const browser = app.browser();
   const first = await provider.logIn(browser, { claims: { sub: 'valid', name: 'Ada' } });
   expect([first.status, first.headers['location']]).toEqual([303, '/auth/']);
@@ -50,16 +50,16 @@ const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
   ['for another client', () => ({ claims: { aud: 'another' } })],
   ['of another authorized party', () => ({ claims: { aud: [FORGER_CLIENT.id, 'b'], azp: 'b' } })],
   ['with another nonce', () => ({ claims: { nonce: 'another' } })],
-  ['that has expired', () => ({ claims: { iat: now() - 100, exp: now() - 50 } })],
+  ['after its expiry', () => ({ claims: { iat: now() - 100, exp: now() - 50 } })],
   ['without a subject', () => ({ claims: { sub: undefined } as never })],
   ['with a subject of 256 characters', () => ({ claims: { sub: 'a'.repeat(256) } })],
   ['with a subject that contains a NUL', () => ({ claims: { sub: 'a\0' } })],
   ['with a subject beyond ASCII', () => ({ claims: { sub: 'é' } })],
   ['without a signature', () => ({ idToken: (valid) => new UnsecuredJWT(claimsOf(valid)).encode() })],
   ['with a modified claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
-  ['signed with the client secret', async () => signedWithSecret()],
-  ['of an unknown key', () => ({ header: { kid: 'unknown' } })],
-  ['that is missing', () => ({ idToken: () => undefined })],
+  ['if the client secret signed it', async () => signedWithSecret()],
+  ['with an unknown key', () => ({ header: { kid: 'unknown' } })],
+  ['if it is missing', () => ({ idToken: () => undefined })],
   ['with userinfo of another subject', () => ({ userInfo: { sub: 'victim' } })],
   ['without a valid e-mail', () => ({ claims: { email: 'nobody' } })],
 ];
@@ -90,7 +90,7 @@ async function signedWithSecret(): Promise<Forgery> {
 
 describe('an ID token', () => {
   // OpenID Connect Core 3.1.3.7
-  it.each(FORGERIES)('%s is rejected', async (_rule, forgery) => {
+  it.each(FORGERIES)('is rejected %s', async (_rule, forgery) => {
     const answer = await provider.logIn(app.browser(), await forgery(), `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([403, 'Login failed']);
     expectNoSession(answer);
@@ -99,7 +99,7 @@ describe('an ID token', () => {
   });
 
   // OpenID Connect Core 3.1.2.1
-  it('of a login older than max_age is rejected', async () => {
+  it('is rejected if the login is older than max_age', async () => {
     const claims = { auth_time: now() - 1_000 };
     const answer = await provider.logIn(
       app.browser(),
@@ -110,7 +110,7 @@ describe('an ID token', () => {
     expectNoSession(answer);
   });
 
-  it('of an earlier login is rejected for prompt=login', async () => {
+  it('is rejected for prompt=login if it is of an earlier login', async () => {
     const claims = { auth_time: now() - 1_000 };
     const answer = await provider.logIn(
       app.browser(),
@@ -121,7 +121,7 @@ describe('an ID token', () => {
     expectNoSession(answer);
   });
 
-  it('of a rotated key is accepted if the keys were fetched more than a minute ago', async () => {
+  it('is accepted with a rotated key if the keys were fetched more than a minute ago', async () => {
     await provider.logIn(app.browser());
     await provider.rotate();
     const real = Date.now();
@@ -135,7 +135,7 @@ describe('the authorization response', () => {
   it.each([
     ['of another issuer', { iss: other }],
     ['without a code', { code: '' }],
-  ])('%s is rejected', async (_rule, more) => {
+  ])('is rejected %s', async (_rule, more) => {
     const browser = app.browser();
     const started = await browser.get('/auth/login');
     const answer = await browser.get(provider.answer(started.headers['location'], more));
@@ -148,7 +148,7 @@ describe('the authorization response', () => {
     ['access_denied', 403, 'You are not logged in'],
     ['interaction_required', 403, 'Login failed'],
     ['temporarily_unavailable', 503, 'Login is temporarily unavailable'],
-  ])('with the error %s shows an error page', async (error, status, title) => {
+  ])('shows an error page for the error %s', async (error, status, title) => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     const { searchParams } = new URL(started.headers['location'] ?? '');
@@ -201,7 +201,7 @@ describe('the authorization response', () => {
     expect(answer.text).toContain(`/auth/login?client_id=${client.clientId}`);
   });
 
-  it('with an unknown or repeated state shows an error page', async () => {
+  it('shows an error page for an unknown or repeated state', async () => {
     for (const query of ['state=unknown&code=x', 'state=a&state=b', ''])
       expect((await app.browser().get(`/auth/login/callback?${query}`)).status).toBe(400);
   });
@@ -216,7 +216,7 @@ describe('a provider', () => {
     ],
     ['closes the connection', (response) => response.destroy()],
     ['does not answer', () => undefined],
-  ])('that %s results in 503 with a retry link', async (_how, token) => {
+  ])('results in 503 with a retry link if it %s', async (_how, token) => {
     const answer = await provider.logIn(app.browser(), token ? { token } : {}, `/auth/login${request()}`);
     expect([answer.status, h1Of(answer)]).toEqual([503, 'Login is temporarily unavailable']);
     expect(answer.headers['retry-after']).toBe('5');
@@ -224,7 +224,7 @@ describe('a provider', () => {
     expectNoSession(answer);
   });
 
-  it('that is down does not prevent the end of the session at a logout', async () => {
+  it('does not prevent the end of the session at a logout if it is down', async () => {
     const browser = app.browser();
     await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
     const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
@@ -258,9 +258,9 @@ describe('an e-mail', () => {
 
   it.each<[string, 'true' | 'false', Forgery]>([
     ['without the configuration', 'false', { claims: { email_verified: true } }],
-    ['that is not verified', 'true', {}],
-    ['that is verified only as text', 'true', { claims: { email_verified: 'true' } }],
-  ])('%s does not link an account', async (rule, allowed, forgery) => {
+    ['if it is not verified', 'true', {}],
+    ['if it is verified only as text', 'true', { claims: { email_verified: 'true' } }],
+  ])('does not link an account %s', async (rule, allowed, forgery) => {
     app.configuration.LOGIN_LINK_BY_EMAIL = allowed;
     const user = await app.user();
     await link(rule, user.email, forgery);
@@ -269,7 +269,7 @@ describe('an e-mail', () => {
     expect(created?.id).not.toBe(user.id);
   });
 
-  it('from UserInfo is not verified by the claim of the ID token', async () => {
+  it('is not verified by the ID token if it is from UserInfo', async () => {
     app.configuration.LOGIN_LINK_BY_EMAIL = 'true';
     const user = await app.user();
     await link('mixed', 'own@example.com', {
@@ -292,7 +292,7 @@ it('an invalid authorization request does not redirect to the provider', async (
   expect(answer.headers['location']).toBe('/auth/oauth2/authorize?client_id=sc_nobody');
 });
 
-it('does not store usable login states, cookies or ID tokens in Redis', async () => {
+it('Redis does not contain usable login states, cookies or ID tokens', async () => {
   const browser = app.browser();
   const started = await browser.get('/auth/login');
   const location = new URL(started.headers['location'] ?? '');

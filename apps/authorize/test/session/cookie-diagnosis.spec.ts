@@ -114,7 +114,7 @@ describe('a form without its cookie', () => {
   ];
 
   it.each(cases)(
-    '%s gets the cause, and a link back to AUTH_URL',
+    'gets the cause, and a link back to AUTH_URL: %s',
     async (_what, where, headers, kind, says) => {
       const { browser, configuration } = where();
       const answer = await browser().post(`/auth/login?${QUERY}`, { csrf_token: 'x' }, headers);
@@ -196,7 +196,7 @@ describe('a form from another site', () => {
     { Origin: 'https://evil.example' },
     // Origin and Host agree, but Sec-Fetch-Site reveals another site.
     { Origin: 'http://127.0.0.1:3001', Host: '127.0.0.1:3001', 'Sec-Fetch-Site': 'cross-site' },
-  ])('with %j is rejected, without a link to continue', async (headers) => {
+  ])('is rejected with %j, without a link to continue', async (headers) => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     const form = formsOf(page.text).find(({ action }) => action === '/auth/logout');

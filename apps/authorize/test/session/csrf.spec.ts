@@ -47,7 +47,7 @@ const forms: [name: string, page: () => string, action: string, fields: () => Re
 
 it('every route that accepts POST is one of these forms', () => {
   const actions = forms.map(([, , action]) => action);
-  // OpenID Connect: end-session.spec.ts
+  // end-session.spec.ts tests this form.
   const others = ['/auth/logout/confirm'];
   expect(routesOf(app.configuration, RequestMethod.POST).toSorted()).toEqual(
     [...new Set([...actions, ...others])].toSorted(),
@@ -55,7 +55,7 @@ it('every route that accepts POST is one of these forms', () => {
 });
 
 describe.each(forms)('the %s form', (name, page, action, fields) => {
-  /** The form of a code leads to the page of consent, and all others redirect. */
+  /** The form for a device's code shows the consent page; all others redirect. */
   const accepted = name === 'device' ? 200 : 303;
   const open = async () => {
     const browser = name === 'login' ? app.browser() : await app.loggedIn(user);

@@ -43,7 +43,7 @@ describe('the list of sessions for operators', () => {
     expect(stored).toContain('loginFor');
   });
 
-  it('leaves out sessions that have ended, of this user and of others', async () => {
+  it('omits sessions that have ended, of this user and of others', async () => {
     const user = await app.user();
     const browser = await app.loggedIn(user);
     await app.loggedIn(await app.user());
@@ -57,7 +57,7 @@ describe('the list of sessions for operators', () => {
     }
   });
 
-  it('keeps at most 100 sessions of a user, and none longer than a session lives', async () => {
+  it('keeps at most 100 sessions of a user, and none beyond its lifetime', async () => {
     const user = await app.user();
     const key = `sessions-of-user:${user.id}`;
     const now = Date.now();

@@ -34,7 +34,7 @@ export function useProxiedAuthorizeApp(settings: Settings = {}) {
   return { ...used, proxies };
 }
 
-/** Like `useAuthorizeApp`, for users who log in at an OpenID provider. @param metadata of the provider, in addition */
+/** Like `useAuthorizeApp`, for logins at an OpenID provider. @param metadata additional metadata of the provider */
 export function useProviderLogin(
   settings: Settings = {},
   metadata: (issuer: string) => Record<string, unknown> = () => ({}),

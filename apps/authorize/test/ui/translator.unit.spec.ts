@@ -53,7 +53,7 @@ describe('a date', () => {
     ['ar', 'ar-SA-u-ca-islamic', '١ أبريل ٢٠٢٦'],
     ['pt', 'pt-BR', '1 de abril de 2026'],
     ['de', 'en-GB', '1. April 2026'],
-  ] as const)('in %s follows the region of %s', (locale, header, written) => {
+  ] as const)('has the language %s and the region in %s', (locale, header, written) => {
     expect(new Translator(locale, dateLocale(locale, header)).date(date, 'Asia/Tokyo')).toBe(written);
   });
 

@@ -28,7 +28,7 @@ export class MetadataController {
     return this.metadata(this.configuration.API_URL, this.scopes.ofResource(this.configuration.API_URL));
   }
 
-  /** For clients that accept only the metadata of the URL that they call (RFC 9728 3.3). */
+  /** Serves clients that accept only the metadata of the URL that they call (RFC 9728 3.3). */
   @Get(ME_METADATA_PATH)
   @Header('Link', serviceDescription(ENDPOINTS.resourceOpenApi))
   @ApiOperation(ME_METADATA_OPERATION)

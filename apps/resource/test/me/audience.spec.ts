@@ -37,7 +37,7 @@ async function expectRefused(server: Server, token: string): Promise<void> {
 
 // @rfc 8707 2 @rfc 9700 2.3
 describe('an access token for one API', () => {
-  it('is accepted there, and always refused with invalid_token at another API', async () => {
+  it('is accepted at that API, and always refused with invalid_token at another', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     for (let round = 0; round < 3; round += 1) {
       await expectRefused(api, access_token);

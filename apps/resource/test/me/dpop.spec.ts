@@ -155,7 +155,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 });
 
-describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () => {
+describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
   const ofTokens: InvalidProof[] = [
     // @rfc 9449 4.3(12)
     { rule: 'no ath', says: /ath/, make: () => bench.key.proof('GET', ME) },
@@ -166,7 +166,7 @@ describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () =>
   ];
 
   it.each([...INVALID_PROOFS, ...ofTokens].map((proof) => [proof.rule, proof] as const))(
-    '%s',
+    'refuses the request without I/O: %s',
     async (_rule, invalid) => {
       const proof = await invalid.make({ key: bench.key, method: 'GET', uri: ME, accessToken: token });
       const heard = await requestsDuring(async () => {
@@ -183,7 +183,7 @@ describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () =>
   );
 
   // @rfc 9449 11.1
-  it('a proof that was used at another replica', async () => {
+  it('refuses a proof that was used at another replica', async () => {
     const proof = await proofOf(token);
     expect((await send(`DPoP ${token}`, proof)).status).toBe(200);
     for (const replica of [0, 1] as const) {
@@ -196,7 +196,7 @@ describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () =>
   });
 
   // @rfc 9700 4.13
-  it('a proof for another host, whatever the Host header of the request is', async () => {
+  it('refuses a proof for another host, whatever the Host header of the request is', async () => {
     const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
     const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
     expect((await send(`DPoP ${token}`, elsewhere).set(headers)).status).toBe(401);
@@ -205,7 +205,7 @@ describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () =>
 
   // @rfc 9449 7
   it.each(['DPoP', 'DPoP a b', 'DPoP '])(
-    'a malformed Authorization header is 400: %s',
+    'answers 400 to a malformed Authorization header: %s',
     async (authorization) => {
       const answer = await send(authorization, await proofOf(token));
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -216,7 +216,7 @@ describe('GET /v2/me refuses an invalid proof without I/O (RFC 9449 4.3)', () =>
   );
 });
 
-describe('where a nonce is required (RFC 9449 9)', () => {
+describe('GET /v2/me where a nonce is required (RFC 9449 9)', () => {
   let strict: DpopBench;
 
   beforeAll(async () => {

@@ -137,7 +137,13 @@ describe('an error of GET /v2/me', () => {
 
   const cases: Case[] = [
     // @rfc 6750 3 @rfc 9449 7.2 @rfc 9728 5.1
-    ['no token: a challenge without an error code (RFC 6750 3.1)', () => me(), 401, 'UNAUTHORIZED', missing],
+    [
+      'no token, with a challenge without an error code (RFC 6750 3.1)',
+      () => me(),
+      401,
+      'UNAUTHORIZED',
+      missing,
+    ],
     // @rfc 6750 3.1
     [
       'Basic instead of Bearer',
@@ -148,7 +154,7 @@ describe('an error of GET /v2/me', () => {
     ],
     // @rfc 6750 2.2 @rfc 9700 4.3.2
     [
-      'a token in the URL does not count',
+      'a token in the URL only',
       () => request(app.server).get(`/v2/me?access_token=${pair.access_token}`),
       401,
       'UNAUTHORIZED',
@@ -156,7 +162,7 @@ describe('an error of GET /v2/me', () => {
     ],
     // @rfc 6750 2.2
     [
-      'a token in a body does not count',
+      'a token in a body only',
       () => request(app.server).get('/v2/me').type('form').send(`access_token=${pair.access_token}`),
       401,
       'UNAUTHORIZED',
@@ -191,7 +197,7 @@ describe('an error of GET /v2/me', () => {
     ['a path that cannot be decoded', () => request(app.server).get('/v2/%ff'), 404, 'NOT_FOUND', undefined],
   ];
 
-  it.each(cases)('%s', async (_rule, sending, status, code, challenge) => {
+  it.each(cases)('is the response to %s', async (_rule, sending, status, code, challenge) => {
     const answer = await sending();
     expect(answer.body).toEqual({
       status: 'error',
@@ -223,7 +229,7 @@ describe('an error of GET /v2/me', () => {
   });
 });
 
-describe('scope', () => {
+describe('the scope check of GET /v2/me', () => {
   // @rfc 6749 7 @rfc 6750 3.1
   it('answers 403 insufficient_scope with the missing scope to a token without profile:read (RFC 6750 3.1)', async () => {
     const { access_token } = await app.pair(client, userId, 'bookings:read bookings:write');
@@ -240,7 +246,7 @@ describe('scope', () => {
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
   });
 
-  it('refuses a scope that only has it as a prefix', async () => {
+  it('refuses a scope that only starts with profile:read', async () => {
     const { access_token } = await app.pair(client, userId, 'profile:readable');
     expect((await me(`Bearer ${access_token}`)).status).toBe(403);
   });

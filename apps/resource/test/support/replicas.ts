@@ -62,7 +62,7 @@ export async function startReplicas(count: number, natsUrl?: string) {
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
-// Bare HTTP over open connections, so that the measurements exclude the client.
+// Uses bare HTTP over open connections, so that the measurements exclude the client.
 function send(
   agent: Agent,
   url: string,

@@ -41,9 +41,9 @@ function expectRefused(answer: Response, status: number, error: string | null): 
   expect(answer.text).not.toContain('Ada');
 }
 
-describe('UserInfo refuses with invalid_token', () => {
+describe('UserInfo with an invalid token', () => {
   // @openid core 5.3.3
-  it('every credential other than an access token', async () => {
+  it('refuses every credential other than an access token', async () => {
     const pair = (await pairOf()) as Awaited<ReturnType<typeof pairOf>> & { id_token: string };
     expect(pair.id_token).toMatch(/^eyJ/);
     const unusedCode = await app.code(client.client_id, userId, { scope: 'openid' });
@@ -58,7 +58,7 @@ describe('UserInfo refuses with invalid_token', () => {
     await send(pair.access_token).expect(200);
   });
 
-  it('a token for another API only (RFC 8707 2)', async () => {
+  it('refuses a token for another API only (RFC 8707 2)', async () => {
     const { access_token } = await app.pair(client, userId, 'openid', BOOKINGS);
     for (let round = 0; round < 2; round++) expectRefused(await send(access_token), 401, 'invalid_token');
     const { access_token: own } = await app.pair(
@@ -70,7 +70,7 @@ describe('UserInfo refuses with invalid_token', () => {
     await send(own).expect(200);
   });
 
-  it('a token as soon as it is revoked, although token and claims are cached', async () => {
+  it('refuses a token as soon as it is revoked, although token and claims are cached', async () => {
     const { access_token, code } = await pairOf();
     await send(access_token).expect(200);
     await app.replay(client, code);
@@ -78,7 +78,7 @@ describe('UserInfo refuses with invalid_token', () => {
     expectRefused(await send(access_token), 401, 'invalid_token');
   });
 
-  it('an expired token, although the claims of its user are cached', async () => {
+  it('refuses an expired token, although the claims of its user are cached', async () => {
     const { access_token } = await pairOf();
     await send(access_token).expect(200);
     const token = app.codec.decode(access_token);
@@ -88,7 +88,7 @@ describe('UserInfo refuses with invalid_token', () => {
     expectRefused(await send(expired), 401, 'invalid_token');
   });
 
-  it('the tokens of a user who was disabled or deleted, although the claims are cached', async () => {
+  it('refuses the tokens of a user who was disabled or deleted, although the claims are cached', async () => {
     const issuer = 'https://product.example.com';
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
     for (const subject of ['oauth.user.disable', 'oauth.user.delete']) {
@@ -103,7 +103,7 @@ describe('UserInfo refuses with invalid_token', () => {
     }
   });
 
-  it('a token whose user does not exist, although its grant is active', async () => {
+  it('refuses a token whose user does not exist, although its grant is active', async () => {
     const gone = await app.user();
     const { access_token } = await pairOf('openid', gone);
     await send(access_token).expect(200);
@@ -117,8 +117,8 @@ describe('UserInfo refuses with invalid_token', () => {
   });
 });
 
-describe('UserInfo does not read the token', () => {
-  it('from the query, with GET or POST (RFC 9700 4.3.2)', async () => {
+describe('UserInfo', () => {
+  it('does not read the token from the query, with GET or POST (RFC 9700 4.3.2)', async () => {
     const { access_token } = await pairOf();
     const url = `${ENDPOINTS.userInfo}?access_token=${access_token}`;
     expectRefused(await request(app.server).get(url), 401, null);
@@ -126,7 +126,7 @@ describe('UserInfo does not read the token', () => {
     expectRefused(await request(app.server).post(url).type('form').send('a=b'), 401, null);
   });
 
-  it('from JSON, or from the body of a GET request (RFC 6750 2.2)', async () => {
+  it('does not read the token from JSON, or from the body of a GET request (RFC 6750 2.2)', async () => {
     const { access_token } = await pairOf();
     expectRefused(await post().send({ access_token }), 401, null);
     const withBody = request(app.server).get(ENDPOINTS.userInfo).type('form');
@@ -134,7 +134,7 @@ describe('UserInfo does not read the token', () => {
   });
 
   // @rfc 6750 2
-  it('if there is more than one: 400 invalid_request', async () => {
+  it('answers 400 invalid_request to more than one token', async () => {
     const { access_token } = await pairOf();
     const { access_token: other } = await pairOf('openid');
     const both = await post()
@@ -158,7 +158,7 @@ describe('the scope', () => {
       expectRefused(await send((await pairOf(scope)).access_token), 403, 'insufficient_scope');
   });
 
-  it('of a narrower token limits the claims, although all claims are cached', async () => {
+  it('limits the claims of a narrower token, although all claims are cached', async () => {
     const { access_token, refresh_token } = await pairOf();
     expect((await send(access_token)).body).toHaveProperty('email');
     const narrow = await app.narrowed(client, refresh_token, 'openid');
@@ -167,7 +167,7 @@ describe('the scope', () => {
 });
 
 // @rfc 9449 7
-it('accepts a bound token only with a proof for this URL and method', async () => {
+it('UserInfo accepts a bound token only with a proof for this URL and method', async () => {
   const key = await DpopKey.generate();
   const bound = await startBound(key);
   const proof = (method: string, uri = URI) => key.proof(method, uri, { accessToken: bound });

@@ -177,7 +177,7 @@ describe('a change of the user or the client', () => {
     expect(body).not.toHaveProperty('email');
   });
 
-  it('of the client makes the claims be fetched again', async () => {
+  it('causes the claims to be fetched again if it is of the client', async () => {
     const token = await tokenOf('openid');
     await get(token).expect(200);
     await change('oauth.client.changed', { client_id: client.client_id });
@@ -185,7 +185,7 @@ describe('a change of the user or the client', () => {
     expect(heard).toContain('oauth.user.claims');
   });
 
-  it('of another user leaves the claims in the cache', async () => {
+  it('leaves the claims in the cache if it is of another user', async () => {
     const token = await tokenOf('openid');
     await get(token).expect(200);
     await change('oauth.user.changed', { user_id: userId + 1_000 });

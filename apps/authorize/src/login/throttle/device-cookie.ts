@@ -41,7 +41,7 @@ export class DeviceCookie {
     return null;
   }
 
-  /** Rejects a device of another user who had the same name before. */
+  /** Returns false for a device of another user who had the same name before. */
   isOf({ proof }: KnownDevice, user: User): boolean {
     return this.proofs.isOf(proof, user.id);
   }

@@ -15,7 +15,7 @@ export interface Attempt {
 export interface Throttled {
   readonly outcome: 'refused';
   readonly counter: RefusingCounter;
-  /** Until the next attempt is allowed, rounded up. */
+  /** Seconds until the next attempt is allowed, rounded up. */
   readonly seconds: number;
 }
 
@@ -68,7 +68,10 @@ export class LoginThrottleService {
     await this.store.remove(taken, id);
   }
 
-  /** Redis may have counted the attempt without responding: retries during an outage must not throttle the user. */
+  /**
+   * Removes an attempt that Redis may have counted without responding, so that retries during an outage do not throttle
+   * the user.
+   */
   private removeLater({ addressAndLogin, address, login, siteAndLogin, device }: Counters, id: string): void {
     const names = [addressAndLogin, address, login, siteAndLogin, ...(device === null ? [] : [device])];
     this.store.remove(names, id).catch(() => undefined);
@@ -92,7 +95,10 @@ export class LoginThrottleService {
   }
 }
 
-/** PostgreSQL's `lower()` depends on its locale. A distinction here would double the guesses, so this ignores more. */
+/**
+ * Ignores every difference that PostgreSQL's `lower()` ignores in any locale: two spellings of one account would have
+ * separate counters, and double the guesses.
+ */
 export function normalizeLogin(login: string): string {
   // Lower case first: ẞ has no upper case, but ß has. Upper case last: σ and ς become equal.
   return login.trim().normalize('NFKD').toLowerCase().toUpperCase().normalize('NFKD').replace(/\p{M}/gu, '');

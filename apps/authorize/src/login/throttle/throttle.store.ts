@@ -16,7 +16,7 @@ export interface ThrottleLimit {
 
 const MINUTE = 60_000;
 
-/** Constants, because no deployment needs others: people who mistype need few attempts, guessing needs thousands. */
+/** Not configurable: people who mistype need few attempts, and guessing needs thousands. */
 export const THROTTLE_LIMITS = {
   /** One address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
   addressAndLogin: { failures: 5, window: 15 * MINUTE },
@@ -24,7 +24,7 @@ export const THROTTLE_LIMITS = {
   address: { failures: 50, window: 15 * MINUTE },
   /** All unknown devices of one account. No owner fails this often: many addresses are guessing the password. */
   login: { failures: 100, window: 60 * MINUTE },
-  /** The same (IPv6: per site) while `login` is exceeded. Not 0, so that the owner can log in from a new place. */
+  /** Replaces addressAndLogin (IPv6: per site) while `login` is exceeded. Not 0: the owner may be in a new place. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
   /** One known device and its account. The device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
@@ -103,7 +103,7 @@ return {'unknown'}
 
 const SCRIPTS = { throttleCount: COUNT_ATTEMPT };
 
-/** Sorted sets, because `rate-limiter-flexible` counts an attempt in some counters although another refuses it. */
+/** Not `rate-limiter-flexible`, which counts an attempt in some counters even if another counter refuses it. */
 @Injectable()
 export class ThrottleStore {
   private readonly run: RunScript<typeof SCRIPTS>;

@@ -22,7 +22,7 @@ export class BrandController {
     const image = this.images.get(name);
     if (!image) throw new OAuthError('not_found', 404, 'image not found');
     void reply
-      // An SVG that is opened as a document may style itself, and nothing else.
+      // An SVG opened as a document may apply its own styles, and do nothing else.
       .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
       .header('Cache-Control', IMMUTABLE)
       .type(image.mediaType)

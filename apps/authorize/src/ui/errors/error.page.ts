@@ -63,7 +63,7 @@ export function errorPage(report: ErrorReport): Page {
   };
 }
 
-/** The user wanted a page, or to log out. */
+/** Errors whose pages link to the account, because the user requested a page or a log-out. */
 const ACCOUNT_LINK: readonly ErrorKind[] = ['not_found', 'logout_malformed', 'logout_redirect'];
 
 /** Name and links of the application. The links of a disabled application are not trusted. */
@@ -89,10 +89,10 @@ function buttonOf(
     : 'error.button.again';
 }
 
-/** Details of the request itself. All others are only logged, above all the registered redirect URIs. */
+/** Details that the request itself contains. Other details, such as registered redirect URIs, are only logged. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
-/** Names used by standards. Other names may contain anything. */
+/** Matches the parameter names of standards. Other names may contain any text. */
 const PARAMETER_NAME = /^[a-z_]{1,30}$/;
 const MAX_NAMES = 20;
 

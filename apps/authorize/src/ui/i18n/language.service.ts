@@ -54,7 +54,10 @@ export class LanguageService {
 
 const COOKIE_LIFETIME = 365 * 24 * 60 * 60;
 
-/** For pages without a user: errors, and the login after a log-out. It needs no protection, and survives a log-out. */
+/**
+ * Language of pages without a user: errors, and the login after a log-out. The cookie needs no protection, and survives
+ * a log-out.
+ */
 export class LanguageCookie {
   private readonly name: string;
   private readonly attributes: string;
@@ -86,7 +89,7 @@ export interface LanguagePreferences {
   readonly acceptLanguage?: string | undefined;
 }
 
-/** Above what browsers send; bounds the cost of a header. */
+/** More than browsers send. Limits the cost of parsing a header. */
 const MAX_TAGS = 20;
 const MAX_HEADER = 1_000;
 
@@ -139,7 +142,7 @@ function acceptedTags(header = ''): string[] {
 /** Language and region, with an optional script in between (RFC 5646 2.1). */
 const REGIONAL = /^([a-z]{2,3})(?:-[a-z]{4})?-([a-z]{2}|\d{3})(?![a-z\d])/i;
 
-/** The region is the one that the browser prefers for the language (RFC 9110 12.5.4), such as `en-GB`. */
+/** Adds the region that the browser prefers for the language (RFC 9110 12.5.4), for example `en-GB`. */
 export function dateLocale(locale: Locale, acceptLanguage?: string): string {
   for (const tag of acceptedTags(acceptLanguage).slice(0, MAX_TAGS)) {
     const [, language = '', region = ''] = REGIONAL.exec(tag) ?? [];

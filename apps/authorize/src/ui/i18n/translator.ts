@@ -37,7 +37,7 @@ const formats = new Map<string, IntlMessageFormat>();
 /** Unicode blocks of right-to-left scripts, Hebrew to Adlam. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Bounded, because regions times time zones are too many to keep. */
+/** Bounded, because there are too many combinations of region and time zone. */
 const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({ max: 500 });
 
 const NO_SCOPES = new ScopeCatalogue([]);
@@ -119,7 +119,7 @@ function dayFormat(locale: string, timeZone: string): Intl.DateTimeFormat {
 
 export type Tag = (chunks: Fragment[]) => Html;
 
-/** @param address on this site, or validated */
+/** @param address URL on this site, or a validated URL */
 export function link(address: string): Tag {
   return (chunks) => html`<a href="${address}">${chunks}</a>`;
 }

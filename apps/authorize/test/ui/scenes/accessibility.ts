@@ -12,7 +12,7 @@ export async function openTabWithAxe(locale: Locale): Promise<Tab> {
   return tab;
 }
 
-/** In the light scheme at 320 pixels; then with details open, dark and light, at 320 pixels and at 200 % text size. */
+/** Checks light at 320 pixels; then, with details open, dark and light, at 320 pixels and at 200 % text size. */
 async function findingsEverywhere(page: Page): Promise<string[]> {
   const violations = await findings(page, EVERY_RULE);
   await page

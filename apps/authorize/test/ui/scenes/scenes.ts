@@ -173,7 +173,7 @@ export const SCENES: readonly Scene[] = [
       show(
         page,
         app,
-        // Without its script, which leaves the page immediately.
+        // Omits the script, which leaves the page immediately.
         {
           ...formPostPage(new Translator(locale), {
             redirectUri: 'https://calendar.example.com/callback',
