@@ -37,23 +37,22 @@ export class CreateApplicationController {
     const step = describesItself(form) ? LAST : stepOf(form);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);
     const input = newClientOf(form);
-    try {
-      if (step < LAST) await this.clients.check(input);
-      else return await this.create(operator, form, input);
-    } catch (error) {
-      if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
-      const problems = problemsOf(error);
-      const wrong = CREATE_STEPS.findIndex(({ fields }) => fields.some((name) => problems.has(name)));
-      // Later steps are not answered yet.
-      if (wrong >= 0 && wrong <= step) return this.show(operator, form, wrong, problems);
-      if (step === LAST) return this.show(operator, form, LAST, problems);
-    }
-    return this.show(operator, form, step + 1, NO_PROBLEMS);
+    if (step === LAST) return this.create(operator, form, input);
+    const problems = await this.clients.check(input).then(() => NO_PROBLEMS, inputProblems);
+    const wrong = stepWith(problems);
+    // Later steps are not answered yet.
+    if (wrong === undefined || wrong > step) return this.show(operator, form, step + 1, NO_PROBLEMS);
+    return this.show(operator, form, wrong, problems);
   }
 
   private async create(operator: Operator, form: Form, input: object): Promise<Page> {
-    const { result, announced } = await this.clients.create(actorOf(operator), input);
-    return createdPage(form.text('name') || result.client_id, result, await announced);
+    try {
+      const { result, announced } = await this.clients.create(actorOf(operator), input);
+      return createdPage(form.text('name') || result.client_id, result, await announced);
+    } catch (error) {
+      const problems = inputProblems(error);
+      return this.show(operator, form, stepWith(problems) ?? LAST, problems);
+    }
   }
 
   private show(operator: Operator, form: Form, step: number, problems: Problems): Page {
@@ -63,4 +62,15 @@ export class CreateApplicationController {
 
 function stepOf(form: Form): number {
   return Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
+}
+
+function inputProblems(error: unknown): Problems {
+  if (error instanceof AdministrationError && error.kind === 'invalid') return problemsOf(error);
+  throw error;
+}
+
+/** Returns the first step that has a field with a problem. */
+function stepWith(problems: Problems): number | undefined {
+  const step = CREATE_STEPS.findIndex(({ fields }) => fields.some((name) => problems.has(name)));
+  return step === -1 ? undefined : step;
 }
