@@ -170,8 +170,3 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return listOf(this.AVATAR_ORIGINS);
   }
 }
-
-export const CLOCK = Symbol('clock');
-
-/** Milliseconds since the epoch. */
-export type Clock = () => number;

@@ -130,7 +130,3 @@ export class ConsoleConfiguration extends ServiceConfiguration {
     ]);
   }
 }
-
-export const CLOCK = Symbol('clock');
-
-export type Clock = () => number;

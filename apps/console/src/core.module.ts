@@ -9,7 +9,8 @@ import { readConfigurationFile } from '#platform/configuration/configuration-fil
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
-import { CLOCK, type Clock, ConsoleConfiguration } from './console.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { ConsoleConfiguration } from './console.configuration.js';
 import { BRAND } from './ui/icon.controller.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
 

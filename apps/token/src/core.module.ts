@@ -14,6 +14,7 @@ import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { CLOCK } from '#platform/clock.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
@@ -93,6 +94,7 @@ export class CoreModule {
         { provide: TokenConfiguration, useValue: configuration },
         { provide: ScopeCatalogue, useValue: scopes.value },
         { provide: SigningKeys, useValue: configuration.signingKeys },
+        { provide: CLOCK, useValue: Date.now },
         {
           provide: OutsideHttp,
           useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
@@ -107,6 +109,7 @@ export class CoreModule {
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
+        CLOCK,
         OutsideHttp,
         ClientDocumentsService,
         GrantsModule,

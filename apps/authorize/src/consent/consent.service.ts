@@ -14,7 +14,8 @@ import { TokenIssuer } from '#grants/token-issuer.js';
 import { parseClaims } from '#oauth/openid/claims.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { scopeTokens } from '#oauth/scope.js';
-import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { declinedScopes } from './interaction.js';
 import type { ValidatedRequest } from '../authorize/validated-request.js';
 

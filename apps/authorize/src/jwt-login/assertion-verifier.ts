@@ -1,5 +1,5 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
-import type { Clock } from '../authorize.configuration.js';
+import type { Clock } from '#platform/clock.js';
 import { isSessionId, isSubject } from '../external-login/profile-claims.js';
 import { verifyWithAnyKey } from '../external-login/provider-keys.js';
 import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';

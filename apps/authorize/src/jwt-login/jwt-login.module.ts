@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
-import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { EXTERNAL_LOGIN } from '../external-login/external-login.metadata.js';
 import { LOGIN_VALIDITY } from '../external-login/external-login.service.js';
 import { LoginProvider } from '../external-login/login-provider.js';

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { compactVerify, type CompactJWSHeaderParameters, errors, type JWK, SignJWT } from 'jose';
 import { thumbprintOf } from '#oauth/jwk.js';
-import type { Clock } from '../authorize.configuration.js';
+import type { Clock } from '#platform/clock.js';
 
 /** Explicit typing (RFC 8725 3.11): the product cannot mistake another JWT of this service for a challenge. */
 const CHALLENGE_TYPE = 'login-challenge+jwt';

@@ -5,7 +5,8 @@ import {
   type UserSessionsReply,
   type UserSessionsRequest,
 } from '#messaging/operator-requests.js';
-import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { OperatorRequests } from '../operator-requests.js';
 import { isCurrent } from './session.service.js';
 import { SessionStore } from './session.store.js';

@@ -4,9 +4,10 @@ import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
-import { AuthorizeConfiguration, CLOCK, type Clock } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { encrypt } from '#platform/encryption.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { type ExternalSession, idTokenKey, type Session, SessionStore } from './session.store.js';
 
 export interface Visitor {

@@ -7,7 +7,8 @@ import { askServices } from '#administration/running-services/status.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
 
 /** Seconds after which another check may start, because a killed process does not finish its check. */
 const LIMIT = 120;

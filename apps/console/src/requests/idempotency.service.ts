@@ -11,7 +11,8 @@ import {
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
-import { CLOCK, type Clock, ConsoleConfiguration } from '../console.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
 
 const LIFETIME = 24 * 60 * 60;
 

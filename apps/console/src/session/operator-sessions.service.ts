@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import { CLOCK, type Clock } from '../console.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { OperatorRoles } from './operator-roles.js';
 import type { Operator, OperatorRequest } from './operator.js';
 import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';

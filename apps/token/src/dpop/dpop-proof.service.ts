@@ -1,11 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ConsumeProofReply, ConsumeProofRequest } from '#messaging/contract.js';
 import { KeyRing } from '#grants/key-ring.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofStore } from './proof.store.js';
 
@@ -24,8 +25,9 @@ export class DpopProofService {
     { DPOP_NONCE }: TokenConfiguration,
     keys: KeyRing,
     private readonly store: ProofStore,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.nonces = new DpopNonce(keys.nonceKeys, Date.now);
+    this.nonces = new DpopNonce(keys.nonceKeys, clock);
     this.required = DPOP_NONCE === 'required';
   }
 
@@ -47,7 +49,7 @@ export class DpopProofService {
    * @returns thumbprint of its key
    * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
    */
-  async provenKey(
+  async consumeProof(
     proof: DpopProof,
     client: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
   ): Promise<string> {
@@ -65,7 +67,7 @@ export class DpopProofService {
   async consume({ jkt, jti, nonce, expires_at: expiresAt }: ConsumeProofRequest): Promise<ConsumeProofReply> {
     const next = this.nonce === undefined ? {} : { nonce: this.nonce };
     if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
-    const ttl = Math.ceil(Math.max(expiresAt - Date.now(), 0)) + MARGIN_MS;
+    const ttl = Math.ceil(Math.max(expiresAt - this.clock(), 0)) + MARGIN_MS;
     // Refuses a longer TTL, because Redis would forget the proof while a verifier still accepts it.
     const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
     return { outcome: fresh ? 'consumed' : 'replayed', ...next };
@@ -96,10 +98,10 @@ const NONCE = /^[\w-]{32}$/;
 export class DpopNonce {
   private latest: { readonly window: number; readonly nonce: string } | undefined;
 
-  /** @param keys MAC keys, the first for new nonces @param clock milliseconds since the epoch */
+  /** @param keys MAC keys, the first for new nonces */
   constructor(
     private readonly keys: readonly Buffer[],
-    private readonly clock: () => number,
+    private readonly clock: Clock,
   ) {}
 
   current(): string {

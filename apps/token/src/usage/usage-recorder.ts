@@ -1,6 +1,7 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, Optional } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
 
 const FLUSH_MS = 30_000;
@@ -14,11 +15,7 @@ export class UsageRecorder implements BeforeApplicationShutdown {
   private readonly grants: DailyUses;
   private readonly secrets: DailyUses;
 
-  constructor(
-    grants: GrantRecordStore,
-    secrets: ClientSecretStore,
-    @Optional() clock: () => number = Date.now,
-  ) {
+  constructor(grants: GrantRecordStore, secrets: ClientSecretStore, @Inject(CLOCK) clock: Clock) {
     this.grants = new DailyUses('grants', clock, (uses) => grants.touch(uses));
     this.secrets = new DailyUses('client secrets', clock, (uses) => secrets.touch(uses));
   }
@@ -59,7 +56,7 @@ class DailyUses {
   /** @param write called again with the same use after a failure */
   constructor(
     private readonly subject: string,
-    private readonly clock: () => number,
+    private readonly clock: Clock,
     private readonly write: (uses: readonly DailyUse[]) => Promise<void>,
   ) {}
 

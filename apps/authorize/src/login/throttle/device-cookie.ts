@@ -2,8 +2,9 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { KeyRing } from '#grants/key-ring.js';
-import { AuthorizeConfiguration, CLOCK, type Clock } from '../../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../authorize.configuration.js';
 import { cookieName } from '#ui/browser-cookie.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 
 const DEVICE_DAYS = 180;
 

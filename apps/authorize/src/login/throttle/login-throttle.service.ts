@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeyRing } from '#grants/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
-import { CLOCK, type Clock } from '../../authorize.configuration.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import type { KnownDevice } from './device-cookie.js';
 import { type Counters, type RefusingCounter, ThrottleStore } from './throttle.store.js';
 
