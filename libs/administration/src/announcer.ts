@@ -15,7 +15,7 @@ export class Announcer {
   ) {}
 
   /** For a change that no running service caches. */
-  recorded(actor: Actor, ...records: readonly AuditRecord[]): Promise<string[]> {
+  record(actor: Actor, ...records: readonly AuditRecord[]): Promise<string[]> {
     return this.trail.record(actor, ...records);
   }
 
@@ -25,15 +25,15 @@ export class Announcer {
     ids: readonly string[],
     ...records: readonly AuditRecord[]
   ): Promise<string[]> {
-    const unnoticed = await this.services.clientsChanged(ids);
-    return [...unnoticed, ...(await this.trail.record(actor, ...records))];
+    const warnings = await this.services.clientsChanged(ids);
+    return [...warnings, ...(await this.trail.record(actor, ...records))];
   }
 
   /**
    * Resolves when no token works any longer; always records the change.
    * @throws AdministrationError of the kind `incomplete`
    */
-  async revoked(
+  async applyRevocation(
     actor: Actor,
     owner: ApplyRevocationsRequest,
     done: string,

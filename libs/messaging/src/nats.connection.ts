@@ -209,7 +209,7 @@ export class NatsConnection {
 
   private async watch(nats: NatsClient): Promise<void> {
     for await (const { type } of nats.status()) {
-      if (type === 'disconnect') this.requests.down();
+      if (type === 'disconnect') this.requests.onDisconnected();
       if (type !== 'reconnect') continue;
       // NATS does not redeliver broadcasts missed during the disconnection.
       this.invalidate(null);
@@ -224,7 +224,7 @@ export class NatsConnection {
       () => false,
     );
     // Otherwise the connection was lost again, and a reconnection will follow.
-    if (isAnswered) this.requests.up(nats);
+    if (isAnswered) this.requests.onConnected(nats);
   }
 
   private invalidate(tag: string | null): void {

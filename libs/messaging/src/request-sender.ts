@@ -29,7 +29,7 @@ export class RequestSender {
   private downSince = -Infinity;
   /** Time of the latest reply or connection. */
   private respondedAt = -Infinity;
-  private readonly held = new Set<(lost?: Error) => void>();
+  private readonly waiters = new Set<(lost?: Error) => void>();
   private readonly inFlight = new Set<(lost: Error) => void>();
   private waiting = 0;
 
@@ -40,14 +40,14 @@ export class RequestSender {
     return this.client !== undefined;
   }
 
-  up(client: NatsClient): void {
+  onConnected(client: NatsClient): void {
     this.client = client;
     this.respondedAt = performance.now();
-    for (const proceed of this.held) proceed();
+    for (const proceed of this.waiters) proceed();
   }
 
   /** Fails the requests in flight: their replies are lost. */
-  down(): void {
+  onDisconnected(): void {
     if (!this.client) return;
     this.client = undefined;
     this.downSince = performance.now();
@@ -56,9 +56,9 @@ export class RequestSender {
   }
 
   close(): void {
-    this.down();
+    this.onDisconnected();
     this.downSince = -Infinity;
-    for (const proceed of this.held) proceed(new Error('the connection is closed'));
+    for (const proceed of this.waiters) proceed(new Error('the connection is closed'));
   }
 
   /** @throws Error if no reply arrives within the timeout */
@@ -78,17 +78,17 @@ export class RequestSender {
   }
 
   private connected(deadline: number): Promise<NatsClient> {
-    const patience = Math.min(deadline, this.downSince + this.timeoutMs) - performance.now();
-    if (patience <= 0) throw new Error('the connection is down');
+    const remainingMs = Math.min(deadline, this.downSince + this.timeoutMs) - performance.now();
+    if (remainingMs <= 0) throw new Error('the connection is down');
     return new Promise((resolve, reject) => {
       const proceed = (lost?: Error) => {
         clearTimeout(timer);
-        this.held.delete(proceed);
+        this.waiters.delete(proceed);
         if (this.client) resolve(this.client);
         else reject(lost ?? new Error('the connection is down'));
       };
-      const timer = setTimeout(proceed, patience);
-      this.held.add(proceed);
+      const timer = setTimeout(proceed, remainingMs);
+      this.waiters.add(proceed);
     });
   }
 

@@ -14,7 +14,7 @@ import type { ValidatedRequest } from './validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
 /** Parameters of a response, without `state` and `iss`. */
-export interface Answer {
+export interface AuthorizationResponse {
   readonly returnTo: ReturnAddress;
   readonly clientName: string;
   readonly parameters: readonly Parameter[];
@@ -38,7 +38,7 @@ export class AuthorizationResponseService {
     request: ValidatedRequest,
     user: User,
     approval: Approval,
-  ): Promise<{ answer: Answer; grantId: string }> {
+  ): Promise<{ answer: AuthorizationResponse; grantId: string }> {
     await this.pushed.consume(request);
     try {
       const { code, grantId } = await this.consent.allow(request, user, approval);
@@ -60,7 +60,10 @@ export class AuthorizationResponseService {
   }
 
   /** RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as error_reference. */
-  error({ code, description, detail, returnTo, client }: RedirectableError, reference: string): Answer {
+  error(
+    { code, description, detail, returnTo, client }: RedirectableError,
+    reference: string,
+  ): AuthorizationResponse {
     return {
       returnTo,
       clientName: client.name,
@@ -76,7 +79,7 @@ export class AuthorizationResponseService {
   /** Sends the response by a redirect, or by a page that posts it. Adds `iss` (RFC 9207 2). */
   send(
     reply: FastifyReply,
-    { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: Answer,
+    { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: AuthorizationResponse,
     reader: LanguageContext,
   ): void {
     const issuer: Parameter = ['iss', this.configuration.BASE_URL];

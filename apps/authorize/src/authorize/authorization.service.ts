@@ -12,7 +12,10 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { withQuery } from '../urls.js';
-import { type Answer, AuthorizationResponseService } from './authorization-response.service.js';
+import {
+  type AuthorizationResponse,
+  AuthorizationResponseService,
+} from './authorization-response.service.js';
 import type { ValidatedRequest } from './validated-request.js';
 
 export interface Visit {
@@ -38,7 +41,7 @@ export type NextStep =
       /** The user pressed Allow without selecting a scope. */
       readonly nothingChosen: boolean;
     }
-  | { readonly kind: 'answer'; readonly user: User; readonly answer: Answer };
+  | { readonly kind: 'answer'; readonly user: User; readonly answer: AuthorizationResponse };
 
 /** The flow of an authorization request (RFC 6749 4.1.1) once it is validated. */
 @Injectable()

@@ -4,7 +4,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { Idempotency } from '../requests/idempotency.service.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
 import { rulesOf } from './operation-rules.js';
@@ -13,10 +13,10 @@ import { rulesOf } from './operation-rules.js';
 const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
 @Injectable()
-export class AnswerInterceptor implements NestInterceptor<Answer, string | undefined> {
+export class AnswerInterceptor implements NestInterceptor<ApiResponse, string | undefined> {
   constructor(private readonly idempotency: Idempotency) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<string | undefined> {
+  intercept(context: ExecutionContext, next: CallHandler<ApiResponse>): Observable<string | undefined> {
     const http = context.switchToHttp();
     const { needsVersion = false, creates = false } = rulesOf(context.getHandler());
     const request = http.getRequest<ApiRequest>();
@@ -28,8 +28,8 @@ export class AnswerInterceptor implements NestInterceptor<Answer, string | undef
   private async executed(
     request: ApiRequest,
     creates: boolean,
-    execute: () => Promise<Answer>,
-  ): Promise<Answer> {
+    execute: () => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
     const key = request.method === 'POST' ? keyOf(request.headers['idempotency-key'], creates) : null;
     if (key === null) return execute();
     const { method, url, headers, body, token } = request;
@@ -37,7 +37,7 @@ export class AnswerInterceptor implements NestInterceptor<Answer, string | undef
     const once = { owner: token.clientId, key, content, creates };
     return JSON.parse(
       await this.idempotency.once(once, async () => JSON.stringify(await execute())),
-    ) as Answer;
+    ) as ApiResponse;
   }
 }
 
@@ -54,7 +54,7 @@ function keyOf(header: string | string[] | undefined, isRequired: boolean): stri
   );
 }
 
-function write(reply: FastifyReply, { headers, body, warnings = [] }: Answer): string | undefined {
+function write(reply: FastifyReply, { headers, body, warnings = [] }: ApiResponse): string | undefined {
   reply.headers(headers);
   if (warnings.length > 0) addLogContext(reply.request.raw, { warnings });
   if (body === undefined) return undefined;

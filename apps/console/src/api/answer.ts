@@ -3,25 +3,25 @@ import { queryOf } from '../ui/form.js';
 import { API } from './operation-rules.js';
 
 /** Response of an operation. Its status depends on the operation only. */
-export interface Answer {
+export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly warnings?: readonly string[];
 }
 
-export function result(body: object): Answer {
+export function result(body: object): ApiResponse {
   return { headers: {}, body };
 }
 
-export function versioned(record: { readonly version: number }): Answer {
+export function versioned(record: { readonly version: number }): ApiResponse {
   return { headers: { ETag: `"${record.version}"` }, body: record };
 }
 
 /** RFC 8288: the Link header repeats `next`. @param url of the request */
 export function listed(
   url: string,
-  { items, next, warnings = [] }: Page<object, string | number> & Pick<Answer, 'warnings'>,
-): Answer {
+  { items, next, warnings = [] }: Page<object, string | number> & Pick<ApiResponse, 'warnings'>,
+): ApiResponse {
   if (next === null) return { ...result({ items, next }), warnings };
   const query = queryOf(url);
   query.set('cursor', String(next));
@@ -30,7 +30,7 @@ export function listed(
   return { headers, body: { items, next: String(next) }, warnings };
 }
 
-export async function changed(change: Promise<Change<object>>): Promise<Answer> {
+export async function changed(change: Promise<Change<object>>): Promise<ApiResponse> {
   const { result: body, announced } = await change;
   return { headers: {}, body, warnings: await announced };
 }
@@ -38,12 +38,12 @@ export async function changed(change: Promise<Change<object>>): Promise<Answer> 
 export async function created<Result extends object>(
   change: Promise<Change<Result>>,
   pathOf: (result: Result) => string,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { result: body, announced } = await change;
   return { headers: { Location: `${API}/${pathOf(body)}` }, body, warnings: await announced };
 }
 
-export async function deleted(change: Promise<Change<object>>): Promise<Answer> {
+export async function deleted(change: Promise<Change<object>>): Promise<ApiResponse> {
   const { announced } = await change;
   return { headers: {}, warnings: await announced };
 }

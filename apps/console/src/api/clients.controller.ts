@@ -3,7 +3,7 @@ import { ClientSecretService } from '#administration/client/client-secret.servic
 import { ClientService } from '#administration/client/client.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ConcurrencyLimit } from '../requests/concurrency-limit.interceptor.js';
-import { type Answer, changed, created, deleted, listed, result, versioned } from './answer.js';
+import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -31,7 +31,10 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     isPage: true,
   })
-  async listClients(@Req() { url }: ApiRequest, @Query({ cursor: 'after' }) query: object): Promise<Answer> {
+  async listClients(
+    @Req() { url }: ApiRequest,
+    @Query({ cursor: 'after' }) query: object,
+  ): Promise<ApiResponse> {
     return listed(url, await this.clients.list(query));
   }
 
@@ -44,7 +47,7 @@ export class ClientsApiController {
   })
   async createClient(
     @RequestedChange() { actor, input: { type, ...input } }: ChangeRequest,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
     const change = this.clients.create(actor, { ...input, ...isPublic });
     return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
@@ -55,7 +58,7 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     hasVersion: true,
   })
-  async readClient(@Param('id') id: string): Promise<Answer> {
+  async readClient(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.clients.find(id));
   }
 
@@ -66,7 +69,7 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     hasVersion: true,
   })
-  async changeClient(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  async changeClient(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
     const changes = { ...input, expectedVersion: expected.version };
     const { result: updated, announced } = await this.clients.update(actor, id, changes);
     return { ...versioned(updated.client), warnings: await announced };
@@ -77,7 +80,7 @@ export class ClientsApiController {
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  disableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  disableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.clients.disable(actor, id, expected));
   }
 
@@ -86,14 +89,14 @@ export class ClientsApiController {
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  enableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  enableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.clients.enable(actor, id, expected));
   }
 
   @Operation('delete', ':id', {
     summary: 'Deletes an application, which ends its grants',
   })
-  deleteClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return deleted(this.clients.delete(actor, id, expected));
   }
 
@@ -106,7 +109,7 @@ export class ClientsApiController {
     },
     returns: schemas.REFUSALS,
   })
-  async summarizeRefusals(@Param('id') client: string, @Query({}) query: object): Promise<Answer> {
+  async summarizeRefusals(@Param('id') client: string, @Query({}) query: object): Promise<ApiResponse> {
     const history = await this.histories.read({ ...query, client });
     const { clientId, since, refused, logouts, succeeded, warnings } = history;
     const groups = history.groups.map((group) => {
@@ -120,7 +123,7 @@ export class ClientsApiController {
     summary: 'Lists the live secrets of an application, oldest first',
     returns: schemas.SECRETS,
   })
-  async listSecrets(@Param('id') id: string): Promise<Answer> {
+  async listSecrets(@Param('id') id: string): Promise<ApiResponse> {
     return result(await this.secrets.list(id));
   }
 
@@ -131,7 +134,7 @@ export class ClientsApiController {
     creates: true,
     needsVersion: true,
   })
-  createSecret(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  createSecret(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     const change = this.secrets.rotate(actor, id, expected);
     return created(
       change,
@@ -147,7 +150,7 @@ export class ClientsApiController {
   deleteSecret(
     @RequestedChange() { actor, id, part, expected }: ChangeRequest,
     @Query({ flags: ['force'] }) { force }: Readonly<Record<string, unknown>>,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return deleted(this.secrets.revoke(actor, id, part, force === true, expected));
   }
 }

@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { GrantService } from '#administration/grant/grant.service.js';
-import { type Answer, changed, deleted, listed, versioned } from './answer.js';
+import { type ApiResponse, changed, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -23,7 +23,7 @@ export class GrantsApiController {
   async listGrants(
     @Req() { url }: ApiRequest,
     @Query({ cursor: 'before', flags: ['ended'] }) query: object,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return listed(url, await this.grants.list(query));
   }
 
@@ -33,7 +33,7 @@ export class GrantsApiController {
     input: schemas.GRANT_SELECTION,
     returns: schemas.REVOKED_GRANTS,
   })
-  revokeGrants(@RequestedChange() { actor, input }: ChangeRequest): Promise<Answer> {
+  revokeGrants(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.grants.revokeAll(actor, input));
   }
 
@@ -42,12 +42,12 @@ export class GrantsApiController {
     returns: schemas.GRANT,
     hasVersion: true,
   })
-  async readGrant(@Param('id') id: string): Promise<Answer> {
+  async readGrant(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.grants.find(id));
   }
 
   @Operation('delete', ':id', { summary: 'Revokes a grant' })
-  revokeGrant(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  revokeGrant(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return deleted(this.grants.revoke(actor, id, expected));
   }
 }

@@ -6,7 +6,7 @@ import { ExplainService } from '#administration/explain/explain.service.js';
 import { explanationJson } from '#administration/explain/explanation.description.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { ConcurrencyLimit } from '../requests/concurrency-limit.interceptor.js';
-import { type Answer, listed, result } from './answer.js';
+import { type ApiResponse, listed, result } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -41,7 +41,7 @@ export class ReportsApiController {
   async searchEvents(
     @Req() { url }: ApiRequest,
     @Query({ cursor: 'after', lists: ['types'] }) query: object,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return listed(url, await this.trail.page(query));
   }
 
@@ -49,7 +49,7 @@ export class ReportsApiController {
     summary: 'Explains why a request was refused, by its error_reference',
     returns: schemas.EXPLANATION,
   })
-  async explain(@Param('id') reference: string): Promise<Answer> {
+  async explain(@Param('id') reference: string): Promise<ApiResponse> {
     const { warnings, ...explained } = await this.explanations.explainIndexed(reference);
     return result({ ...explanationJson(explained, (words) => words), warnings });
   }
@@ -62,7 +62,7 @@ export class ReportsApiController {
     },
     returns: schemas.DIAGNOSIS,
   })
-  async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<Answer> {
+  async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<ApiResponse> {
     const { failOn, warnings, ...diagnosis } = await this.doctor.diagnose(query);
     return { ...result(diagnosisJson(diagnosis, failOn, 'operator')), warnings };
   }
@@ -71,7 +71,7 @@ export class ReportsApiController {
     summary: 'Reports the use of each key of tokens in the running processes',
     returns: schemas.KEY_REPORT,
   })
-  async reportKeys(): Promise<Answer> {
+  async reportKeys(): Promise<ApiResponse> {
     const { list, warnings } = await this.keys.list();
     return result({ ...list, warnings });
   }

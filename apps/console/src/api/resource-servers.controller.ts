@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
-import { type Answer, created, deleted, listed, versioned } from './answer.js';
+import { type ApiResponse, created, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -15,7 +15,7 @@ export class ResourceServersApiController {
     returns: schemas.RESOURCE_SERVER,
     isPage: true,
   })
-  async listResourceServers(@Req() { url }: ApiRequest): Promise<Answer> {
+  async listResourceServers(@Req() { url }: ApiRequest): Promise<ApiResponse> {
     return listed(url, { items: await this.servers.list(), next: null });
   }
 
@@ -25,7 +25,7 @@ export class ResourceServersApiController {
     returns: schemas.REGISTERED_RESOURCE_SERVER,
     creates: true,
   })
-  createResourceServer(@RequestedChange() { actor, input }: ChangeRequest): Promise<Answer> {
+  createResourceServer(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
     return created(this.servers.create(actor, input), ({ id }) => `resource-servers/${id}`);
   }
 
@@ -34,14 +34,14 @@ export class ResourceServersApiController {
     returns: schemas.RESOURCE_SERVER,
     hasVersion: true,
   })
-  async readResourceServer(@Param('id') id: string): Promise<Answer> {
+  async readResourceServer(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.servers.find(id));
   }
 
   @Operation('delete', ':id', {
     summary: 'Revokes the account of an API for good',
   })
-  deleteResourceServer(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteResourceServer(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return deleted(this.servers.revoke(actor, id, expected));
   }
 }

@@ -1,6 +1,6 @@
 import { Param, ParseIntPipe, Req } from '@nestjs/common';
 import { UserService } from '#administration/user/user.service.js';
-import { type Answer, changed, created, deleted, listed, versioned } from './answer.js';
+import { type ApiResponse, changed, created, deleted, listed, versioned } from './answer.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -21,7 +21,7 @@ export class UsersApiController {
   async listUsers(
     @Req() { url }: ApiRequest,
     @Query({ cursor: 'after', numbers: ['limit', 'cursor'] }) query: object,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return listed(url, await this.users.list(query));
   }
 
@@ -32,7 +32,7 @@ export class UsersApiController {
     returns: schemas.CREATED_USER,
     creates: true,
   })
-  createUser(@RequestedChange() { actor, input }: ChangeRequest): Promise<Answer> {
+  createUser(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
     return created(this.users.create(actor, input), ({ id }) => `users/${id}`);
   }
 
@@ -41,7 +41,7 @@ export class UsersApiController {
     returns: schemas.USER_DETAILS,
     hasVersion: true,
   })
-  async readUser(@Param('id', ParseIntPipe) id: number): Promise<Answer> {
+  async readUser(@Param('id', ParseIntPipe) id: number): Promise<ApiResponse> {
     return versioned(await this.users.find(`id:${id}`));
   }
 
@@ -50,7 +50,7 @@ export class UsersApiController {
     input: schemas.USER_CHANGES,
     returns: schemas.CHANGED_USER,
   })
-  changeUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  changeUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.users.update(actor, `id:${id}`, input, expected));
   }
 
@@ -61,7 +61,7 @@ export class UsersApiController {
     returns: schemas.CHANGED_PASSWORD,
     needsVersion: true,
   })
-  changePassword(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Answer> {
+  changePassword(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.users.setPassword(actor, `id:${id}`, input, expected));
   }
 
@@ -70,7 +70,10 @@ export class UsersApiController {
     returns: schemas.SESSION,
     isPage: true,
   })
-  async listSessions(@Req() { url }: ApiRequest, @Param('id', ParseIntPipe) id: number): Promise<Answer> {
+  async listSessions(
+    @Req() { url }: ApiRequest,
+    @Param('id', ParseIntPipe) id: number,
+  ): Promise<ApiResponse> {
     return listed(url, { items: await this.users.sessions(`id:${id}`), next: null });
   }
 
@@ -79,7 +82,7 @@ export class UsersApiController {
     returns: schemas.LOGGED_OUT_USER,
     needsVersion: true,
   })
-  logOutUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  logOutUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.users.logOut(actor, `id:${id}`, expected));
   }
 
@@ -88,7 +91,7 @@ export class UsersApiController {
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  disableUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  disableUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return changed(this.users.disable(actor, `id:${id}`, expected));
   }
 
@@ -100,14 +103,14 @@ export class UsersApiController {
   })
   enableUser(
     @RequestedChange() { actor, id, expected, input: { overrideProduct } }: ChangeRequest,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return changed(this.users.enable(actor, `id:${id}`, overrideProduct === true, expected));
   }
 
   @Operation('delete', ':id', {
     summary: 'Deletes a user, and ends all sessions and grants',
   })
-  deleteUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Answer> {
+  deleteUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return deleted(this.users.delete(actor, `id:${id}`, expected));
   }
 }

@@ -126,7 +126,7 @@ function dependencies({ redis, audit, logouts, logout_queue: queue }: ServiceSta
 function keys({ keys: tokens, id_token_keys: idTokens, problems }: KeyList): Html {
   const time = (at: string | null) => (at === null ? t('never') : moment(at));
   return html`
-    ${problemBox(problems.map(({ what, remedy: action }) => `${what}: ${action}`))}
+    ${problemBox(problems.map(({ message, remedy: action }) => `${message}: ${action}`))}
     ${table(
       t('Token keys and ID token keys'),
       [t('Key'), t('Signs at'), t('Verifies at'), t('Missing at'), t('Last signature'), t('Needed until')],

@@ -90,7 +90,7 @@ async function list(options: JsonOption): Promise<void> {
       );
     }
     printLine(`\nProcesses that answered: ${printable(countByService(report.processes) || 'none')}`);
-    for (const { what, remedy } of report.problems) warn(`${what}; ${remedy}`);
+    for (const { message, remedy } of report.problems) warn(`${message}; ${remedy}`);
   });
 }
 

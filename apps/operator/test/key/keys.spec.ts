@@ -125,13 +125,13 @@ describe('the status of the running processes', () => {
     const report = async () =>
       jsonOf(await runCommand(['keys', 'list', '--json'], env)) as {
         id_token_keys: { id: string }[];
-        problems: { what: string }[];
+        problems: { message: string }[];
       };
     await database.query(insert, [kid, '1 hour']);
     const { id_token_keys: keys, problems } = await report();
     expect(keys).toContainEqual(expect.objectContaining({ id: kid, alg: 'RS256', signs_in: [] }));
     expect(problems).toEqual([
-      expect.objectContaining({ id: 'key_removed_early', what: expect.stringContaining(kid) }),
+      expect.objectContaining({ id: 'key_removed_early', message: expect.stringContaining(kid) }),
     ]);
     await database.query('UPDATE token_keys SET needed_until = now() WHERE id = $1', [kid]);
     expect((await report()).id_token_keys.map(({ id }) => id)).not.toContain(kid);

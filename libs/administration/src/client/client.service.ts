@@ -247,18 +247,14 @@ export class ClientService {
     if (!deletion) throw unknownClient(clientId);
     const { first, revokedGrants } = deletion;
     // Order matters: the broadcast stops new tokens before existing ones are revoked.
-    const unnoticed = await this.services.clientsChanged([clientId]);
+    const warnings = await this.services.clientsChanged([clientId]);
     const detail = { revoked_grants: revokedGrants };
     const record = { type: 'client.deleted', client_id: clientId, detail } as const;
-    const warnings = await this.announcer.revoked(
-      actor,
-      { client_id: clientId },
-      'the client is deleted',
-      record,
-    );
+    const owner = { client_id: clientId };
+    warnings.push(...(await this.announcer.applyRevocation(actor, owner, 'the client is deleted', record)));
     return {
       result: { client_id: clientId, deleted: true, deleted_before: !first, revoked_grants: revokedGrants },
-      announced: Promise.resolve([...unnoticed, ...warnings]),
+      announced: Promise.resolve(warnings),
     };
   }
 

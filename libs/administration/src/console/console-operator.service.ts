@@ -58,7 +58,7 @@ export class ConsoleOperatorService {
     if (!(await this.operators.grant(userId, role))) throw unknownUser(login);
     return {
       result: { user_id: userId, role },
-      announced: this.announcer.recorded(actor, {
+      announced: this.announcer.record(actor, {
         type: 'console_operator.granted',
         user_id: userId,
         detail: { role },
@@ -79,7 +79,7 @@ export class ConsoleOperatorService {
       });
     return {
       result: { user_id: userId, revoked: true },
-      announced: this.announcer.recorded(actor, { type: 'console_operator.revoked', user_id: userId }),
+      announced: this.announcer.record(actor, { type: 'console_operator.revoked', user_id: userId }),
     };
   }
 
@@ -89,7 +89,7 @@ export class ConsoleOperatorService {
    * @param subject identifies the operator, whose name may change, and be the former name of another
    */
   recordLogin(actor: Actor, subject: string, type: 'login.succeeded' | 'login.ended'): void {
-    const recorded = this.announcer.recorded(actor, { type, detail: { subject } });
+    const recorded = this.announcer.record(actor, { type, detail: { subject } });
     void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
   }
 

@@ -2,7 +2,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import {
   ADDRESS_CHECKS,
   type Addresses,
-  type Answer,
+  type ProbeResponse,
   examineAddresses,
   examineApi,
   examineMetadata,
@@ -51,14 +51,14 @@ async function examine(addresses: Addresses): Promise<Finding[]> {
 }
 
 /** Skips `header-cache`, because metadata may be cached. */
-function examineTransport(address: string, path: string, answer: Answer): Finding[] {
+function examineTransport(address: string, path: string, answer: ProbeResponse): Finding[] {
   return examineHeaders(address, address + path, answer).filter(({ check }) => check !== 'header-cache');
 }
 
 async function ask(
   address: string,
   path: string,
-  examineAnswer: (answer: Answer) => Finding[],
+  examineAnswer: (answer: ProbeResponse) => Finding[],
 ): Promise<Finding[]> {
   try {
     return examineAnswer(await get(address + path));
@@ -78,7 +78,7 @@ async function plainHttp(address: string): Promise<Finding[]> {
   return examinePlainHttp(address, await get(`http://${hostname}/`).catch(() => null));
 }
 
-async function get(url: string): Promise<Answer> {
+async function get(url: string): Promise<ProbeResponse> {
   const answer = await fetch(url, {
     redirect: 'manual',
     headers: { Origin: FOREIGN_ORIGIN },

@@ -47,7 +47,7 @@ export const ADDRESS_CHECKS = {
 const finding = findingOf(ADDRESS_CHECKS);
 
 /** Response to a GET request without credentials from an unknown origin. Redirects are not followed. */
-export interface Answer {
+export interface ProbeResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -103,7 +103,7 @@ export function isLoopback(address: string): boolean {
 }
 
 /** @param answer response of `http://` at the host of an https address; null without a response */
-export function examinePlainHttp(address: string, answer: Answer | null): Finding[] {
+export function examinePlainHttp(address: string, answer: ProbeResponse | null): Finding[] {
   if (!answer) return [];
   const target = answer.headers.get('location') ?? '';
   if (answer.status >= 300 && answer.status < 400 && /^https:/i.test(target)) return [];
@@ -117,7 +117,7 @@ export function examinePlainHttp(address: string, answer: Answer | null): Findin
 }
 
 /** RFC 8414 */
-export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answer): Finding[] {
+export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = BASE_URL + ENDPOINTS.authorizationServerMetadata;
   const metadata = fieldsOf(answer);
   if (!metadata) return noMetadata(subject, answer);
@@ -151,7 +151,7 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Answe
 }
 
 /** RFC 9728 */
-export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer: Answer): Finding[] {
+export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = API_URL + ENDPOINTS.protectedResourceMetadata;
   const metadata = fieldsOf(answer);
   if (!metadata) return noMetadata(subject, answer);
@@ -160,7 +160,7 @@ export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer
   );
 }
 
-export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
+export function examineApi({ API_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = API_URL + ENDPOINTS.me;
   if (answer.status !== 401)
     return finding(
@@ -178,7 +178,7 @@ export function examineApi({ API_URL }: Addresses, answer: Answer): Finding[] {
   );
 }
 
-export function examineMetrics(address: string, answer: Answer): Finding[] {
+export function examineMetrics(address: string, answer: ProbeResponse): Finding[] {
   if (answer.status !== 200 || !/^# (HELP|TYPE) /m.test(answer.body)) return [];
   return finding(
     'internal-port-public',
@@ -188,7 +188,7 @@ export function examineMetrics(address: string, answer: Answer): Finding[] {
   );
 }
 
-function fieldsOf({ status, body }: Answer): Readonly<Record<string, unknown>> | null {
+function fieldsOf({ status, body }: ProbeResponse): Readonly<Record<string, unknown>> | null {
   if (status !== 200) return null;
   try {
     const fields: unknown = JSON.parse(body);
@@ -211,7 +211,7 @@ function shown(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 200);
 }
 
-function noMetadata(subject: string, { status }: Answer): Finding[] {
+function noMetadata(subject: string, { status }: ProbeResponse): Finding[] {
   return finding(
     'metadata-wrong',
     subject,

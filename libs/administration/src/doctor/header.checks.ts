@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { Addresses, Answer } from './address.checks.js';
+import type { Addresses, ProbeResponse } from './address.checks.js';
 import { check, type Checks, type Finding, findingOf } from './finding.js';
 
 export const HEADER_CHECKS = {
@@ -40,7 +40,7 @@ const finding = findingOf(HEADER_CHECKS);
 const FORWARD_HEADERS = 'configure the proxy to forward the app’s headers unchanged';
 
 /** The login page sets cookies, and has the headers of every page. */
-export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Finding[] {
+export function examineLoginPage({ AUTH_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = AUTH_URL + ENDPOINTS.login;
   const policy = answer.headers.get('content-security-policy') ?? '';
   const findings = answer.headers.getSetCookie().flatMap((cookie) => weakCookie(AUTH_URL, subject, cookie));
@@ -68,7 +68,7 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: Answer): Findi
   return [...findings, ...examineHeaders(AUTH_URL, subject, answer)];
 }
 
-export function examineHeaders(address: string, subject: string, { headers }: Answer): Finding[] {
+export function examineHeaders(address: string, subject: string, { headers }: ProbeResponse): Finding[] {
   const findings: Finding[] = [];
   const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   const hsts = headers.get('strict-transport-security') ?? '';

@@ -49,7 +49,7 @@ export function examineKeys(
   if (processes.length === 0) return noneChecked(KEY_CHECKS, 'no process reports its keys');
   const disagreements = problems.flatMap((problem): Finding[] => {
     const id = checkOf(problem);
-    return id === null ? [] : finding(id, 'TOKEN_KEYS', problem.what, problem.remedy);
+    return id === null ? [] : finding(id, 'TOKEN_KEYS', problem.message, problem.remedy);
   });
   const states = keys.flatMap(({ id, signsIn, verifiesIn, record }): Finding[] => {
     if (!record) return [];

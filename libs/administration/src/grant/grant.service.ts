@@ -4,7 +4,7 @@ import { ClientStore } from '#database/client/client.store.js';
 import {
   type AdministeredGrant,
   GrantAdministrationStore,
-  type GrantOwner,
+  type GrantFilter,
 } from '#database/grant/grant-administration.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { AdministrationError, refusal, refuseInvalid } from '../administration.error.js';
@@ -60,7 +60,7 @@ export class GrantService {
     const { user_id, client_id } = await this.find(id);
     const revoked = await unlessOutdated('the grant', this.grants.revokeOne(id, expected?.version));
     const record = { type: 'grant.revoked', client_id, user_id, grant_id: id } as const;
-    const warnings = await this.announcer.revoked(actor, { user_id }, 'the grant is revoked', record);
+    const warnings = await this.announcer.applyRevocation(actor, { user_id }, 'the grant is revoked', record);
     return {
       result: { id, revoked: true, revoked_before: !revoked },
       announced: Promise.resolve(warnings),
@@ -97,7 +97,7 @@ export class GrantService {
     } catch (error) {
       failure = error;
     }
-    const warnings = await this.announcer.recorded(actor, revocationOf(owner, revoked));
+    const warnings = await this.announcer.record(actor, revocationOf(owner, revoked));
     if (failure instanceof AdministrationError) failure.warnings = warnings;
     if (failure !== undefined) throw failure;
     return { result: { revoked_grants: revoked }, announced: Promise.resolve(warnings) };
@@ -114,13 +114,13 @@ export class GrantService {
     const { userId, clientId = '' } = owner;
     const request = userId === undefined ? { client_id: clientId } : { user_id: userId };
     const announced = more
-      ? this.announcer.recorded(actor, record)
-      : this.announcer.revoked(actor, request, 'the grants are revoked', record);
+      ? this.announcer.record(actor, record)
+      : this.announcer.applyRevocation(actor, request, 'the grants are revoked', record);
     const warnings = await announced;
     return { result: { revoked_grants: revoked, more }, announced: Promise.resolve(warnings) };
   }
 
-  private async ownerOf({ user: login, client }: { user?: string; client?: string }): Promise<GrantOwner> {
+  private async ownerOf({ user: login, client }: { user?: string; client?: string }): Promise<GrantFilter> {
     const user = login === undefined ? undefined : await findUser(this.accounts, login);
     const clientId = client === undefined ? undefined : await identifyClient(this.clients, client);
     // All grants of a deleted client are already revoked.
@@ -130,7 +130,7 @@ export class GrantService {
 }
 
 /** One audit event per operation, not per grant. */
-function revocationOf({ userId, clientId }: GrantOwner, revoked: number): AuditRecord {
+function revocationOf({ userId, clientId }: GrantFilter, revoked: number): AuditRecord {
   return {
     type: userId === undefined && clientId === undefined ? 'operator.command' : 'grant.revoked',
     ...(clientId !== undefined && { client_id: clientId }),

@@ -39,7 +39,7 @@ export function idTokenKeyProblems(keys: readonly ReportedIdTokenKey[], now: Dat
     .map(({ id, record }) => ({
       id: 'key_removed_early',
       severity: 'warning',
-      what: `key ${id} of ID tokens may be needed until ${record?.neededUntil?.toISOString()}, and no process has it: applications refuse ID tokens that it signed`,
+      message: `key ${id} of ID tokens may be needed until ${record?.neededUntil?.toISOString()}, and no process has it: applications refuse ID tokens that it signed`,
       remedy: 'append the key to ID_TOKEN_KEYS again, unless you removed it because it leaked',
     }));
 }

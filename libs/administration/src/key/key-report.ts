@@ -28,7 +28,7 @@ export interface KeyProblem {
     | 'key_removed_early';
   /** `error`: valid tokens are being refused. `warning`: they may be, or a rollout is not complete. */
   readonly severity: 'error' | 'warning';
-  readonly what: string;
+  readonly message: string;
   readonly remedy: string;
 }
 
@@ -89,7 +89,7 @@ function problemsOf(
     ...silent.map((app): KeyProblem => ({
       id: 'no_process',
       severity: 'error',
-      what: `no process of ${app} answers: its keys are unknown`,
+      message: `no process of ${app} answers: its keys are unknown`,
       remedy: `start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status.${app}`,
     })),
     ...(signing.length > 1
@@ -97,7 +97,7 @@ function problemsOf(
           {
             id: 'signing_keys_differ',
             severity: 'warning',
-            what: `processes sign with different keys: ${signing.map(({ id, signsIn }) => `${id} in ${processNames(signsIn)}`).join('; ')}`,
+            message: `processes sign with different keys: ${signing.map(({ id, signsIn }) => `${id} in ${processNames(signsIn)}`).join('; ')}`,
             remedy: `if no rotation is being rolled out, ${SAME_EVERYWHERE}`,
           } as const,
         ]
@@ -115,7 +115,7 @@ function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[]
       {
         id: 'signing_key_unknown',
         severity: 'error',
-        what: `key ${id} signs in ${processNames(signsIn)}, and ${missing} does not know it: tokens are refused there`,
+        message: `key ${id} signs in ${processNames(signsIn)}, and ${missing} does not know it: tokens are refused there`,
         remedy: SAME_EVERYWHERE,
       },
     ];
@@ -124,7 +124,7 @@ function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[]
       {
         id: 'key_removed_early',
         severity: missingIn.length === processes ? 'warning' : 'error',
-        what: `key ${id} may be needed until ${record.neededUntil?.toISOString()}, and ${missing} does not have it: tokens that it signed are refused`,
+        message: `key ${id} may be needed until ${record.neededUntil?.toISOString()}, and ${missing} does not have it: tokens that it signed are refused`,
         remedy: 'put the key back at the end of TOKEN_KEYS, unless you removed it because it leaked',
       },
     ];
@@ -132,7 +132,7 @@ function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[]
     {
       id: 'verifying_keys_differ',
       severity: 'warning',
-      what: `key ${id} is unknown to ${missing}`,
+      message: `key ${id} is unknown to ${missing}`,
       remedy: 'finish the restart of all processes before the next step of a rotation',
     },
   ];

@@ -116,7 +116,7 @@ export class KeyService {
     const record = { type: 'operator.command', detail: { command: 'keys next', ...detail } } as const;
     return {
       result,
-      announced: this.announcer.recorded(actor, record).then((others) => [...warnings, ...others]),
+      announced: this.announcer.record(actor, record).then((others) => [...warnings, ...others]),
     };
   }
 

@@ -88,7 +88,7 @@ export function orderAfter({ action, keys }: Decision, ids: readonly string[]): 
 
 function requireEverywhere(ids: readonly string[], { processes, problems }: KeyReport): void {
   const silent = problems.find(({ id }) => id === 'no_process');
-  if (silent) throw new UnsafeStepError(`${silent.what}: ${silent.remedy}`);
+  if (silent) throw new UnsafeStepError(`${silent.message}: ${silent.remedy}`);
   const hasRing = ({ keys }: { keys: readonly { id: string }[] }) =>
     keys.length === ids.length && keys.every(({ id }, at) => id === ids[at]);
   const others = processes.filter((process) => !hasRing(process));

@@ -28,7 +28,7 @@ export class MigrationService {
       result: { applied, streams },
       announced:
         streams && applied.length > 0
-          ? this.announcer.recorded(actor, {
+          ? this.announcer.record(actor, {
               type: 'operator.command',
               detail: { command: 'migrate', applied },
             })

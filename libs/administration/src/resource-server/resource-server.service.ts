@@ -80,7 +80,7 @@ export class ResourceServerService {
         introspection_url: BASE_URL + ENDPOINTS.introspect,
         ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...described }),
       },
-      announced: this.announcer.recorded(actor, { type: 'resource_server.created', detail }),
+      announced: this.announcer.record(actor, { type: 'resource_server.created', detail }),
     };
   }
 

@@ -123,7 +123,7 @@ export class UserService {
         locale: created.locale,
         password: given === undefined ? password : null,
       },
-      announced: this.announcer.recorded(actor, { type: 'user.created', user_id: created.id }),
+      announced: this.announcer.record(actor, { type: 'user.created', user_id: created.id }),
     };
   }
 
@@ -140,7 +140,7 @@ export class UserService {
     const detail = { locale };
     return {
       result: { username, locale },
-      announced: this.announcer.recorded(actor, { type: 'user.updated', user_id: id, detail }),
+      announced: this.announcer.record(actor, { type: 'user.updated', user_id: id, detail }),
     };
   }
 
@@ -162,7 +162,7 @@ export class UserService {
       this.accounts.setPassword(id, hash, endSessions, expected?.version),
     );
     if (!changed) throw unknownUser(login);
-    const untold = endSessions ? await this.services.sessionsEnded(id) : [];
+    const warnings = endSessions ? await this.services.sessionsEnded(id) : [];
     const record = {
       type: 'user.password_changed',
       user_id: id,
@@ -175,7 +175,7 @@ export class UserService {
         password: given === undefined ? password : null,
         sessions_ended: endSessions,
       },
-      announced: this.announcer.recorded(actor, record).then((warnings) => [...untold, ...warnings]),
+      announced: this.announcer.record(actor, record).then((others) => [...warnings, ...others]),
     };
   }
 
@@ -191,12 +191,12 @@ export class UserService {
   async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
     await unlessOutdated(USER, this.users.endSessions(id, expected?.version));
-    const unnoticed = await this.services.sessionsEnded(id);
+    const warnings = await this.services.sessionsEnded(id);
     return {
       result: { id, username, logged_out: true },
       announced: this.announcer
-        .recorded(actor, { type: 'user.logged_out', user_id: id })
-        .then((warnings) => [...unnoticed, ...warnings]),
+        .record(actor, { type: 'user.logged_out', user_id: id })
+        .then((others) => [...warnings, ...others]),
     };
   }
 
@@ -214,7 +214,7 @@ export class UserService {
       user_id: id,
       detail: { revoked_grants: revokedGrants },
     } as const;
-    const warnings = await this.announcer.revoked(
+    const warnings = await this.announcer.applyRevocation(
       actor,
       { user_id: id },
       `${username} is disabled`,
@@ -246,7 +246,7 @@ export class UserService {
         disabled_before: wasDisabled,
         disabled_by: disabledBy,
       },
-      announced: this.announcer.recorded(actor, {
+      announced: this.announcer.record(actor, {
         type: 'user.enabled',
         user_id: id,
         detail: { disabled_by: disabledBy },
@@ -263,13 +263,13 @@ export class UserService {
     try {
       const disabled = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
       if (disabled?.first)
-        warnings.push(...(await this.announcer.recorded(actor, { type: 'user.disabled', user_id: id })));
+        warnings.push(...(await this.announcer.record(actor, { type: 'user.disabled', user_id: id })));
       warnings.push(...(await this.services.sessionsEnded(id)));
       await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
       const deleted = await this.accounts.delete(id);
       // Without name and email address: the audit trail outlives personal data.
       if (deleted)
-        warnings.push(...(await this.announcer.recorded(actor, { type: 'user.deleted', user_id: id })));
+        warnings.push(...(await this.announcer.record(actor, { type: 'user.deleted', user_id: id })));
       // Nonzero if the user was enabled and granted access between the two steps.
       if (deleted?.revokedGrants) await applyAll('is deleted');
       const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
@@ -309,7 +309,7 @@ export class UserService {
     return {
       result: users.counts,
       announced: hasChanged
-        ? this.announcer.recorded(actor, { type: 'user.imported', detail })
+        ? this.announcer.record(actor, { type: 'user.imported', detail })
         : Promise.resolve([]),
     };
   }

@@ -1,6 +1,6 @@
 import type { DatabaseFacts } from '#database/connection/database-inspection.js';
 import {
-  type Answer,
+  type ProbeResponse,
   examineAddresses,
   examineApi,
   examineMetadata,
@@ -19,7 +19,7 @@ const ADDRESSES = {
   API_URL: 'https://api.example.com',
 };
 
-const answer = (status: number, headers: Record<string, string> = {}, body: unknown = ''): Answer => ({
+const answer = (status: number, headers: Record<string, string> = {}, body: unknown = ''): ProbeResponse => ({
   status,
   headers: new Headers(headers),
   body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -36,7 +36,7 @@ describe('doctor: addresses', () => {
     expect(ids(examineAddresses(addresses))).toEqual(expected);
   });
 
-  it.each<[string, Answer | null, string[]]>([
+  it.each<[string, ProbeResponse | null, string[]]>([
     ['nothing answers', null, []],
     ['it redirects to https', answer(308, { location: 'https://auth.example.com/' }), []],
     ['it refuses', answer(404), []],
@@ -59,7 +59,7 @@ describe('doctor: addresses', () => {
     authorization_response_iss_parameter_supported: true,
   };
 
-  it.each<[string, Answer, string[]]>([
+  it.each<[string, ProbeResponse, string[]]>([
     ['in order', answer(200, {}, METADATA), []],
     [
       'of another issuer',

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { checkVersion } from '../outdated-version.error.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
-import { type GrantOwner, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
+import { type GrantFilter, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 
-export type { GrantOwner };
+export type { GrantFilter };
 
 export interface AdministeredGrant {
   readonly id: string;
@@ -38,7 +38,7 @@ export class GrantAdministrationStore {
     this.grants = dataSource.getRepository(GrantRecordEntity);
   }
 
-  async list(owner: GrantOwner, { ended, before, limit }: GrantPage): Promise<AdministeredGrant[]> {
+  async list(owner: GrantFilter, { ended, before, limit }: GrantPage): Promise<AdministeredGrant[]> {
     const query = this.withNames()
       .where(ownedBy(owner))
       .orderBy('grant.createdAt', 'DESC')
@@ -64,7 +64,7 @@ export class GrantAdministrationStore {
     return new Set(grants.map(({ id }) => id));
   }
 
-  countLive(owner: GrantOwner): Promise<{ readonly clientId: string; readonly count: number }[]> {
+  countLive(owner: GrantFilter): Promise<{ readonly clientId: string; readonly count: number }[]> {
     return this.grants
       .createQueryBuilder('grant')
       .select('grant.clientId', 'clientId')
@@ -93,12 +93,12 @@ export class GrantAdministrationStore {
   }
 
   /** Like `revokeOwned`. @param onBatch called with the number of grants that each batch revoked */
-  revoke(owner: GrantOwner, onBatch: (revoked: number) => void): Promise<void> {
+  revoke(owner: GrantFilter, onBatch: (revoked: number) => void): Promise<void> {
     return revokeOwned(this.dataSource, owner, onBatch);
   }
 
   /** Revokes one batch of the selected grants. @returns `more` if another call may find further ones */
-  revokeSome(owner: GrantOwner): Promise<{ readonly revoked: number; readonly more: boolean }> {
+  revokeSome(owner: GrantFilter): Promise<{ readonly revoked: number; readonly more: boolean }> {
     return revokeSome(this.dataSource, owner);
   }
 

@@ -18,7 +18,7 @@ export interface NewGrantRecord {
   continuesConsent?: boolean;
 }
 
-export interface GrantOwner {
+export interface GrantFilter {
   readonly userId?: number | undefined;
   readonly clientId?: string | undefined;
 }
@@ -172,7 +172,7 @@ export async function lockUser(manager: EntityManager, id: number): Promise<void
 }
 
 /** Omits undefined criteria, which TypeORM rejects. */
-export function ownedBy({ userId, clientId }: GrantOwner): { userId?: number; clientId?: string } {
+export function ownedBy({ userId, clientId }: GrantFilter): { userId?: number; clientId?: string } {
   return { ...(userId !== undefined && { userId }), ...(clientId !== undefined && { clientId }) };
 }
 
@@ -182,7 +182,7 @@ export function ownedBy({ userId, clientId }: GrantOwner): { userId?: number; cl
  */
 export async function revokeOwned(
   dataSource: DataSource,
-  owner: GrantOwner,
+  owner: GrantFilter,
   onBatch: (revoked: number) => void,
 ): Promise<void> {
   let batch: { readonly revoked: number; readonly more: boolean };
@@ -195,14 +195,14 @@ export async function revokeOwned(
 /** Revokes one batch, as `revokeOwned` does. @returns `more` if another call may find further grants */
 export async function revokeSome(
   dataSource: DataSource,
-  owner: GrantOwner,
+  owner: GrantFilter,
 ): Promise<{ readonly revoked: number; readonly more: boolean }> {
   const revoked = await dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner));
   return { revoked, more: revoked === BATCH };
 }
 
 /** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */
-async function revokeBatch(manager: EntityManager, owner: GrantOwner): Promise<number> {
+async function revokeBatch(manager: EntityManager, owner: GrantFilter): Promise<number> {
   const { userId, clientId } = owner;
   if (clientId !== undefined) await lockClient(manager, clientId);
   if (userId !== undefined) await lockUser(manager, userId);
