@@ -5,7 +5,7 @@ import { type ConsoleScenes, openConsoleScenes } from './support/console-scenes.
 
 const WIDTHS = [1280, 390];
 
-/** Pixels. At this width no table scrolls. */
+/** Width in pixels at which no table scrolls. */
 const WIDEST = 4000;
 
 let chromium: Browser;

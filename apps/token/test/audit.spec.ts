@@ -42,7 +42,7 @@ describe('the audit trail of the token app', () => {
     });
   });
 
-  it('has one event for all retries of a refresh token, and another one for retries of the next token', async () => {
+  it('has one event for all retries of a refresh token, and another for all retries of the next token', async () => {
     const first = await app.pair();
     const { body } = await refresh(first);
     for (let n = 0; n < 5; n++) expect((await refresh(first)).status).toBe(200);
@@ -60,7 +60,7 @@ describe('the audit trail of the token app', () => {
     ]);
   });
 
-  it('has a refused request with the reference of its response and the failed check', async () => {
+  it('records a refused request with the reference of its response and the failed check', async () => {
     const wrong = { ...app.redemption(await app.ourCode()), redirect_uri: 'https://app.example.com/other' };
     const { body } = await app.post('token', wrong);
     const [event] = await eventsOf((body as { error_reference: string }).error_reference);
@@ -74,7 +74,7 @@ describe('the audit trail of the token app', () => {
     });
   });
 
-  it('has an invalid DPoP proof with the client that the request names', async () => {
+  it('records an invalid DPoP proof with the client that the request names', async () => {
     const { client_id: id, client_secret: secret } = app.ours;
     const basic = { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
     for (const [body, headers] of [
@@ -91,7 +91,7 @@ describe('the audit trail of the token app', () => {
     }
   });
 
-  it('has the reuse of a code as an event of the trail, which refusals cannot displace', async () => {
+  it('records the reuse of a code in the stream that refusals cannot displace', async () => {
     const redemption = app.redemption(await app.ourCode());
     await app.post('token', redemption);
     const { body } = await app.post('token', redemption);
@@ -99,7 +99,7 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ type: 'token.reuse_detected', check: 'code_replayed' });
   });
 
-  it('has the reason why an API refused a token', async () => {
+  it('records the reason why an API refused a token', async () => {
     const { refresh_token: token } = await app.pair();
     await app.ask(SUBJECTS.introspect, { token });
     const [event] = await auditEvents(app.natsUrl, {
@@ -109,7 +109,7 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ service: 'token', error: 'invalid_token', check: 'wrong_kind' });
   });
 
-  it('has users that the product creates, disables and deletes', async () => {
+  it('records users that the product creates, disables and deletes', async () => {
     const identity = { issuer: 'https://login.example.com', external_id: 'audited' };
     const updated_at = new Date().toISOString();
     const user = { ...identity, email: 'audited@example.com', username: 'audited', name: 'A', updated_at };
@@ -127,7 +127,7 @@ describe('the audit trail of the token app', () => {
   it.each([
     ['disabling', SUBJECTS.userDisable, ['user.created', 'user.disabled']],
     ['deletion', SUBJECTS.userDelete, ['user.created', 'user.disabled', 'user.deleted']],
-  ])('has the %s of a user once, even if Redis fails first', async (name, subject, types) => {
+  ])('records the %s of a user once, even if Redis fails first', async (name, subject, types) => {
     const identity = { issuer: 'https://login.example.com', external_id: name };
     const user = {
       ...identity,
@@ -147,7 +147,7 @@ describe('the audit trail of the token app', () => {
     expect(events.map(({ type }) => type).filter((type) => type !== 'token.issued')).toEqual(types);
   });
 
-  it('never has a credential', async () => {
+  it('never contains a credential', async () => {
     const pair = await app.pair();
     await refresh(pair);
     await app.post('introspect', { token: pair.access_token, ...app.ours });

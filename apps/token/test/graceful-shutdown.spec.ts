@@ -46,7 +46,7 @@ it('the token app answers a NATS request in progress before it exits, and accept
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE users');
   const packet = JSON.stringify({ pattern: SUBJECTS.profile, data: { user_id: userId }, id: '1' });
-  // Longer timeout than the fixture's, because a busy machine may release the lock late.
+  // The timeout is longer than in the fixture, because a busy machine may release the lock late.
   const reply = nats.request(SUBJECTS.profile, packet, { timeout: PATIENCE_MS });
   reply.catch(() => undefined);
   await blocked(fixture);

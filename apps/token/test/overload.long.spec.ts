@@ -54,7 +54,7 @@ async function openLoop({
   return answers;
 }
 
-/** Opens a few at a time: a server's accept queue is short. */
+/** Opens a few connections at a time, because a server's accept queue is short. */
 async function openConnections(port: number, count: number): Promise<KeptConnection[]> {
   const opened: KeptConnection[] = [];
   while (opened.length < count) {
@@ -64,7 +64,7 @@ async function openConnections(port: number, count: number): Promise<KeptConnect
   return opened;
 }
 
-/** Connections: a second of work for the process, which is more than it can answer in time. */
+/** Number of connections: a second of work for the process, which is more than it can answer in time. */
 const CROWD = 4_000;
 const FEW = 64;
 /** Requests per second; more than any machine can serve. */
@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** A refresh that can be repeated: inside the retry window it changes nothing, at constant cost. */
+/** Returns a refresh that can be repeated at constant cost, because it changes nothing inside the retry window. */
 async function refreshRequest(): Promise<string> {
   const code = await app.code(app.ours.client_id, app.userId);
   const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...app.ours };
@@ -157,7 +157,8 @@ it('at twice its capacity the token app refuses early, keeps its throughput, and
   if (!crowd) throw new Error('nothing was measured');
   expect(crowd.refused.length).toBeGreaterThan(0);
   expect(crowd.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
-  // Per CPU second of the process, so that other load does not matter. Many connections also cost garbage collection.
+  // Compares requests per CPU second of the process, so that other load does not matter. Many connections also cost
+  // garbage collection.
   expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.35);
   expect(median(crowd.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
 

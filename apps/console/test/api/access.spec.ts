@@ -34,7 +34,7 @@ afterEach(async () => {
 
 afterAll(() => api.close());
 
-/** Statuses of every operation, by its id. */
+/** Calls every operation. @returns the status by operation id */
 async function walk(send: (method: string, path: string) => Promise<{ status: number }>) {
   const found: Record<string, number> = {};
   for (const { id, method, path } of OPERATIONS) found[id] = (await send(method, path)).status;
@@ -161,7 +161,7 @@ it('sends the challenge of RFC 6750 with a problem, and no permission for script
   expect((await api.call('options', '/clients')).headers['access-control-allow-methods']).toBeUndefined();
 });
 
-it('refuses a form, which other sites can send', async () => {
+it('rejects a form body, which other sites can send', async () => {
   const form = await request(api.console.server)
     .post('/admin/v1/clients')
     .set('Authorization', `Bearer ${(await api.registerClient()).accessToken}`)

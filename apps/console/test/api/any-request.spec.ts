@@ -8,7 +8,7 @@ beforeAll(async () => {
   api = await startAdminApi();
 });
 
-// Otherwise most requests would exceed the limit.
+// Without this reset, most requests would exceed the limit.
 beforeEach(async () => {
   await api.console.resetRateLimits();
 });

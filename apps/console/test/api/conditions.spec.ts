@@ -56,7 +56,7 @@ describe('If-Match', () => {
     expect(new Set([one.status, two.status])).toEqual(new Set([200, 412]));
   });
 
-  it('also guards users and resource servers', async () => {
+  it('also protects users and resource servers', async () => {
     const { body } = await api.call('post', '/resource-servers', { body: { name: 'Rooms API' } });
     const path = `/resource-servers/${body.id}`;
     expect((await api.call('delete', path)).status).toBe(428);
@@ -149,7 +149,7 @@ describe('Idempotency-Key', () => {
     const [record = ''] = (await api.console.redis.keys('console:idempotency:*')).filter(
       (name) => !before.has(name),
     );
-    // The record as it is before the change.
+    // Before the change, the record contains only these fields.
     const { answer: _, ...claimed } = JSON.parse((await api.console.redis.get(record)) ?? '') as Record<
       string,
       unknown

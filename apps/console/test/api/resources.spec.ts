@@ -92,7 +92,7 @@ it('creates, changes, disables and deletes a user', async () => {
     created.body.password,
   );
   expect((await api.call('post', `${path}/logout`, { headers: ANY })).body.logged_out).toBe(true);
-  // Without the authorize app.
+  // The authorize app is not running.
   expect((await api.call('get', `${path}/sessions`)).status).toBe(503);
   expect((await api.call('post', `${path}/disable`, { headers: ANY })).body.disabled).toBe(true);
   expect((await api.call('post', `${path}/enable`, { headers: ANY })).body.disabled).toBe(false);
@@ -143,7 +143,7 @@ it('explains a refused request, and reports events, findings and keys', async ()
   expect((await api.call('get', '/keys')).body.keys).toHaveLength(1);
 });
 
-describe('by the index of the audit trail', () => {
+describe('the API, with an index of the audit trail,', () => {
   it('counts the refused requests of an application in whole hours', async () => {
     const { client_id: id } = await api.fixture.client();
     const hour = new Date(Math.floor(Date.now() / 3_600_000 - 1) * 3_600_000);

@@ -69,7 +69,7 @@ describe('an application with a metadata document', () => {
 });
 
 describe('creating an application', () => {
-  it('asks step by step, and ends with everything for its owner and the secret', async () => {
+  it('asks step by step, and ends with the secret and the text for its owner', async () => {
     const page = await create(admin, IDENTITY, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
     expect(page.status).toBe(201);
     expect(page.text).toMatch(/scs_[\w-]{43}/);
@@ -140,7 +140,7 @@ describe('creating an application', () => {
     expect(page.text).not.toContain('scs_');
   });
 
-  it('shows text of an application as text', async () => {
+  it('escapes text of an application', async () => {
     const id = await created('<script>alert(1)</script>');
     const page = await admin.get(`/applications/${id}`);
     expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
@@ -290,7 +290,7 @@ describe('secrets', () => {
     expect((await admin.get(`${path}/secrets/new`)).text).toContain(`action="${path}/secrets/new"`);
   });
 
-  it('does not revoke what became the last secret after the page was shown', async () => {
+  it('does not revoke a secret that became the last one after the page was shown', async () => {
     const id = await created();
     await admin.submit(
       await admin.get(`/applications/${id}/secrets/new`),
@@ -332,7 +332,7 @@ describe('the logo', () => {
     expect((await admin.get(`/applications/${id}/logo/image`)).status).toBe(404);
   });
 
-  it('is refused with the reason, and a form without its token or with too many bytes', async () => {
+  it('is refused with the reason, like a form without its token or with too many bytes', async () => {
     const id = await created();
     const refused = await upload(id, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
     expect(refused.status).toBe(400);
@@ -402,7 +402,7 @@ describe('the console, before a dangerous step,', () => {
     expect(await shows(admin, 'ada')).toEqual([200, true]);
   });
 
-  it('keeps one form of an operator', async () => {
+  it('keeps only one form per operator', async () => {
     const first = await admin.get('/applications/new');
     app.clock.ahead = 11 * 60_000;
     for (let sent = 0; sent < 20; sent++)
@@ -472,7 +472,7 @@ describe('roles', () => {
       for (const page of ['new', `${id}/edit`, `${id}/delete`, `${id}/secrets/new`])
         expect(await status(browser, `/applications/${page}`)).toBe(403);
     }
-    // The forms of an admin, sent with the cookies of the others.
+    // Sends the forms of an admin with the cookies of the other operators.
     const disable = await admin.get(`/applications/${id}`);
     expect((await viewer.submit(disable, {}, `/applications/${id}/disable`)).status).toBe(403);
     const own = await support.get(`/applications/${id}`);
@@ -480,6 +480,6 @@ describe('roles', () => {
   });
 });
 
-it('does not answer for an application that does not exist', async () => {
+it('answers 404 for an application that does not exist', async () => {
   expect((await admin.get('/applications/nobody')).status).toBe(404);
 });

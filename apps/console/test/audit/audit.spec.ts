@@ -109,7 +109,7 @@ it('says what is wrong with a filter, and keeps it', async () => {
   expect(page.text).toContain('value="nobody@example.com"');
 });
 
-describe('with many events', () => {
+describe('the audit page, with many events,', () => {
   const stored: AuditEvent[] = [];
 
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe('with many events', () => {
     }
   });
 
-  it('leads from page to page with the same filters', async () => {
+  it('links from page to page with the same filters', async () => {
     let page = await viewer.get('/audit?client=many&type=token.issued');
     const ids: string[] = [];
     for (let pages = 0; pages < 3; pages++) {
@@ -151,7 +151,7 @@ describe('with many events', () => {
   });
 });
 
-describe('without JetStream', () => {
+describe('the audit page, without JetStream,', () => {
   let nats: RestartableNats;
   let other: ConsoleApp;
 

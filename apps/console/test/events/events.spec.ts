@@ -98,7 +98,7 @@ it('charts the activity of an application, with the numbers as a table, causes w
   expect((await viewer.get(`/applications/${CLIENT}`)).text).toContain(`/events?client=${CLIENT}`);
 });
 
-it('shows text of a request as text', async () => {
+it('escapes text of a request', async () => {
   await store({
     type: 'request.refused',
     reference: 'markupmarkup',

@@ -14,7 +14,7 @@ let processes: AppProcess[];
 let app: ConsoleApp;
 let admin: Browser;
 
-// Real processes answer.
+// Starts real processes, which answer the checks.
 beforeAll(async () => {
   services = await isolate();
   const settings = { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS };
@@ -50,7 +50,7 @@ it('examines the installation in the background, and shows findings, processes a
   });
   expect(page.text).toContain('<bdi>vera</bdi>');
   expect(wordsOf(page)).toContain('CLOCK_SKEW=4');
-  // The token app has none.
+  // The token app has no CONSOLE_URL.
   expect(wordsOf(page)).toContain('CONSOLE_URL=http://localhost:3004');
   expect(page.text).toContain('Findings, the most severe first');
   expect(wordsOf(page)).toMatch(/token \S+:\d+/);
@@ -92,7 +92,7 @@ describe('key rotation', () => {
     expect(wrong.text).not.toContain(other);
   });
 
-  it('is for an admin with a login of the last ten minutes', async () => {
+  it('requires an admin with a login within the last ten minutes', async () => {
     const form = await admin.get('/health/keys');
     for (const role of ['viewer', 'support'] as const) {
       const browser = await app.operator(role);

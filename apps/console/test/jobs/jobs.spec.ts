@@ -11,7 +11,7 @@ let app: ConsoleApp;
 let support: Browser;
 
 beforeAll(async () => {
-  // Roles are stored, so that they can end.
+  // The console stores roles, so that a test can remove them.
   app = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' });
   support = await operator('support');
 });
@@ -48,7 +48,7 @@ async function applications(count: number): Promise<string[]> {
   return ids;
 }
 
-/** Versions: 1 is unchanged, and 2 changed once. */
+/** Returns the versions of applications: 1 if unchanged, 2 if changed once. */
 const versions = async (ids: readonly string[]): Promise<number[]> => {
   const rows = await app.sql<{ version: number }>(
     'SELECT version FROM clients WHERE client_id = ANY($1) ORDER BY array_position($1, client_id)',
@@ -183,7 +183,7 @@ describe('a job whose process was killed', () => {
   });
 });
 
-it('continues only after a login of the last ten minutes, like the beginning of a job', async () => {
+it('continues only after a login within the last ten minutes, as for a new job', async () => {
   const [id = ''] = await applications(1);
   const jobs = new JobStore(app.redis);
   const job = { id: 's'.repeat(22), action: 'disable-applications', operator: 'ada', items: [id], total: 1 };
@@ -238,7 +238,7 @@ describe('a running job', () => {
     expect(await versions(ids)).toEqual([2, 2, 2]);
   });
 
-  it('does for each item what the present role of its operator permits', async () => {
+  it('handles each item as the current role of its operator permits', async () => {
     const ids = await applications(3);
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
     ids[2] = await asApiClient(ids[2] ?? '');
@@ -310,7 +310,7 @@ it('shows once that running services were not informed of the changes', async ()
   await nats.close();
 });
 
-it('needs the role support, a recent login, and a selection', async () => {
+it('a job needs the role support, a recent login, and a selection', async () => {
   const [id = ''] = await applications(1);
   const viewer = await operator('viewer');
   expect((await select(viewer, 'disable-applications', [id])).status).toBe(403);

@@ -70,7 +70,7 @@ it('stores no key in Redis that contains the cookie or name of an operator', asy
   expect(keys.some((key) => key.includes(cookie) || key.includes('grace'))).toBe(false);
 });
 
-it('accepts no session that another process has written to Redis, or moved to another cookie', async () => {
+it('rejects a session that another process wrote to Redis, or that was moved to another cookie', async () => {
   const keyOf = (cookie: string) =>
     `console:session:${createHash('sha256').update(cookie).digest('base64url')}`;
   const browserWith = async (session: string) => {

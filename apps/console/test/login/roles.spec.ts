@@ -4,7 +4,7 @@ import type { Browser } from '#test/support/browser.js';
 import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
 import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
 
-/** Least role of every page; null without a login. A new page must be added here. */
+/** Minimum role for every page; null for pages without a login. Add each new page. */
 const PAGES: Readonly<Record<string, Role | null>> = {
   'GET /': 'viewer',
   'GET /login': null,
@@ -59,7 +59,7 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'POST /health/keys/id-token': 'admin',
 };
 
-/** Steps that need a login of the last ten minutes. A new dangerous step must be added here. */
+/** Routes that require a login within the last ten minutes; add each new sensitive route. */
 const DANGEROUS = [
   'GET /applications/new',
   'POST /applications/new',
@@ -79,7 +79,7 @@ const DANGEROUS = [
   'POST /health/keys/id-token',
 ];
 
-/** Roles and other checks of the HTTP API have their own tests. */
+/** Excluded here: the HTTP API has its own tests. */
 const API = '/admin/v1';
 const FORBIDDEN = /this needs the role/;
 

@@ -62,7 +62,7 @@ export async function startAdminApi() {
 
   return {
     console,
-    /** Between the console and Redis. */
+    /** Proxy between the console and Redis. */
     proxy,
     fixture,
     services,

@@ -71,7 +71,9 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     ),
     browser: (): Browser => new Browser(app.getHttpServer()),
 
-    /** Logs in, authenticated at this moment. @returns the last response before the page that required the login */
+    /**
+     * Logs in with an authentication at this moment. @returns the last response before the page that required the login
+     */
     async logIn(browser: Browser, claims: JWTPayload, page = '/') {
       const login = `/login?page=${encodeURIComponent(page)}`;
       return provider.logIn(

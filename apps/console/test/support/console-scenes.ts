@@ -112,7 +112,7 @@ export async function openConsoleScenes() {
     await page.locator(`[name=${field}]`).fill(value);
     await press(page, 'Review changes');
   };
-  /** The application has one secret again. */
+  /** Deletes all secrets of the application except the first one. */
   const oneSecret = () =>
     app.sql(
       `DELETE FROM client_secrets WHERE client_id = $1
@@ -135,7 +135,7 @@ export async function openConsoleScenes() {
       await open(page);
     };
   const asViewer = (open: Scene) => as('viewer', open);
-  /** Opens a job in a state that a real one has for moments only. */
+  /** Opens a job in a state that a real job has only briefly. */
   const job =
     (fields: Record<string, string | number>, failures: readonly string[] = []): Scene =>
     async (page) => {
@@ -169,7 +169,7 @@ export async function openConsoleScenes() {
     await page.locator('[name=tokenKeys]').fill(keys);
     await press(page, 'Next step');
   };
-  /** The login provider sends the operator back. @param group of the operator */
+  /** Returns from the login provider to the console. @param group group of the operator */
   const logIn = async (page: Page, group: string, more: Record<string, string> = {}) => {
     app.provider.state.forgery = { claims: { groups: [group], preferred_username: 'ada' } };
     await page.context().clearCookies();

@@ -63,7 +63,7 @@ describe('the commands of the operator', () => {
       expect(JSON.stringify(events)).not.toContain(hidden);
   });
 
-  it('records created, changed and enabled users by id', async () => {
+  it('record created, changed and enabled users by id', async () => {
     const given = ['--email', 'eve@example.com', '--username', 'eve', '--name', 'Eve', '--json'];
     const { id, password } = jsonOf(await run('user', 'create', ...given)) as {
       id: number;
@@ -109,7 +109,7 @@ describe('operator audit search', () => {
     expect((await audit('search', '--client', 'nobody')).stdout).toBe('No events found.\n');
   });
 
-  it('accepts the name of an application, but never takes a generated id for a name', async () => {
+  it('accepts the name of an application, but never treats a generated id as a name', async () => {
     const register = async (name: string) => {
       const given = ['--name', name, '--redirect-uri', 'https://a.example/cb', '--json'];
       return jsonOf(await run('client', 'create', ...given)) as { client_id: string };

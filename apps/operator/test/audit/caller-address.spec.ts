@@ -101,7 +101,7 @@ describe('explain for a reused refresh token', () => {
     expect(json).toMatchObject({ uses: [{}, { address: '2001:db8::1' }, {}] });
   });
 
-  it('shows address and user agent in the audit commands', async () => {
+  it('is consistent with audit search, which shows address and user agent', async () => {
     const { stdout } = await runCommand(['audit', 'search', '--client', client.client_id], env);
     expect(stdout).toMatch(/^time .* address +user_agent +summary$/m);
     expect(stdout).toMatch(/ 2001:db8::1 +curl\/8\.5\.0 /);

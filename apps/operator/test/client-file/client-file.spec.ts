@@ -284,7 +284,7 @@ describe('operator client import', () => {
     expect(await bench.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
   });
 
-  it('revokes secrets that are missing from the list, and keeps all without a list', async () => {
+  it('revokes secrets that are missing from the list, and keeps every secret without a list', async () => {
     const { client_id: id } = await create();
     const before = await exported(id);
     await client('secret', 'rotate', id);
@@ -406,7 +406,7 @@ clients:
   });
 
   it.each([
-    ['no YAML', 'version: 1\nclients: [', /^error: line 2: /m],
+    ['not YAML', 'version: 1\nclients: [', /^error: line 2: /m],
     ['a repeated key', 'version: 1\nversion: 1\nclients: []', /^error: line 2: Map keys must be unique/m],
     ['text', 'hello', /^error: line 1: it must be a map with version: 1/m],
     ['another version', 'version: 2\nclients: []', /^error: line 1: version must be 1/m],

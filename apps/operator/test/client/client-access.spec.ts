@@ -138,7 +138,7 @@ describe('operator client import', () => {
 });
 
 describe('operator client delete', () => {
-  it('invalidates every token of the client immediately, even cached ones, and of no other client', async () => {
+  it('invalidates every token of the client immediately, even cached ones, and no token of another client', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
     const [first, second, kept] = [await pair(client), await pair(client), await pair(other)];
     for (const each of [first, second, kept]) expect(await me(each)).toBe(200);

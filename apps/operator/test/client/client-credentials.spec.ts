@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('operator client create --grant-type client_credentials', () => {
-  it('registers an API client: keys and scopes, and nothing about users', async () => {
+  it('registers an API client with keys and scopes, and without settings for users', async () => {
     expect(created).toEqual({
       client_id: expect.stringMatching(/^sc_/),
       client_secret: null,
@@ -60,7 +60,7 @@ describe('operator client create --grant-type client_credentials', () => {
     expectRefused(await client([...own, ...args]), problem);
   });
 
-  it('refuses one without keys, and any without a console', async () => {
+  it('refuses an API client without keys, and every API client without a console', async () => {
     const withoutKeys = own.filter((word) => !word.startsWith('--jwks') && !word.endsWith('jwks.json'));
     expectRefused(await client([...withoutKeys, '--scope', 'admin:read']), /--jwks is missing/);
     expectRefused(await client([...own, '--scope', 'admin:read'], {}), /set CONSOLE_URL/);

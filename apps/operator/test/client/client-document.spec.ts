@@ -61,7 +61,7 @@ describe('an application with a metadata document', () => {
     expect(jsonOf(await client('enable', url, '--json'))).toMatchObject({ disabled: false });
   });
 
-  it('keeps what its document says, and takes the scopes of the operator', async () => {
+  it('keeps the values of its document, and gets the scopes of the operator', async () => {
     const url = await admitted();
     for (const change of [
       ['--name', 'Other'],

@@ -37,7 +37,7 @@ async function create(...args: string[]): Promise<Record<string, unknown> & { cl
 }
 
 describe('operator client create with keys', () => {
-  it('prints no secret, but how to authenticate, and stores public members only', async () => {
+  it('prints how to authenticate instead of a secret, and stores only public members', async () => {
     const made = await create('--jwks', await oneKey());
     expect(made).toMatchObject({
       client_secret: null,
@@ -89,7 +89,7 @@ describe('operator client create with keys', () => {
     expect(await bench.counts()).toEqual(before);
   });
 
-  it('refuses contradictions and other addresses', async () => {
+  it('refuses contradictory options, a missing file, and addresses that are not https URLs', async () => {
     const path = await oneKey();
     const refused = async (...args: string[]) => client('create', ...GIVEN, ...args);
     expectRefused(
@@ -109,7 +109,7 @@ describe('operator client create with keys', () => {
 });
 
 describe('an application', () => {
-  it('with keys gets no secret: each command of secrets refuses, and says how to change that', async () => {
+  it('with keys gets no secret: each secret command refuses it, and says how to change that', async () => {
     const { client_id: id } = await create('--jwks', await oneKey());
     for (const args of [
       ['rotate', id],
@@ -141,7 +141,7 @@ describe('an application', () => {
     expectRefused(await client('update', id, '--jwks', await oneKey()), /a public client has no keys/);
   });
 
-  it('rotates its keys by a set with both, then with the new one', async () => {
+  it('rotates its keys: first to a set with both keys, then to the new key', async () => {
     const { client_id: id } = await create('--jwks', await oneKey());
     const both = await file({ keys: [jwk(publicKey, { kid: 'a' }), jwk(other, { kid: 'b' })] });
     const keys = async (path: string) =>
@@ -193,7 +193,7 @@ describe('an application', () => {
     });
   });
 
-  it('reads in its hand-over how to authenticate', async () => {
+  it('has a hand-over text that explains how to authenticate', async () => {
     const { client_id: id } = await create('--jwks-uri', 'https://app.example.com/jwks.json');
     const env = { ...bench.env, API_URL: 'https://api.example.com' };
     const { stdout: markdown } = await runOperator(['client', 'handover', id], env);

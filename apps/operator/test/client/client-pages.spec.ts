@@ -57,7 +57,7 @@ function png(
   return Buffer.concat([signature, ...chunks, Buffer.alloc(padding)]);
 }
 
-/** Noise, which does not compress. */
+/** Image of noise, which does not compress. */
 const NOISE = sharp(
   Uint8Array.from({ length: 32 * 32 * 3 }, (_, index) => (index * 2_654_435_761) >>> 24),
   { raw: { width: 32, height: 32, channels: 3 } },
@@ -69,8 +69,8 @@ const [JPEG, PROGRESSIVE, WEBP, LOSSLESS] = await Promise.all([
   NOISE.clone().webp({ lossless: true }).toBuffer(),
 ]);
 
-describe('the client settings of the consent page', () => {
-  it('include optional scopes and first-party status, which client show prints', async () => {
+describe('operator client, with settings for the consent page,', () => {
+  it('registers optional scopes and first-party status, which client show prints', async () => {
     const optional = ['--optional-scope', 'bookings:write', '--optional-scope', 'bookings:read'];
     const id = await create(...SCOPES, ...optional, '--first-party');
     expect(await show(id)).toMatchObject({
@@ -83,7 +83,7 @@ describe('the client settings of the consent page', () => {
     expect(stdout).toMatch(/^logo +none$/m);
   });
 
-  it('can be changed one by one', async () => {
+  it('changes the settings one by one', async () => {
     const id = await create(...SCOPES);
     const before = await show(id);
     await update(id, '--first-party', 'true');
@@ -108,13 +108,13 @@ describe('the client settings of the consent page', () => {
     expect(await show(id)).toEqual({ ...before, version: 7, name: 'Renamed' });
   });
 
-  it('drop a removed scope from the optional scopes', async () => {
+  it('drops a removed scope from the optional scopes', async () => {
     const id = await create(...SCOPES, '--optional-scope', 'bookings:read bookings:write');
     const updated = await update(id, '--scope', 'profile:read bookings:read');
     expect(updated['optional_scopes']).toEqual(['bookings:read']);
   });
 
-  it('are refused unless true or false, or if an optional scope is not among the scopes', async () => {
+  it('rejects invalid values, and optional scopes outside the scopes', async () => {
     const id = await create();
     const before = await show(id);
     const wrong: [string[], RegExp][] = [

@@ -26,7 +26,7 @@ describe('operator client create --grant device', () => {
       expect(markdown).not.toContain(other);
   });
 
-  it('registers a tool that uses both, until the grant is removed', async () => {
+  it('registers a tool that uses both grants, and removes the device grant later', async () => {
     const { client_id: id } = await created('--grant', 'device', '--redirect-uri', CALLBACK);
     expect(await shown(id)).toMatchObject({ grant_types: ['authorization_code', DEVICE_CODE] });
     const { stdout: markdown } = await client(['handover', id]);
@@ -54,7 +54,7 @@ describe('operator client create --grant device', () => {
   });
 });
 
-it('a file of clients keeps the device grant', async () => {
+it('a client file contains the device grant', async () => {
   const { client_id: id } = await created('--grant', 'device');
   const { stdout: exported } = await client(['export']);
   expect(exported).toContain(`- ${DEVICE_CODE}`);

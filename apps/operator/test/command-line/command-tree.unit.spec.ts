@@ -39,7 +39,7 @@ describe('every command', () => {
     (path, command) => {
       expect(command.exampleLines).not.toEqual([]);
       for (const line of command.exampleLines) {
-        // Without quoted values. A pipe may join several commands.
+        // Removes quoted values. A pipe may join several commands.
         const parts = line.replaceAll(/"[^"]*"|\\\n/g, ' ').split('|');
         const named = parts.map((part) => {
           const words = part

@@ -47,7 +47,7 @@ describe('an id that begins with a hyphen', () => {
     },
   );
 
-  it.each([[['--', '--yes']], [['--', '--help']]])('may be the name of an option in %j', (args) => {
+  it.each([[['--', '--yes']], [['--', '--help']]])("may equal an option's name after `--`: %j", (args) => {
     expect(parsed(...args)).toEqual([args[1], {}]);
   });
 
@@ -67,7 +67,7 @@ describe('an id that begins with a hyphen', () => {
     expect(got).toEqual(['-a', 'b', { force: true }, 'a', '-b', {}, '-a', '--b', {}]);
   });
 
-  it('is not an unknown option', () => {
+  it('is not reported as an unknown option', () => {
     expect(() => parsed('--yess')).toThrow(/unknown option/);
     expect(() => parsed(ID, '--yess')).toThrow(/unknown option/);
   });

@@ -96,7 +96,7 @@ describe('operator', () => {
     for (const name of ['AUTH_URL', 'BASE_URL', 'NATS_URL']) expect(stderr).toContain(name);
   });
 
-  it('names both ways to set a database when there is none, and only one in production', async () => {
+  it('names both ways to set a missing database, and only one in production', async () => {
     const [none, production] = await Promise.all([
       bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
       runWithRunFile(running(), ['client', 'list'], { NODE_ENV: 'production' }),
@@ -124,7 +124,7 @@ describe('operator', () => {
   });
 
   it('explains how to read run.json when access is denied', async () => {
-    // A directory, because root can read any file.
+    // Creates a directory, because root can read any file.
     await mkdir(join(bench.localDir, 'run.json'));
     const { code, stderr } = await bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir });
     await rm(join(bench.localDir, 'run.json'), { recursive: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseFileSync } from '@swc/core';
 import { check } from 'recheck';
 
-/** False positives: linear in the context in which they are used. */
+/** False positives: these expressions are linear in the context in which they are used. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   [String.raw`/"(?:[^"\\]|\\.)*"/g`]: 'the text is valid JSON: every quote that opens a string is closed',
   [String.raw`/^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/`]: 'the length is checked first',

@@ -16,7 +16,7 @@ describe('a suggested command', () => {
     );
   });
 
-  it('begins like the running one', () => {
+  it('begins like the running command', () => {
     const started = process.env.npm_lifecycle_script;
     process.env.npm_lifecycle_script = 'operator';
     try {

@@ -13,7 +13,7 @@ describe('a table', () => {
     ['needed_until', '2026-11-22 19:00Z'],
     ['first', '2026-11-22T19:00:00.000Z'],
     ['last', '18:43:58.871'],
-  ])('never shortens a time, whatever its column is called: %s', (name, time) => {
+  ])('never shortens a time, whatever the name of its column: %s', (name, time) => {
     const rows = [[time, 'Calendar Connect for Teams']];
     for (const columns of [22, 28, 36, 42])
       expect(tableLines([name, 'name'], rows, columns).join('\n')).toContain(time);

@@ -4,7 +4,7 @@ import { expectRefused, jsonOf } from '../support/run-operator.js';
 const bench = useOperatorBench();
 const run = (...args: string[]) => bench.run(['console', ...args]);
 
-it('gives a user a role, replaces it, and removes it', async () => {
+it('operator console gives a user a role, replaces it, and removes it', async () => {
   const user = ['--email', 'ada@example.com', '--username', 'ada', '--name', 'Ada', '--password-stdin'];
   await bench.run(['user', 'create', ...user], undefined, 'a long enough password\n');
   expect(jsonOf(await run('grant', 'ada@example.com', '--role', 'viewer', '--json'))).toMatchObject({
@@ -17,7 +17,7 @@ it('gives a user a role, replaces it, and removes it', async () => {
   expectRefused(await run('revoke', 'ada'), /has no role in the console/);
 });
 
-it('refuses an unknown role and an unknown user', async () => {
+it('operator console refuses an unknown role and an unknown user', async () => {
   expectRefused(await run('grant', 'ada', '--role', 'king'), /must be one of viewer, support, admin/);
   expectRefused(await run('grant', 'nobody@example.com', '--role', 'viewer'), /no user logs in here as/);
 });

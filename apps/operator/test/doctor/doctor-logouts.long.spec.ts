@@ -125,7 +125,7 @@ it('explain reports the cause of a delay, before the token is dropped', async ()
 
 it('the metrics have the depth of the queue and the age of its oldest log-out', async () => {
   const metrics = await (await fetch(`${token.internalUrl}/metrics`)).text();
-  // The delayed logout token.
+  // The queue contains the delayed logout token.
   expect(metrics).toMatch(/^oauth_logout_queue_messages\{service="token"\} [1-9]/m);
   expect(metrics).toMatch(/^oauth_logout_queue_oldest_seconds\{service="token"\} \d+\.\d+$/m);
 });

@@ -89,7 +89,7 @@ describe('explain for requests to the running product', () => {
     const explanation = await explain(reference, [token], 2);
     expect(explanation).toMatchObject({
       check: 'revoked',
-      // Only the record of the grant has them.
+      // Only the record of the grant contains these values.
       client_id: client.client_id,
       user_id: userId,
       around: expect.arrayContaining([expect.objectContaining({ type: 'grant.revoked' })]),

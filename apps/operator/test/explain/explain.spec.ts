@@ -63,7 +63,7 @@ describe('a forged event', () => {
     const { code, stdout, stderr } = await bench.run(['explain', 'forged_keys_']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('title');
-    // No control characters, and so no colours, without a terminal.
+    // The output has no control characters, and therefore no colours, without a terminal.
     expect(stdout).not.toMatch(/[^\P{C}\n]/u);
   });
 

@@ -13,7 +13,7 @@ interface Granted {
   readonly accessToken: string;
 }
 
-/** A live grant whose access token is in the cache of the API. */
+/** Creates a live grant, whose access token is in the cache of the API. */
 async function granted(client: TestClient, userId: number): Promise<Granted> {
   const code = await fixture.code(client.client_id, userId);
   const answer = await fetch(`${urls.token}/api/auth/oauth/token`, {

@@ -50,7 +50,7 @@ afterAll(async () => {
   await services.close();
 });
 
-/** Waits for all four processes: a busy one may miss a round. */
+/** Waits for the answers of all four processes, because a busy process may miss a round. */
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
   await until('every process answers', 60_000, async () => {

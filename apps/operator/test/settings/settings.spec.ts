@@ -65,7 +65,7 @@ describe('the settings of the commands', () => {
   const wanted = new Map<string, Set<string>>();
   for (const [command, , needs] of COMMANDS)
     for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
-  // Only for --grant-type client_credentials.
+  // The commands need it only for --grant-type client_credentials.
   wanted.set('CONSOLE_URL', new Set(['client create', 'client handover']));
 
   it('are listed in the help', async () => {

@@ -39,7 +39,7 @@ const none = {
   bad_lines: [],
 };
 
-it('creates users with existing password hashes, and updates them when repeated', async () => {
+it('operator user import creates users with existing password hashes, and updates them when repeated', async () => {
   const ada = { email: 'ada@example.com', username: 'ada', name: 'Ada', password_hash: passwordHash };
   const grace = { email: 'grace@example.com', name: 'Grace', issuer, external_id: '7', disabled: true };
   const linus = { email: 'linus@example.com' };
@@ -74,7 +74,7 @@ it('creates users with existing password hashes, and updates them when repeated'
   });
 });
 
-it('treats an email address as verified only if the file says so', async () => {
+it('operator user import treats an email address as verified only if the file says so', async () => {
   const lines = [
     { email: 'a@example.com', email_verified: true },
     { email: 'b@example.com', email_verified: false },
@@ -91,7 +91,7 @@ it('treats an email address as verified only if the file says so', async () => {
   expect(verified.map(({ email }) => email)).toEqual(['a@example.com', 'd@example.com']);
 });
 
-it('reports a user who was deleted after the change, and does not create them', async () => {
+it('operator user import reports a user who was deleted after the change, and does not create them', async () => {
   const line = { issuer, external_id: 'gone', email: 'gone@example.com', updated_at: '2026-01-01T00:00:00Z' };
   const path = await file('gone.jsonl', line);
   await bench.rows(`INSERT INTO deleted_identities VALUES (deleted_identity($1, 'gone'), now())`, [issuer]);
@@ -102,7 +102,7 @@ it('reports a user who was deleted after the change, and does not create them', 
   expect(await users()).toEqual([]);
 });
 
-it('reports each bad line with its number and every reason, imports the others, and exits with 3', async () => {
+it('operator user import reports each bad line with its number and every reason, imports the others, and exits with 3', async () => {
   await bench.rows(
     `INSERT INTO users (username, email, name, issuer, external_id) VALUES ('here', 'here@example.com', 'H', $1, 'here')`,
     [issuer],
@@ -157,7 +157,7 @@ it('reports each bad line with its number and every reason, imports the others, 
   expect(await users()).toHaveLength(3);
 });
 
-it('changes nothing with --dry-run, and prints the result', async () => {
+it('operator user import changes nothing with --dry-run, and prints the result', async () => {
   const path = await file('users.jsonl', { email: 'a@example.com', password_hash: passwordHash }, 'nonsense');
   const { code, counts } = await importFile(path, '--dry-run');
   expect({ code, counts }).toEqual({
@@ -173,7 +173,7 @@ it('changes nothing with --dry-run, and prints the result', async () => {
   expect(await users()).toEqual([]);
 });
 
-it('keeps existing passwords without --replace-passwords', async () => {
+it('operator user import keeps existing passwords without --replace-passwords', async () => {
   const user = { email: 'a@example.com', username: 'a', password_hash: passwordHash };
   await importFile(await file('users.jsonl', user));
   const newer = await bcrypt('another', { cost: 4 });
@@ -185,7 +185,7 @@ it('keeps existing passwords without --replace-passwords', async () => {
   expect(await users()).toMatchObject([{ password_hash: passwordHash }]);
 });
 
-it('ignores a line that is older than the stored user', async () => {
+it('operator user import ignores a line that is older than the stored user', async () => {
   const user = { email: 'a@example.com', issuer, external_id: '1' };
   await importFile(
     await file('users.jsonl', { ...user, name: 'New', updated_at: '2026-01-02T00:00:00.000002Z' }),
@@ -199,7 +199,7 @@ it('ignores a line that is older than the stored user', async () => {
   expect(await users()).toMatchObject([{ name: 'New' }]);
 });
 
-it('reads CSV, with quotes, line breaks, empty cells and a byte order mark', async () => {
+it('operator user import reads CSV, with quotes, line breaks, empty cells and a byte order mark', async () => {
   const path = await file(
     'users.csv',
     '\uFEFFexternal_id,email,name,bio,time_format,disabled',
@@ -229,7 +229,7 @@ it('reads CSV, with quotes, line breaks, empty cells and a byte order mark', asy
   ]);
 });
 
-it('refuses unknown and repeated columns before it writes anything', async () => {
+it('operator user import refuses unknown and repeated columns before it writes anything', async () => {
   const path = await file('users.csv', 'email,passwordHash,email', 'a@example.com,x,y');
   const { code, stderr } = await bench.run(['user', 'import', path], bench.env);
   expect(code).toBe(2);
@@ -244,13 +244,13 @@ it.each([
   [['users.txt'], '--format is missing'],
   [['users.txt', '--format', 'xml'], '--format must be jsonl or csv'],
   [['-', '--issuer', ''], '--issuer must be'],
-])('refuses %j', async (args, problem) => {
+])('operator user import refuses %j', async (args, problem) => {
   const { code, stderr } = await bench.run(['user', 'import', ...args], bench.env);
   expect(code).toBe(2);
   expect(stderr).toContain(problem);
 });
 
-it('reads stdin when run as a separate process, and imports thousands of users with few statements', async () => {
+it('operator user import reads stdin when run as a separate process, and imports thousands of users with few statements', async () => {
   const lines = Array.from({ length: 2500 }, (_, index) =>
     JSON.stringify({ external_id: `u${index}`, issuer, email: `u${index}@example.com` }),
   );

@@ -27,7 +27,7 @@ describe('a client with keys', () => {
     },
   );
 
-  it('may send its client_id as well, and no other', async () => {
+  it('may also send its own client_id, but no other', async () => {
     const body = { ...(await client.exchange()), ...(await client.credentials()) };
     const other = await app.post('token', { ...body, client_id: app.ours.client_id });
     expectStandardError(other, 400, 'invalid_request');
@@ -72,7 +72,7 @@ describe('a client with keys', () => {
     expect((second.body as Pair).refresh_token).toBe((first.body as Pair).refresh_token);
   });
 
-  it.each(ASSERTION_ALGORITHMS)('signs with %s', async (alg) => {
+  it.each(ASSERTION_ALGORITHMS)('may sign with %s', async (alg) => {
     const key = await ClientKey.generate(alg);
     const clientId = await client.register(keysOf(key));
     const exchange = await client.exchange(clientId);
@@ -85,7 +85,7 @@ describe('a client with keys', () => {
     expect([answer.status, answer.body.error_description]).toEqual([200, undefined]);
   });
 
-  it('has two live keys during a rotation, and the removed one is refused after it', async () => {
+  it('can use both keys during a rotation, and cannot use the removed key afterwards', async () => {
     const [old, next] = [await ClientKey.generate(), await ClientKey.generate('PS256')];
     const clientId = await client.register(keysOf(old, next));
     const by = async (key: ClientKey, kid: string | null | undefined = key.jwk.kid) =>
@@ -106,7 +106,7 @@ describe('a client with keys', () => {
       expectStandardError(refused, 401, 'invalid_client');
       expect(anchorOf(refused)).toBe('client_assertion_key_mismatch');
     }
-    // For `explain`: which key was named, and which keys are registered.
+    // `explain` shows the key that the assertion named, and the registered keys.
     const [event] = await auditEvents(app.natsUrl, { types: ['request.refused'], clientId }, 3);
     expect(event).toMatchObject({
       check: 'client_assertion_key_unknown',
@@ -114,7 +114,7 @@ describe('a client with keys', () => {
     });
   });
 
-  it('is refused with a secret, and without any credential, each by its own check', async () => {
+  it('is refused with a secret or without a credential, and the check differs', async () => {
     const exchange = await client.exchange();
     const secret = { client_id: client.clientId, client_secret: 'scs_x' };
     const inBody = await app.post('token', { ...exchange, ...secret });
@@ -130,7 +130,7 @@ describe('a client with keys', () => {
     expect((await app.post('token', { ...exchange, ...(await client.credentials()) })).status).toBe(200);
   });
 
-  it('learns that it is disabled only when it has authenticated', async () => {
+  it('learns that it is disabled only after it has authenticated', async () => {
     const key = await ClientKey.generate();
     const clientId = await client.register(keysOf(key));
     await app.registrations.setDisabled(clientId, true);
@@ -162,14 +162,14 @@ describe('an assertion', () => {
     }
   });
 
-  it('is not consumed by a request that is refused before', async () => {
+  it('is not consumed by a request that fails an earlier check', async () => {
     const assertion = await credentials();
     expect((await revoke({ ...assertion, client_secret: 'scs_x' })).status).toBe(400);
     expect((await revoke({ ...assertion, client_assertion_type: 'x' })).status).toBe(401);
     expect((await revoke(assertion)).status).toBe(200);
   });
 
-  it('may have the jti of another client', async () => {
+  it('may have the same jti as an assertion of another client', async () => {
     const key = await ClientKey.generate();
     const clientId = await client.register(keysOf(key));
     const claims = { jti: 'the same' };
@@ -178,7 +178,7 @@ describe('an assertion', () => {
     expect((await revoke({ client_assertion, client_assertion_type: ASSERTION_TYPE })).status).toBe(200);
   });
 
-  it('stores one key per client, which expires with the latest assertion', async () => {
+  it('is stored in one Redis key per client, which expires with the latest assertion', async () => {
     const key = await ClientKey.generate();
     const clientId = await client.register(keysOf(key));
     const before = await app.redis.keys('assertions:*');
@@ -202,17 +202,17 @@ describe('an assertion', () => {
   // @rfc 7523 3 @rfc 7521 4.2.1 @rfc 8725 3.9
   it.each<[string, string, () => object]>([
     ['without exp', 'expired', () => ({ claims: { exp: null } })],
-    ['with a text as exp', 'expired', () => ({ claims: { exp: String(inSeconds(60)) } })],
+    ['with a string as exp', 'expired', () => ({ claims: { exp: String(inSeconds(60)) } })],
     ['that has expired', 'expired', () => ({ claims: { exp: inSeconds(-10) } })],
     ['valid for eleven minutes', 'lifetime_exceeded', () => ({ claims: { exp: inSeconds(660) } })],
-    ['valid for ever', 'lifetime_exceeded', () => ({ claims: { exp: 1e300 } })],
+    ['valid forever', 'lifetime_exceeded', () => ({ claims: { exp: 1e300 } })],
     ['issued in the future', 'not_yet_valid', () => ({ claims: { iat: inSeconds(30) } })],
     ['not valid yet', 'not_yet_valid', () => ({ claims: { nbf: inSeconds(30) } })],
     ['without jti', 'jti_invalid', () => ({ claims: { jti: null } })],
     ['with a number as jti', 'jti_invalid', () => ({ claims: { jti: 7 } })],
     ['with a jti of 257 characters', 'jti_invalid', () => ({ claims: { jti: 'j'.repeat(257) } })],
     ['without aud', 'audience_mismatch', () => ({ claims: { aud: null } })],
-    ['with no audience', 'audience_mismatch', () => ({ claims: { aud: [] } })],
+    ['with an empty list as aud', 'audience_mismatch', () => ({ claims: { aud: [] } })],
     ['for another server', 'audience_mismatch', () => ({ claims: { aud: 'https://other.example.com' } })],
     [
       'for two servers',
@@ -220,7 +220,7 @@ describe('an assertion', () => {
       () => ({ claims: { aud: [ISSUER, 'https://other.example.com'] } }),
     ],
     ['for the issuer and a slash', 'audience_mismatch', () => ({ claims: { aud: `${ISSUER}/` } })],
-    ['for an object', 'audience_mismatch', () => ({ claims: { aud: { [ISSUER]: true } } })],
+    ['with an object as aud', 'audience_mismatch', () => ({ claims: { aud: { [ISSUER]: true } } })],
     [
       'for another endpoint',
       'audience_mismatch',
@@ -228,7 +228,7 @@ describe('an assertion', () => {
     ],
     ['of another issuer', 'issuer_mismatch', () => ({ claims: { iss: 'sc_other' } })],
     ['about another subject', 'issuer_mismatch', () => ({ claims: { sub: 'sc_other' } })],
-    ['about nobody', 'issuer_mismatch', () => ({ claims: { sub: null } })],
+    ['without sub', 'issuer_mismatch', () => ({ claims: { sub: null } })],
     ['with the typ of a proof', 'malformed', () => ({ header: { typ: 'dpop+jwt' } })],
     ['with jku', 'malformed', () => ({ header: { jku: 'https://evil.example.com' } })],
     ['with x5u', 'malformed', () => ({ header: { x5u: 'https://evil.example.com' } })],
@@ -260,20 +260,20 @@ describe('an assertion', () => {
   it.each<[string, () => Promise<object>]>([
     ['without its type', async () => ({ client_assertion: (await credentials())['client_assertion'] })],
     [
-      'as SAML',
+      'of the type SAML',
       async () => ({
         ...(await credentials()),
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer',
       }),
     ],
-    ['that is only a type', () => Promise.resolve({ client_assertion_type: ASSERTION_TYPE })],
+    ['of which only the type is sent', () => Promise.resolve({ client_assertion_type: ASSERTION_TYPE })],
   ])('%s is refused', async (_rule, body) => {
     const answer = await revoke(await body());
     expectStandardError(answer, 401, 'invalid_client');
     expect(anchorOf(answer)).toBe('client_assertion_type_unsupported');
   });
 
-  it('of a client with a secret, or of a public one, is refused', async () => {
+  it('of a client with a secret, or of a public client, is refused', async () => {
     const { client_id: publicClient } = await app.publicClient('com.example.app:/callback');
     for (const clientId of [app.ours.client_id, publicClient]) {
       const client_assertion = await client.key.assertion(clientId, ISSUER);
@@ -316,7 +316,7 @@ describe('a resource server with keys', () => {
     expectStandardError(asClient, 401, 'invalid_client');
   });
 
-  it('is not a client: a client’s assertion may not introspect', async () => {
+  it('is not a client: the introspection endpoint refuses the assertion of a client', async () => {
     const answer = await app.post('introspect', { token: 'sat_x', ...(await client.credentials()) });
     expectStandardError(answer, 401, 'invalid_client');
   });
@@ -334,7 +334,7 @@ describe('a client with a secret', () => {
   });
 });
 
-it('has a public key only: RSA keys below 2048 bits and other curves cannot be registered', () => {
+it('a client cannot register an RSA key below 2048 bits, or a key of another curve', () => {
   const jwkOf = (key: { export: (options: { format: 'jwk' }) => object }) => key.export({ format: 'jwk' });
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
   expect(() => keysOf({ jwk: jwkOf(weak.publicKey) } as ClientKey)).toThrow(/2048 to 4096/);

@@ -15,15 +15,15 @@ const push = (clientId: string, more: object = {}) =>
   app.post('par', { client_id: clientId, redirect_uri: CALLBACK, ...PKCE, ...more });
 
 // @client metadata document 7
-it('the metadata announces metadata documents', async () => {
+it('the metadata announces the support of client metadata documents', async () => {
   const answer = await fetch(`${app.url}/.well-known/oauth-authorization-server`);
   expect(await answer.json()).toMatchObject({ client_id_metadata_document_supported: true });
 });
 
 describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
-  it('is admitted when it pushes a request, and known to the next request', async () => {
+  it('is admitted when it pushes a request, and accepted by the next request', async () => {
     const url = host.publish(host.newUrl());
-    // Nothing remembers that the client was unknown.
+    // The app must not cache that the client is unknown.
     expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(401);
     expect((await push(url)).status).toBe(201);
     expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(200);
@@ -41,14 +41,14 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(host.fetches(url)).toBe(0);
   });
 
-  it('gets the reason why its document is refused as a check of the error guide', async () => {
+  it('gets an error_uri that names the refusal of its document', async () => {
     const answer = await push(host.publish(host.newUrl(), { redirect_uris: [] }));
     expect(answer.status).toBe(400);
     expect(answer.body.error_uri).toMatch(/#client_document_refused$/);
   });
 });
 
-it('a client of another host is unknown to a push', async () => {
+it('a push by a client of another host is refused, and does not fetch its document', async () => {
   const other = await startDocumentHost();
   const answer = await push(other.publish(other.newUrl()));
   other.close();
@@ -57,7 +57,7 @@ it('a client of another host is unknown to a push', async () => {
 });
 
 // @client metadata document 6 @client metadata document 9.2
-it('a client must use the keys in its document, and rotates them: the new ones are accepted, the old ones no longer', async () => {
+it('a client must authenticate with the keys in its document: after a rotation, only the new keys are accepted', async () => {
   const [old, next] = [await ClientKey.generate(), await ClientKey.generate()];
   const url = host.publish(host.newUrl(), {
     token_endpoint_auth_method: 'private_key_jwt',

@@ -92,7 +92,7 @@ describe('two live secrets of a client', () => {
     expect([[before], [today()]]).toContainEqual(days);
   });
 
-  it('can both be revoked by force, and then the client cannot authenticate', async () => {
+  it('can both be revoked with force, after which the client cannot authenticate', async () => {
     const client = await app.client();
     const listed = await app.secrets.list(client.client_id);
     const [only = ''] = 'live' in listed ? listed.live.map(({ id }) => id) : [];
@@ -111,7 +111,7 @@ describe('two live secrets of a client', () => {
 
 describe('a public client', () => {
   // @rfc 6749 10.1 @rfc 8252 8.5
-  it('may omit its secret or send an empty one, but no other (RFC 6749 2.1)', async () => {
+  it('may omit its secret or send an empty secret, but not another (RFC 6749 2.1)', async () => {
     const { client_id } = await app.publicClient('com.example.app:/callback');
     const body = { grant_type: 'refresh_token', refresh_token: 'srt_x' };
     const basic = (secret: string) =>

@@ -52,7 +52,7 @@ describe('while PostgreSQL is down', () => {
     expect(answer.text).not.toMatch(/ECONN|postgres|terminated/i);
   });
 
-  it('cached clients can exchange and refresh, and lost grants work again afterwards', async () => {
+  it('cached clients can exchange and refresh, and grants that Redis has lost work again afterwards', async () => {
     const code = await app.code(client.client_id, userId);
     const another = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, ...client };

@@ -149,7 +149,7 @@ describe('a client that the operator disables', () => {
 });
 
 describe("the token app's set of disabled clients", () => {
-  it('is read again after a broadcast: only tokens of that client wait', async () => {
+  it('is read again after a broadcast, and delays only tokens of that client', async () => {
     const [token, another] = [await tokenOf(client), await tokenOf(other)];
     await app.sql('BEGIN');
     await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
@@ -198,7 +198,7 @@ describe("the token app's set of disabled clients", () => {
       const broadcasts = broadcastsAbout(client);
       await app.settled();
       await app.sql('COMMIT');
-      // Any broadcast makes the token app read, and find the disabled client.
+      // After any broadcast, the token app reads its set again and finds the disabled client.
       await announce(other);
       await broadcasts;
       await api.ping();

@@ -84,7 +84,7 @@ describe('a client of the FAPI 2.0 Security Profile', () => {
     expect(anchorOf(es384)).toBe('dpop_alg_unsupported');
   });
 
-  it('is refused with a proof of another algorithm when it pushes a request, which stores nothing', async () => {
+  it('is refused if it pushes a request with a proof of another algorithm, and stores nothing', async () => {
     const push = async (proofKey: DpopKey) =>
       app
         .post('par', {
@@ -116,7 +116,7 @@ describe('a client of the FAPI 2.0 Security Profile', () => {
     expect(anchorOf(answer)).toBe(`client_assertion_${check}`);
   });
 
-  it('may be ten seconds ahead of this service', async () => {
+  it('may have a clock that is ten seconds ahead', async () => {
     expect((await exchange(credentials({ claims: { iat: inSeconds(9), nbf: inSeconds(9) } }))).status).toBe(
       200,
     );

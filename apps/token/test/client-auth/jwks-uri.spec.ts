@@ -69,7 +69,7 @@ describe('a client with a jwks_uri', () => {
     expect(host.requests).toBe(1);
   });
 
-  it('gets invalid_client while its host has no keys, and requests its host only once in that time', async () => {
+  it('gets invalid_client while its host fails, and causes only one request to the host', async () => {
     host.respond = (response) => response.writeHead(500).end();
     const key = await ClientKey.generate();
     const clientId = await client.register({ jwks: null, jwksUri: host.url });
@@ -86,8 +86,8 @@ describe('a client with a jwks_uri', () => {
       'a redirect',
       (response: ServerResponse) => response.writeHead(302, { Location: 'http://127.0.0.1/' }).end(),
     ],
-    ['no JSON', (response: ServerResponse) => response.end('<html>')],
-    ['no JWK Set', (response: ServerResponse) => response.end('[]')],
+    ['text that is not JSON', (response: ServerResponse) => response.end('<html>')],
+    ['JSON that is not a JWK Set', (response: ServerResponse) => response.end('[]')],
     ['deeply nested JSON', (response: ServerResponse) => response.end('['.repeat(400_000))],
     ['600 KB', (response: ServerResponse) => response.end(`{"keys":[]${' '.repeat(600_000)}}`)],
   ])('gets invalid_client if its host answers with %s', async (_what, respond) => {
@@ -155,7 +155,7 @@ describe('the keys at a jwks_uri', () => {
     expect(host.requests).toBe(2);
   });
 
-  it('are used for another hour if the host fails, and no longer', async () => {
+  it('are accepted for one more hour if the host fails, and not for longer', async () => {
     await known();
     host.respond = (response) => response.destroy();
     now += 69 * MINUTE;

@@ -61,7 +61,7 @@ it('a device cannot choose nonce and claims of its ID token', async () => {
   expect(token).not.toHaveProperty('email');
 });
 
-it('a device that polls again after a lost answer gets an ID token of the same login', async () => {
+it('a device that polls again after a lost response gets an ID token of the same login', async () => {
   const poll = await approved('openid');
   const [first, second] = [idTokenOf(await poll()), idTokenOf(await poll())];
   expect(second).toEqual(first);

@@ -100,7 +100,7 @@ describe('POST /device_authorization', () => {
     expectStandardError(await start(await body()), status, code);
   });
 
-  it('refuses more live codes than the limit of an address, with the time to wait', async () => {
+  it('refuses more live codes than one address may have, and returns the time to wait', async () => {
     const from = { 'X-Forwarded-For': ipv4() };
     const answers = await Promise.all(Array.from({ length: 51 }, () => start({}, from)));
     const refused = answers.filter(({ status }) => status !== 200);
@@ -112,7 +112,7 @@ describe('POST /device_authorization', () => {
 
 describe('the poll of a device', () => {
   // @rfc 8628 3.5
-  it('is pending until the user decides, and a quick one is slowed down', async () => {
+  it('is pending until the user decides, and must slow down if it comes too early', async () => {
     const { device_code: code } = (await start()).body;
     expectStandardError(await poll(code), 400, 'authorization_pending');
     expectStandardError(await poll(code), 400, 'slow_down');
@@ -120,7 +120,7 @@ describe('the poll of a device', () => {
   });
 
   // @rfc 8628 3.4
-  it('gets the tokens after the approval, once, and again if the answer was lost', async () => {
+  it('gets the same tokens after the approval until they are used; a later poll revokes the grant', async () => {
     const { device_code: code, user_code: userCode } = (await start()).body;
     expectStandardError(await poll(code), 400, 'authorization_pending');
     await approve(userCode);
@@ -208,7 +208,7 @@ describe('the poll of a device', () => {
 });
 
 // @rfc 8628 4
-it('the metadata names the endpoint and the grant type', async () => {
+it('the metadata contains the endpoint and the grant type of devices', async () => {
   const { body } = await request(app.server).get('/.well-known/oauth-authorization-server');
   expect(body.device_authorization_endpoint).toBe(
     `${app.configuration.BASE_URL}/api/auth/oauth/device_authorization`,

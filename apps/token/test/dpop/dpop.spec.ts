@@ -39,7 +39,7 @@ describe('a token request with a DPoP proof (RFC 9449 5)', () => {
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
   });
 
-  it('returns bearer tokens if the proof is absent, and no nonce', async () => {
+  it('returns bearer tokens and no nonce if the proof is absent', async () => {
     const answer = await post(TOKEN, await redemption());
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
     expect(answer.headers['dpop-nonce']).toBeUndefined();
@@ -131,7 +131,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     },
   );
 
-  it('is refused if it was used before, for any request (11.1)', async () => {
+  it('is refused by every request if it was used before (11.1)', async () => {
     const proof = await key.proof('POST', TOKEN);
     expect((await post(TOKEN, await redemption(), proof)).status).toBe(200);
     const again = await post(TOKEN, await redemption(), proof);
@@ -202,7 +202,7 @@ describe('DPoP nonces (RFC 9449 8)', () => {
   );
 
   // @rfc 9449 11.3
-  it('are not issued if none is required, because a client must use a nonce that it gets (11.3)', async () => {
+  it('are not issued if they are not required, because a client must use each nonce that it receives (11.3)', async () => {
     for (const nonce of [null, 'x', 'A'.repeat(32)]) {
       const answer = await redeem(app, nonce);
       expect([answer.status, answer.headers['dpop-nonce']]).toEqual([200, undefined]);

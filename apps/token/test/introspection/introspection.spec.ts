@@ -41,13 +41,13 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.2
-  it('answers inactive for a refresh token, so that no API accepts it as an access token', async () => {
+  it('returns active: false for a refresh token, so that no API accepts it as an access token', async () => {
     const { refresh_token } = await app.pair();
     expect((await introspect(refresh_token)).body).toEqual({ active: false });
   });
 
   // @rfc 7662 2.2
-  it('answers only active: false for everything else (2.2)', async () => {
+  it('returns only active: false for everything else (2.2)', async () => {
     const revoked = await app.pair();
     await app.post('revoke', { token: revoked.access_token, ...app.ours });
     const code = await app.ourCode();
@@ -57,7 +57,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       code,
       'x',
       `sat_${randomBytes(63).toString('base64url')}`,
-      // An ID token, sent by mistake: a guard must not take an error of the introspection for an outage.
+      // A client may send an ID token by mistake. A guard would treat an error of the introspection as an outage.
       `eyJ${'x'.repeat(4_000)}`,
       'é\u0000',
     ]) {
@@ -67,7 +67,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.2
-  it('answers active: false for an expired token of a live grant (2.2)', async () => {
+  it('returns active: false for an expired token of a live grant (2.2)', async () => {
     const token = app.codec.decode((await app.pair()).access_token);
     if (!token) throw new Error('not a token');
     const expired = app.codec.encode({ ...token, expiry: Math.floor(Date.now() / 1000) - 60 });

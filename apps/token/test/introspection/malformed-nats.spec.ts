@@ -43,7 +43,7 @@ describe('a malformed NATS request', () => {
     ['an over-long nonce', consumeProof, { ...proof, nonce: 'n'.repeat(300) }],
     ['a string as expires_at', consumeProof, { ...proof, expires_at: '1' }],
     ['a string as user_id', profile, { user_id: '1' }],
-    ['half a user_id', profile, { user_id: 1.5 }],
+    ['a fraction as user_id', profile, { user_id: 1.5 }],
     ['a user_id that PostgreSQL cannot have', profile, { user_id: 2 ** 31 }],
     ['a number as client_id', applyRevocations, { client_id: 7 }],
     ['an empty client_id', applyRevocations, { client_id: '' }],
@@ -60,7 +60,7 @@ describe('a malformed NATS request', () => {
 
   it.each([
     ['invalid JSON', '{'],
-    ['no JSON object', 'null'],
+    ['JSON that is not an object', 'null'],
     ['no id', JSON.stringify({ pattern: introspect, data: { token: 'x' } })],
     ['an object as id', packet(introspect, { token: 'x' }, { a: 1 })],
     ['an over-long id', packet(introspect, { token: 'x' }, 'i'.repeat(200))],
@@ -88,12 +88,15 @@ it('the responder replies only to inboxes, so that a requester cannot make it pu
 describe('a malformed NATS message', () => {
   const secret = randomBytes(16).toString('hex');
 
-  it.each(REQUESTS)('on %s is one warning line without a stack trace or its content', async (subject) => {
-    await token.send(subject, packet(subject, { [secret]: secret }));
-  });
+  it.each(REQUESTS)(
+    'on %s is logged as one warning line without a stack trace or its content',
+    async (subject) => {
+      await token.send(subject, packet(subject, { [secret]: secret }));
+    },
+  );
 
   it.each([grantRevoked, clientChanged, userChanged])(
-    'on %s is one warning line without a stack trace or its content',
+    'on %s is logged as one warning line without a stack trace or its content',
     async (subject) => {
       token.nats.publish(subject, `{"${secret}":"${secret}"`);
       await until('it is refused', 60_000, async () => warnings().some((line) => line.includes(subject)));

@@ -2,12 +2,12 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { until } from '#test/support/until.js';
 import { type NatsTokenApp, REQUESTS, startNatsTokenApp } from '../support/nats-token-app.js';
 
-/** Loaded before the app: collects garbage at a signal that does not make Nest shut down. */
+/** Module that is loaded before the app. Collects garbage at a signal that does not shut Nest down. */
 const COLLECTOR = `
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
-// Without an argument it collects all generations.
+// Without an argument, the function collects all generations.
 const collect = runInNewContext('gc');
 process.on('SIGWINCH', () => collect());`;
 

@@ -34,14 +34,14 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await introspect(access_token)).toMatchObject({ active: true, client_id: app.ours.client_id });
   });
 
-  it('answers inactive for everything else, without a reason', async () => {
+  it('returns active: false for everything else, without a reason', async () => {
     const { refresh_token } = await app.pair();
     const code = await app.ourCode();
     for (const token of [refresh_token, code, 'x', '', `sat_${randomBytes(63).toString('base64url')}`])
       expect(await introspect(token)).toEqual({ active: false });
   });
 
-  it('answers active for a bound token only with its key, and returns the key', async () => {
+  it('reports a bound token as active only with its key, and returns the key', async () => {
     const key = await DpopKey.generate();
     const answer = await app
       .post('token', app.redemption(await app.ourCode()))

@@ -12,7 +12,7 @@ describe('the time until the next attempt', () => {
     expect(ages).toEqual([0, 5, 35, 155, 755, 1955, 3155].map((seconds) => seconds * SECOND));
   });
 
-  it('is short after the first attempt of an old log-out, because the token apps were down', () => {
+  it('is short after the first attempt of an old log-out, because the token apps may have been down', () => {
     expect(delayAfter(1, 30 * MINUTE)).toBe(5 * SECOND);
   });
 
@@ -28,7 +28,7 @@ describe('the time until the next attempt', () => {
   });
 });
 
-it('the wait for a busy client grows from 5 s to 5 min, give or take a half', () => {
+it('the delay for a busy client grows from 5 s to 5 min, plus or minus half', () => {
   expect([1, 2, 3, 7, 100].map((deliveries) => busyDelay(deliveries, 0.5) / SECOND)).toEqual([
     5, 10, 20, 300, 300,
   ]);

@@ -12,7 +12,7 @@ import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { until } from '#test/support/until.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
-/** More than any limit on unacknowledged messages that NATS could be configured with by default. */
+/** Exceeds every default limit of NATS on unacknowledged messages. */
 const BACKLOG = 10_500;
 const BATCH = 500;
 const WITHIN_MS = 60_000;

@@ -166,14 +166,14 @@ describe('a logout token', () => {
   });
 });
 
-describe('the code of an ended session', () => {
+describe('a code for an ID token', () => {
   const redeem = ({ code, clientId, secret }: { code: string; clientId: string; secret: string }) =>
     app.post('token', { ...app.redemption(code), client_id: clientId, client_secret: secret });
 
   it.each([
     ['a session', (session: string) => endSession(session)],
     ['every session of the user', (_session: string, userId: number) => endUser(userId)],
-  ])('gives no ID token after the end of %s', async (_what, end) => {
+  ])('is refused after the end of %s', async (_what, end) => {
     const session = newSession();
     const userId = await app.user();
     const client = await clientOf(session, { userId });
@@ -191,10 +191,10 @@ describe('the code of an ended session', () => {
     );
 
   it.each([
-    { login: 'a login since', endedAgo: 2, loggedInAgo: 0 },
+    { login: 'a new login', endedAgo: 2, loggedInAgo: 0 },
     { login: 'an earlier login at a provider', endedAgo: 60, loggedInAgo: 3600 },
   ])(
-    'is not one of a new session, by $login, if the end of every session becomes known late',
+    'is accepted in a new session with $login, if the end of all earlier sessions is reported late',
     async ({ endedAgo, loggedInAgo }) => {
       const userId = await app.user();
       const authTime = Math.floor(Date.now() / 1000) - loggedInAgo;
@@ -205,7 +205,7 @@ describe('the code of an ended session', () => {
     },
   );
 
-  it('gives no ID token if the clock of the process that ended every session is behind', async () => {
+  it('is refused even if the clock of the process that ended every session is behind', async () => {
     const userId = await app.user();
     const client = await clientOf(newSession(), { userId });
     await endUserLate(userId, 2);
@@ -213,7 +213,7 @@ describe('the code of an ended session', () => {
     expect((await redeem(client)).status).toBe(400);
   });
 
-  it('does not affect codes of other sessions, codes without an ID token, and access that exists', async () => {
+  it('remains valid in other sessions, like codes without an ID token and existing access', async () => {
     const [session, userId] = [newSession(), await app.user()];
     const redeemed = await clientOf(session, { userId });
     const pair = (await redeem(redeemed)).body as { refresh_token: string };
@@ -261,7 +261,7 @@ describe('the delivery', () => {
   it.each([
     [400, 'no body'],
     [404, 'a body that is compressed and does not end'],
-  ])('is not repeated after status %d with %s, and is an audit event', async (status, body) => {
+  ])('is not repeated after status %d with %s, and causes an audit event', async (status, body) => {
     const session = newSession();
     const client = await clientOf(session);
     if (body !== 'no body') receiver.endless.add(client.path);

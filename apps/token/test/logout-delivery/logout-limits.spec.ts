@@ -79,7 +79,7 @@ describe('a log-out that is an hour old', () => {
   });
 
   it('is dropped without an attempt while earlier ones wait for the application', async () => {
-    // Two in progress, 20 waiting.
+    // Two are in progress, 20 wait, and one exceeds the limit.
     const sessions = Array.from({ length: 23 }, newSession);
     const { clientId, path } = await clientOf(0, ...sessions);
     for (const session of sessions) await endSession(session, Date.now() - HOUR_MS);
@@ -93,7 +93,7 @@ describe('a log-out that is an hour old', () => {
   });
 });
 
-it('a delay is one audit event for many logout tokens', async () => {
+it('a delay causes one audit event for many logout tokens', async () => {
   const sessions = [newSession(), newSession(), newSession()] as const;
   const { clientId, path } = await clientOf(503, ...sessions);
   await endSession(sessions[0]);

@@ -12,7 +12,7 @@ const app = useTokenApp({ ID_TOKEN_KEYS: pkcs8(rsaKey()) });
 it.each([
   ['is repeated', 'retried', 0],
   ['is dropped when it is an hour old', 'dropped', HOUR_MS],
-])('a log-out for a client whose algorithm has no key any longer %s', async (_what, outcome, ageMs) => {
+])('a log-out for a client whose algorithm no longer has a key %s', async (_what, outcome, ageMs) => {
   const { clientId } = await app.clients.create({
     name: 'Calendar Connect',
     type: 'confidential',

@@ -27,7 +27,7 @@ const encoded = (parameters: object) => new URLSearchParams(parameters as Record
 const authorization = () => ({ response_type: 'code', redirect_uri: REDIRECT_URI, state: 's 1&é' });
 const valid = () => ({ ...authorization(), ...client });
 const without = (name: string) => Object.fromEntries(Object.entries(valid()).filter(([key]) => key !== name));
-/** Keys added since, regardless of expired ones. */
+/** Returns the keys that were added since `before`, even if others have expired. */
 const newSince = async (before: readonly string[]) => (await keys()).filter((key) => !before.includes(key));
 const keys = () => app.redis.keys('{par}:request:*');
 
@@ -41,7 +41,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2.2
-  it('gives every push its own request_uri', async () => {
+  it('returns a new request_uri for every push', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send().send(valid())));
     expect(new Set(answers.map(({ body }) => body.request_uri)).size).toBe(50);
   });

@@ -84,7 +84,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
       return rows.length === 1;
     },
 
-    /** Moves the clock: makes all recorded revocations older. */
+    /** Simulates the passage of time by making all recorded revocations older. */
     async pass(milliseconds: number): Promise<void> {
       skipped += milliseconds;
       await fixture.sql(
@@ -103,7 +103,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
     },
 
     async failsAPass(): Promise<void> {
-      // Of three passes, the first two may have begun earlier.
+      // Waits for three passes, because the first two may have begun earlier.
       const before = passes;
       await until('the reconciler tries again', PATIENCE_MS, () => passes >= before + 3);
     },

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => fixture.close());
 
-/** One pass over revocations applied in the last hour. @returns how many revocations Redis did not have */
+/** One pass over revocations applied in the last hour. @returns the number of revocations that Redis did not have */
 async function pass({
   announceAll = false,
   since = -HOUR,
@@ -48,7 +48,7 @@ async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
   );
   await fixture.settled();
   await work();
-  // Messages that the reconciler's connection published before arrive first.
+  // Earlier messages of the reconciler's connection arrive first.
   const end = fixture.hear('the.end', () => received.push('the end'));
   await fixture.settled();
   fixture.connection.publish('the.end', { grant_id: '' });
@@ -125,7 +125,7 @@ it('concurrent passes apply and mark all revocations without a deadlock', async 
   expect(await fixture.isMarked(ids.at(-1) ?? '')).toBe(true);
 });
 
-it('a pass that is obsolete applies nothing more', async () => {
+it('an obsolete pass applies no more revocations', async () => {
   await recordMany();
   expect(await appliedWhile(() => pass({ isObsolete: () => true }))).toEqual([]);
 });
@@ -150,7 +150,7 @@ it('the reconciler ends its pass when Redis reconnects, and the next pass applie
 it('a pass continues after failures, because only a part of Redis may be down', async () => {
   const ids = await recordMany();
   const failing = ids.slice(0, 700);
-  // Not a hash, so every script on it fails.
+  // The key is not a hash, so every script on it fails.
   await fixture.redis.mset(Object.fromEntries(failing.map((id) => [`grant:${id}`, 'no hash'])));
   await expect(pass()).rejects.toThrow('WRONGTYPE');
   for (const id of [ids[700], ids.at(-1)]) expect(await fixture.statusOf(id ?? '')).toBe('revoked');

@@ -10,7 +10,7 @@ let fixture: ReconcilerFixture;
 beforeAll(async () => {
   fixture = await openReconcilerFixture();
   fixture.reconciler.onApplicationBootstrap();
-  // A reconciler that has run for a while: its first pass covers a day.
+  // Waits until the reconciler has run for a while, because its first pass covers a day.
   for (let round = 0; round < 3; round++) {
     await fixture.pass(15 * MINUTE);
     const id = await fixture.grant();

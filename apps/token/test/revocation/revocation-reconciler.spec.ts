@@ -41,7 +41,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
     .expect(200);
   expect(await status()).toBe('revoked');
 
-  // PostgreSQL is unavailable: every message of the app cuts the connection.
+  // Simulates an outage of PostgreSQL: every message of the app cuts the connection.
   const tried = new Promise<void>((resolve) => {
     database.onData = (bytes) => {
       database.cut();
@@ -50,7 +50,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
     };
   });
   database.cut();
-  // A failover to a replica without the revocation.
+  // Simulates a failover to a replica without the revocation.
   await app.redis.restore(key, 0, before, 'REPLACE');
   redis.cut();
   await tried;

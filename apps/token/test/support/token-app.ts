@@ -18,7 +18,7 @@ export async function startTokenApp(
     TOKEN_KEYS: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'silent',
     ...PATIENT,
-    // The maximum, so that a slow machine does not let codes expire.
+    // The maximum, so that codes do not expire on a slow machine.
     CODE_LIFETIME: 600,
     ...(typeof settings === 'function' ? await settings(services) : settings),
   });

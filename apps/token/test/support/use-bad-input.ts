@@ -21,7 +21,7 @@ export function useBadInput() {
     return JSON.stringify(await Promise.all(keys.map(async (key) => [key, await app.redis.hgetall(key)])));
   }
 
-  /** Expects the error for each request, without secrets in it, and without a change of state. */
+  /** Expects each request to get this error, which contains no secret, and to change no state. */
   const refuses = (status: number, error: string, requests: BadRequests): void => {
     it.each(Object.entries(requests))(
       'refuses %s with the standard error, and changes nothing',

@@ -74,7 +74,7 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
         expectStandardError(await refresh(pair.refresh_token, resource, path), 400, 'invalid_target');
     const next = pairOf(await refresh(pair.refresh_token));
     expect(await audienceOf(next.access_token)).toEqual([API]);
-    // Also inside the retry window.
+    // The request is also refused inside the retry window.
     expectStandardError(await refresh(pair.refresh_token, BOOKINGS), 400, 'invalid_target');
     expect(pairOf(await refresh(next.refresh_token))).toBeDefined();
   });
@@ -100,7 +100,7 @@ describe('a retry of a refresh', () => {
       });
   });
 
-  it('may name other APIs: each access token keeps its APIs, and all have the same refresh token', async () => {
+  it('may name other APIs: each access token keeps its APIs, and every response has the same refresh token', async () => {
     const { refresh_token } = pairOf(await redeem(await restricted()));
     const requested = Array.from({ length: 12 }, (_, n) => [undefined, API, BOOKINGS][n % 3]);
     const pairs = await Promise.all(
@@ -150,7 +150,7 @@ describe('a token that is bound to a key (RFC 9449)', () => {
   });
 });
 
-describe('when Redis has lost the grant', () => {
+describe('the token app, after Redis has lost a grant,', () => {
   it('restores its APIs from PostgreSQL, and reads the audience from the token', async () => {
     const pair = pairOf(await redeem(await restricted(API)));
     await app.redis.flushdb();

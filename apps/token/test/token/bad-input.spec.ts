@@ -59,11 +59,11 @@ describe('the token app', () => {
   refuses(400, 'unsupported_grant_type', {
     // @rfc 6749 5.2
     'another grant_type': () => changed({ grant_type: 'password' }),
-    'a grant_type of other case': () => changed({ grant_type: 'Authorization_Code' }),
+    'a grant_type in the wrong case': () => changed({ grant_type: 'Authorization_Code' }),
   });
 
   refuses(400, 'invalid_grant', {
-    'a code in no valid format': () => changed({ code: 'abc' }),
+    'a malformed code': () => changed({ code: 'abc' }),
     'an access token as code': () => changed({ code: good.access_token }),
     'a refresh token as code': () => changed({ code: good.refresh_token }),
   });
@@ -108,7 +108,7 @@ describe('the token app', () => {
   refuses(415, 'invalid_request', CODED);
 
   it.each(Object.entries(CODED))(
-    'names the accepted coding in the answer to %s (RFC 9110 12.5.3)',
+    'names the accepted coding in the response to %s (RFC 9110 12.5.3)',
     async (_name, sending) => {
       const answer = await sending();
       expect(answer.headers['accept-encoding']).toBe('identity');
@@ -126,14 +126,14 @@ describe('the token app', () => {
   });
   refuses(404, 'not_found', { 'an unknown path': () => input.send('nothing').send({}) });
 
-  it('names every problem of a request in one answer', async () => {
+  it('names every problem of a request in one response', async () => {
     const answer = await send().send({ grant_type: 'authorization_code' });
     expect(answer.body.error_description).toBe(
       "the parameter 'code' is missing; the parameter 'redirect_uri' is missing",
     );
   });
 
-  it('names the method of a path in Allow (RFC 9110 15.5.6)', async () => {
+  it('names the permitted method of a path in Allow (RFC 9110 15.5.6)', async () => {
     expect((await request(app.server).get(TOKEN)).headers.allow).toBe('POST');
   });
 

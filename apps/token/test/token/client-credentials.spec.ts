@@ -85,20 +85,20 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     expect(await app.sql('SELECT id FROM grants WHERE client_id = $1', [terraform])).toEqual([]);
   });
 
-  it('costs one script besides its assertion', async () => {
+  it('needs one Redis script besides the script for its assertion', async () => {
     const commands: string[] = [];
     const stop = await monitorRedis(app.redisUrl, ([name = ''], source) => {
       if (source !== 'lua') commands.push(name.toUpperCase());
     });
     await send();
-    // The monitor hears commands in order, but later than the response arrives.
+    // The monitor receives commands in order, but maybe after the response.
     await app.redis.echo('end of the request');
     await until('the monitor hears the end', 5_000, () => commands.includes('ECHO'));
     stop();
     expect(commands.filter((name) => name.startsWith('EVAL'))).toHaveLength(2);
   });
 
-  it('gets the scopes that it requests, and only registered ones', async () => {
+  it('gets the scopes that it requests, if they are registered', async () => {
     expect((await send({ scope: 'admin:read' })).body).toMatchObject({ scope: 'admin:read' });
     const reader = await register({ scopes: ['admin:read'] });
     for (const scope of ['admin:write', 'admin:read admin:write', 'profile:read', 'openid', 'admin:READ']) {
@@ -134,7 +134,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     expect((await app.post('token', app.redemption(code))).status).toBe(200);
   });
 
-  it('gets tokens that are bound to its key, and no others if it is registered so', async () => {
+  it('gets tokens that are bound to its key, and only such tokens if it is registered for them', async () => {
     const [bound, dpop] = [
       await register({ rules: { ...RULES, dpopBound: true } }),
       await DpopKey.generate(),
@@ -150,7 +150,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     expect(await introspect(token, jkt)).toMatchObject({ active: true, sub: bound, cnf: { jkt } });
   });
 
-  it('is in the audit trail with its scope, and without a user', async () => {
+  it('is recorded in the audit trail with its scope, and without a user', async () => {
     const token = await tokenOf({ scope: 'admin:read' });
     const [event] = await auditEvents(app.natsUrl, { grantId: app.grantIdOf(token) }, 1);
     expect(event).toMatchObject({
@@ -273,7 +273,7 @@ describe('the token of a client', () => {
   });
 
   // @rfc 7009 2
-  it('can be revoked by the client, and by no other', async () => {
+  it('can be revoked only by the client', async () => {
     const token = await tokenOf();
     await app.post('revoke', { token, ...app.ours });
     expect(await introspect(token)).toMatchObject({ active: true });
@@ -283,7 +283,7 @@ describe('the token of a client', () => {
     expect(await introspect(token)).toEqual({ active: false });
   });
 
-  it('ends when Redis loses it: the client requests another', async () => {
+  it('ends when Redis loses it, and the client can request another', async () => {
     const token = await tokenOf();
     await app.redis.del(`grant:${app.grantIdOf(token)}`);
     expect(await introspect(token)).toEqual({ active: false });
@@ -320,7 +320,7 @@ describe('an API behind TokenGuard', () => {
   let api: INestApplication | undefined;
   afterEach(() => api?.close());
 
-  /** One at a time: passport has one strategy per process. */
+  /** Starts the API. Only one can run at a time, because passport has one strategy per process. */
   async function start(resourceUrl?: string): Promise<INestApplication> {
     @Module({
       imports: [IntrospectionModule.forRoot({ natsUrl: app.natsUrl, resourceUrl, timeoutMs: 10_000 })],
@@ -330,7 +330,7 @@ describe('an API behind TokenGuard', () => {
     api = await NestFactory.create(Service, new FastifyAdapter(), { logger: false });
     await api.listen(0, '127.0.0.1');
     const introspector = api.get(Introspector);
-    // It connects in the background.
+    // The API connects in the background.
     await until('the API is connected', 20_000, () => introspector.ping().then(() => true));
     return api;
   }
@@ -342,7 +342,7 @@ describe('an API behind TokenGuard', () => {
     return { status, body: body as object, challenge: headers['www-authenticate'] };
   };
 
-  it('accepts the token of a client only where it says so, from the cache as well', async () => {
+  it('accepts the token of a client only on routes that permit it, even a cached token', async () => {
     const introspector = (await start(CONSOLE_URL)).get(Introspector);
     const token = await tokenOf();
     for (let cached = 0; cached < 2; cached++) {
@@ -358,7 +358,7 @@ describe('an API behind TokenGuard', () => {
     expect(await introspector.introspect(token)).toBeNull();
   });
 
-  it('refuses the token of a user where it accepts tokens of clients', async () => {
+  it('refuses the token of a user on a route for clients', async () => {
     await start(CONSOLE_URL);
     const { access_token: token } = await app.pair({ scope: 'profile:read admin:read' });
     expect(await get('/of-user', token)).toMatchObject({ status: 200, body: { user: app.userId } });

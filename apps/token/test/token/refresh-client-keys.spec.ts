@@ -75,7 +75,7 @@ const over = {
     app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, ...(prover && { jkt: prover.jkt }) }),
 };
 
-/** Both ways of introspection report the token as active only together with this key. */
+/** Expects both ways of introspection to report the token as active only together with this key. */
 async function expectBoundTo(token: string, prover: DpopKey): Promise<void> {
   const cnf = { jkt: prover.jkt };
   expect(await over.http(token)).toMatchObject({ active: true, token_type: 'DPoP', cnf });
@@ -98,11 +98,11 @@ describe.each(['plain', 'bound', 'kept', 'fapi'] as const)(
       const next = answer.body as Pair;
       expect(next.refresh_token === pair.refresh_token).toBe(RULES[rules].keepsRefreshToken);
       await expectBoundTo(next.access_token, second);
-      // Issued before the key changed.
+      // This token was issued before the key changed.
       await expectBoundTo(pair.access_token, first);
     });
 
-    it('never yields an unbound access token, also when Redis has lost the grant', async () => {
+    it('never yields an unbound access token, even after Redis has lost the grant', async () => {
       const clientId = await register(RULES[rules]);
       const pair = await grant(clientId, first);
       const key = `grant:${app.grantIdOf(pair.refresh_token)}`;
@@ -163,7 +163,7 @@ describe('a client that changes from keys to secrets', () => {
     },
   );
 
-  it('cannot bind a bearer grant any more', async () => {
+  it('can no longer bind a bearer grant', async () => {
     const clientId = await register(RULES.plain);
     const { refresh_token } = await grant(clientId);
     const body = { grant_type: 'refresh_token', refresh_token, ...(await toSecrets(clientId)) };

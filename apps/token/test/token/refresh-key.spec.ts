@@ -61,7 +61,7 @@ describe('a bearer refresh token that a thief presents with the thief’s own ke
     expect(await stored(refresh_token)).toEqual(before);
     const next = await refresh(refresh_token);
     granted(next, 'Bearer');
-    // Also inside the retry window.
+    // The request is also refused inside the retry window.
     refused(await refresh(refresh_token, thief));
     granted(await refresh((next.body as Pair).refresh_token), 'Bearer');
     expect(await isRevoked(refresh_token)).toBe(false);
@@ -84,7 +84,7 @@ describe('reuse of an older refresh token (RFC 9700 4.14.2)', () => {
     ['a bound token without its key', true, () => undefined],
     ['a bound token with another key', true, () => thief],
     ['a bound token with its key', true, () => key],
-  ])('revokes the grant whatever key is proved: %s', async (_rule, isBound, prover) => {
+  ])('revokes the grant, regardless of the proved key: %s', async (_rule, isBound, prover) => {
     const [first = '', , last = ''] = await generations(2, isBound ? key : undefined);
     const reuse = await refresh(first, prover());
     refused(reuse);
@@ -93,7 +93,7 @@ describe('reuse of an older refresh token (RFC 9700 4.14.2)', () => {
     refused(await refresh(last, isBound ? key : undefined));
   });
 
-  it('revokes the grant when the client comes after a thief who refreshed without a key', async () => {
+  it('revokes the grant if the client refreshes after a thief who refreshed without a key', async () => {
     const { refresh_token: first } = await grant();
     refused(await refresh(first, thief));
     const second = ((await refresh(first)).body as Pair).refresh_token;
@@ -110,7 +110,7 @@ describe('a bound refresh token without its key', () => {
     ['no key', () => undefined],
     ['another key', () => thief],
   ])(
-    'is refused and changes nothing, as the latest one or the previous one in the window: %s',
+    'is refused and changes nothing, whether it is the latest or the previous one in the window: %s',
     async (_, prover) => {
       const [before = '', latest = ''] = await generations(1, key);
       const state = await stored(latest);
@@ -130,7 +130,7 @@ describe('a bound refresh token without its key', () => {
     expect(await stored(refresh_token)).toMatchObject({ jkt: key.jkt, generation: '2' });
   });
 
-  it('is refused for its key before its scope is checked', async () => {
+  it('is refused because of its key before its scope is checked', async () => {
     const { refresh_token } = await grant(key);
     refused(await refresh(refresh_token, thief, 'bookings:write'));
     const answer = await refresh(refresh_token, key, 'bookings:write');

@@ -31,7 +31,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   // @rfc 6749 6
-  it('accepts the refresh token in the body, as form and as JSON, and the client by Basic', async () => {
+  it('accepts the refresh token in the body, as a form or JSON, and authenticates the client by Basic', async () => {
     const { refresh_token } = await app.pair();
     const path = '/api/auth/oauth/refreshToken';
     const form = await request(app.server)
@@ -49,7 +49,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   // @deviation D11
-  it('answers the same refresh token with the same pair inside the retry window', async () => {
+  it('returns the same pair for the same refresh token inside the retry window', async () => {
     const { refresh_token } = await app.pair();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
@@ -117,7 +117,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 });
 
-describe('with a retry window of 0', () => {
+describe('the refresh endpoint with a retry window of 0', () => {
   const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
   // @deviation D11
@@ -262,7 +262,7 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
   });
 
   // @rfc 9700 4.14.2
-  it('returns what the user granted, even if the client is now registered for other scopes', async () => {
+  it('returns the scope that the user granted, even if the client is now registered for other scopes', async () => {
     const { refresh_token } = await granted();
     await app.sql(`UPDATE clients SET scopes = '{schedules:read}' WHERE client_id = $1`, [
       app.ours.client_id,

@@ -62,9 +62,3 @@ describe('resource indicators (RFC 8707 2.2)', () => {
     expectStandardError(answer, 401, 'invalid_client');
   });
 });
-
-// @rfc 6749 3.1
-it('the token endpoint ignores repeated unknown parameters (RFC 6749 3.2)', async () => {
-  const code = encoded(app.redemption(await app.ourCode()));
-  await app.post('token', `${code}&x=1&x=2&audience=a&audience=b&y[z]=1&y=2`).expect(200);
-});

@@ -8,12 +8,12 @@ import type { Pair } from '#test/support/tokens.js';
 
 const CLIENTS = 12;
 const WIPES = 40;
-/** Redis is flushed after this many refreshes, or after this many responses if refreshes fail. */
+/** Number of refreshes, or of responses if refreshes fail, after which Redis is flushed. */
 const REFRESHES = 3;
 const ANSWERS = 10 * CLIENTS;
 
 let app: TokenProcess;
-/** For revocations; another connection flushes. */
+/** Connection for revocations; another connection flushes Redis. */
 let redis: Redis;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const post = (body: object): Promise<Response> =>
 const refresh = (token: string): Promise<Response> =>
   post({ grant_type: 'refresh_token', refresh_token: token });
 
-/** Undefined after an error or a timeout. */
+/** Returns undefined after an error or a timeout. */
 const introspect = (token: string) =>
   app.ask<{ active: boolean } | undefined>('oauth.token.introspect', { token }).catch(() => undefined);
 
@@ -47,14 +47,14 @@ async function pair(): Promise<Pair> {
   return (await answer.json()) as Pair;
 }
 
-/** Creates pairs sequentially, because concurrent connections are not the subject. */
+/** Creates pairs sequentially, because this suite does not test concurrent connections. */
 async function pairs(count: number): Promise<Pair[]> {
   const made: Pair[] = [];
   while (made.length < count) made.push(await pair());
   return made;
 }
 
-/** An honest client until `over`: refreshes concurrently in two places, and uses the tokens. */
+/** Simulates an honest client until `over`: it refreshes concurrently in two places, and uses the tokens. */
 async function honest(first: Pair, over: () => boolean, count: Record<string, number>): Promise<Pair> {
   const counted = (what: string) => (count[what] = (count[what] ?? 0) + 1);
   let newest = first;
@@ -99,7 +99,7 @@ describe('a Redis that is flushed repeatedly under load', () => {
       }
       return live;
     };
-    // Revokes under load, in PostgreSQL, then in Redis; refused from then on.
+    // Revokes grants under load, in PostgreSQL and then in Redis. Their tokens are refused from then on.
     const revoking = async () => {
       const live: string[] = [];
       for (const { refresh_token, access_token } of doomed) {
@@ -133,6 +133,6 @@ describe('a Redis that is flushed repeatedly under load', () => {
     for (const { refresh_token } of newest) expect((await refresh(refresh_token)).status).toBe(200);
     for (const { refresh_token } of [...revoked, ...doomed])
       expect((await refresh(refresh_token)).status).toBe(400);
-    // Timeout for hangs: takes 2 s on an idle machine, and as many requests on a busy one.
+    // Timeout for a hang: the test takes 2 s on an idle machine, and longer on a busy machine.
   }, 600_000);
 });

@@ -48,7 +48,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 2.3.1
-  it('accepts the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
+  it('authenticates the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
     const { client_id, client_secret, ...body } = app.redemption(await app.ourCode());
     const encoded = (text: string) => text.replaceAll('_', '%5F');
     const answer = await post(body).auth(encoded(client_id), encoded(client_secret)).type('form');
@@ -60,6 +60,12 @@ describe('POST /api/auth/oauth/token', () => {
     const code = await app.ourCode();
     const answer = await post({ ...app.redemption(code), utm_source: 'x', deep: { er: ['y', null] } });
     expect(answer.status).toBe(200);
+  });
+
+  // @rfc 6749 3.1
+  it('ignores repeated unknown parameters (RFC 6749 3.2)', async () => {
+    const code = new URLSearchParams({ ...app.redemption(await app.ourCode()) }).toString();
+    await app.post('token', `${code}&x=1&x=2&audience=a&audience=b&y[z]=1&y=2`).expect(200);
   });
 
   // @rfc 6749 4.1.3
@@ -97,7 +103,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 3.2.1
-  it('refuses a wrong secret and an unknown client with the same answer, and leaves the code usable', async () => {
+  it('refuses a wrong secret and an unknown client with the same response, and leaves the code usable', async () => {
     const code = await app.ourCode();
     const wrong = await post({
       ...app.redemption(code),

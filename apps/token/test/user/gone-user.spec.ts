@@ -35,7 +35,7 @@ describe.each([
     expect((await app.post('token', app.redemption(code))).body).toMatchObject({ error: 'invalid_grant' });
     expect(await introspect(other.pairs[0])).toMatchObject({ active: true });
     expect((await refresh(other.pairs[0])).status).toBe(200);
-    // Safe to repeat if the response was lost.
+    // The request can be repeated if its response was lost.
     expect(await apply({ user_id: userId })).toEqual({ applied: 3 });
   });
 
