@@ -17,13 +17,13 @@ const PEERS = Object.keys(peerDependencies);
 
 rmSync(join(HERE, 'dist'), { recursive: true, force: true });
 rmSync(COMPILED, { recursive: true, force: true });
-// With tsc, because esbuild does not emit decorator metadata.
+// Compiles with tsc, because esbuild does not emit decorator metadata.
 const compiler = createRequire(import.meta.url).resolve('typescript/package.json');
 execFileSync(process.execPath, [join(compiler, '../bin/tsc'), '-p', HERE], { stdio: 'inherit' });
 
 const modules = await Promise.all([
   bundle('esm', 'index.js', {
-    // The NATS client is CommonJS.
+    // Defines `require` for the NATS client, which is CommonJS.
     banner: {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
     },
@@ -48,7 +48,7 @@ async function bundle(format, file, options) {
     alias: Object.fromEntries(
       ['oauth', 'platform', 'messaging'].map((lib) => [`#${lib}`, join(COMPILED, 'libs', lib, 'src')]),
     ),
-    // The paths of tsconfig.json point to the sources.
+    // Ignores tsconfig.json, whose paths point to the sources.
     tsconfigRaw: {},
     absWorkingDir: ROOT,
     metafile: true,
@@ -62,7 +62,7 @@ async function bundle(format, file, options) {
   return metafile;
 }
 
-/** One file per module system, which TypeScript selects by the extension. */
+/** Writes one file per module system, which TypeScript selects by the extension. */
 async function bundleTypes() {
   const types = await rollup({
     input: `${ENTRY}.d.ts`,
@@ -86,7 +86,7 @@ async function bundleTypes() {
   }
 }
 
-/** Every license requires its text in each copy. */
+/** Collects the license texts, which every license requires in each copy. */
 function licenses(inputs) {
   const folders = inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
   const texts = [...new Set(folders)].map((folder) => {
@@ -96,7 +96,7 @@ function licenses(inputs) {
   return `# Packages bundled in dist/index.js and dist/index.cjs\n\n${texts.join('\n')}`;
 }
 
-/** From a license file, or from the section of the README. */
+/** Reads the text from a license file, or from the section of the README. */
 function licenseOf(folder) {
   const files = readdirSync(folder);
   const read = (pattern) =>

@@ -13,7 +13,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** requested ──► pending; 0 if the user decided before, or the request has expired. Keeps the TTL. */
+/** requested ──► pending. Returns 0 if the user has already decided or the request has expired. Keeps the TTL. */
 export const APPROVE = grantScript(
   ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
   `${SET_OPTIONAL}${REPLICATION_ID}
@@ -28,7 +28,7 @@ return 1
 `,
 );
 
-/** requested ──► revoked; 0 if the user decided before, or the request has expired. Keeps the TTL. */
+/** requested ──► revoked. Returns 0 if the user has already decided or the request has expired. Keeps the TTL. */
 export const DENY = grantScript(
   ['client'],
   `
@@ -45,10 +45,9 @@ const POLL_TOLERANCE = 500;
 
 /**
  * pending ──► active, generation 1 (RFC 8628 3.4).
- * - A poll that follows an earlier one too soon makes the interval longer (3.5). After the approval the
- *   interval does not matter.
- * - Inside the retry window, the same device gets the same pair: its answer may have been lost. Later, or after a
- *   refresh, the code is replayed, as in REDEEM.
+ * - A poll before the interval has passed makes the interval longer (3.5), except after the approval.
+ * - Inside the retry window, the same device gets the same pair, because the response may have been lost. Later, or
+ *   after a refresh, the poll counts as a replay, as in REDEEM.
  * - A poll proves the key that the device proved first. A code approved before a failover is refused, as in REDEEM.
  * - A grant that was revoked before it had tokens was denied, or its user removed the application.
  */

@@ -22,7 +22,7 @@ import { RevocationService } from './revocation.service.js';
 import { grantId, isCode, isProvedBy, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
 
-/** Injection token of a clock: `() => number`, milliseconds since the epoch. */
+/** Injection token of a clock: a function that returns milliseconds since the epoch. */
 export const GRANT_CLOCK = Symbol('clock of the grant engine');
 
 export interface TokenRevocation {
@@ -62,7 +62,7 @@ export class GrantEngine {
     const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
     const id = grantId(token.handle);
-    // An expired code goes to the store too: it may be a replay of a redeemed code.
+    // Checks an expired code in the store too, because it may be a replay of a redeemed code.
     const times = { now: this.clock(), expired: this.isExpired(token, exchange.maxAge), ttl: this.ttl };
     const transition = await this.store.redeem(id, exchange, times);
     // A pending grant expires with its code, and a code cannot restore a grant.
@@ -98,7 +98,7 @@ export class GrantEngine {
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
-    // A retry returns an earlier time, except within the same millisecond.
+    // After a retry `rotatedAt` is earlier, except within the same millisecond.
     const name = grant.rotatedAt === now ? 'redeemed' : 'retried';
     this.count(name);
     const pair = this.issuer.pair(token.handle, grant, { ...request, scope: null }, now);
@@ -107,8 +107,8 @@ export class GrantEngine {
 
   /**
    * RFC 6749 6. Reuse revokes the grant, whatever key the request proves (RFC 9700 4.14.2). A request with a wrong key
-   * rotates, binds and restores nothing. A kept token ends at its first expiry. The access token is bound to the proved
-   * key, also in a retry (docs/adr/0033).
+   * does not rotate, bind or restore anything. A kept token never gets a later expiry. The access token is bound to the
+   * proved key, even in a retry (docs/adr/0033).
    */
   async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -117,7 +117,7 @@ export class GrantEngine {
     if (this.isExpired(token)) return expired(id, token);
     const keyRefusal = keyRefusalOf(token, request);
     const { generation } = token;
-    // A bearer token always rotates: rotation is what reveals its theft (RFC 9700 4.14.2).
+    // A bearer token always rotates, because only rotation reveals its theft (RFC 9700 4.14.2).
     const keptSince = request.keepsToken === true && token.jkt !== null ? this.issuer.issuedAt(token) : null;
     const jkt = keptSince === null ? request.jkt : token.jkt;
     const acceptsAnyKey = request.clientHasKeys === true && request.jkt !== null;
@@ -151,21 +151,21 @@ export class GrantEngine {
     return token;
   }
 
-  /** Malformed, forged and expired tokens cost no I/O. @param jkt thumbprint of the proved key, or null */
+  /** Needs no I/O for a malformed, forged or expired token. @param jkt thumbprint of the proved key, or null */
   async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
     const token = this.codec.decode(text);
     if (!token) return { outcome: 'unrecognized' };
     return isProvedBy(token, jkt) ? this.introspectToken(token) : { outcome: 'key_mismatch' };
   }
 
-  /** For a caller that must require a proof of the token's key itself (RFC 7662). */
+  /** Introspects for a caller that must itself require a proof of the token's key (RFC 7662). */
   async introspectWithoutProof(text: string): Promise<ActiveToken | Refusal> {
     const token = this.codec.decode(text);
     return token ? this.introspectToken(token) : { outcome: 'unrecognized' };
   }
 
   /**
-   * RFC 7009. Accepts expired tokens, and bound ones without a proof. Works without Redis, unless
+   * RFC 7009. Accepts expired tokens, and bound tokens without a proof. Works without Redis, unless
    * PostgreSQL lost the record.
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
@@ -192,7 +192,7 @@ export class GrantEngine {
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
     const scope = maskedScope(grant.scope, token.scopeMask);
-    // A refresh token has no audience; it is for the resources of its grant.
+    // A refresh token has no audience of its own: it is for the resources of its grant.
     const audience = token.audience ?? grant.resources;
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }
@@ -205,7 +205,7 @@ export class GrantEngine {
       : { outcome: 'wrong_kind', grantId: grantId(token.handle), sent: token.kind, expected: kind };
   }
 
-  /** @param maxAge of a code, in seconds, without an allowance for clock skew */
+  /** @param maxAge maximum age of a code in seconds, without an allowance for clock skew */
   private isExpired({ expiry }: Pick<Token, 'expiry'>, maxAge = Infinity): boolean {
     const { code, clockSkew } = this.lifetimes;
     return this.clock() / 1000 > Math.min(expiry + clockSkew, expiry - code + maxAge);
@@ -213,7 +213,7 @@ export class GrantEngine {
 
   /**
    * Restores a lost grant from PostgreSQL and retries.
-   * @throws DependencyUnavailableError if it is lost again, so that users stay logged in
+   * @throws DependencyUnavailableError if Redis loses it again, so that users stay logged in
    */
   private async restoreAndRetry<Grant>(
     id: string,
@@ -257,7 +257,7 @@ function expired(id: string, { expiry }: Pick<Token, 'expiry'>): Refusal {
   return { outcome: 'expired', grantId: id, expiredAt: new Date(expiry * 1000).toISOString() };
 }
 
-/** Value of the request that a refusal is about. The script returns the value that it was compared with. */
+/** Value of the request that each refusal is about. The script returns the value that it compared this one with. */
 const SENT: Readonly<
   Partial<
     Record<

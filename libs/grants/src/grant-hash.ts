@@ -1,8 +1,8 @@
 import { type Script, script } from '#platform/redis/redis-client.js';
 
 /**
- * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional: `jkt`,
- * `resources`, `externalId`, `login` (with the scope `openid`), and `user` (absent for `client_credentials`). A pending
+ * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional are `jkt`,
+ * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`). A pending
  * grant has more fields, and a grant that is being restored has only `missing`.
  */
 export const FIELD = {
@@ -28,7 +28,7 @@ local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pen
 `;
 
 /**
- * Defines a script; KEYS[1] is the grant's hash. Optional arguments come last: most grants have none of them.
+ * Defines a script; KEYS[1] is the grant's hash. Optional arguments come last, because most grants have none of them.
  * Milliseconds: `now`, `rotated_at`, `kept_since`, `window`. Seconds: `ttl`. `expired` is 0 or 1, `any_key` 1 or empty.
  */
 export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
@@ -43,7 +43,8 @@ end
 `;
 
 /**
- * A requested grant has no tokens. If Redis lost its redemption, it counts as missing: an authentic token restores it.
+ * Returns false for a requested grant, which has no tokens: if Redis lost its redemption, an authentic token restores
+ * the grant.
  */
 export const EXISTS = `
 local function exists(stored)
@@ -51,14 +52,14 @@ local function exists(stored)
 end
 `;
 
-/** Changes at a failover or restart: an equal id proves that no write has been lost (docs/adr/0009). */
+/** Returns an id that changes at a failover or restart. An equal id proves that no write was lost (docs/adr/0009). */
 export const REPLICATION_ID = `
 local function replication_id()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
 end
 `;
 
-/** Checks space-separated words, such as scopes (RFC 6749 3.3). A grant without resources is for every API. */
+/** Compares space-separated words, such as scopes (RFC 6749 3.3). A grant without resources covers every API. */
 export const COVERS = `
 local function covers(granted, requested)
   for word in string.gmatch(requested, '%S+') do

@@ -1,10 +1,10 @@
 import { COVERS, EXISTS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
-// One script, key and round trip per transition (docs/adr/0003). Returns the outcome; `active` also
-// the fields of ActiveGrant.
+// Each transition is one script with one key, in one round trip (docs/adr/0003). It returns the outcome, and the fields
+// of ActiveGrant if the outcome is `active`.
 
 /**
- * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is revoked already, and its code void.
+ * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is already revoked and its code void.
  */
 export const CREATE = grantScript(
   [
@@ -70,7 +70,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** pending ──► revoked; 0 unless a code of this client is pending. A device keeps its approval. Keeps the TTL. */
+/** pending ──► revoked. Returns 0 unless a code of this client is pending. A device keeps its approval. Keeps the TTL. */
 export const VOID_CODE = grantScript(
   ['client'],
   `
@@ -81,7 +81,7 @@ return 1
 `,
 );
 
-/** Nothing ──► active, for a client without a user (RFC 6749 4.4). It is not recorded: a lost grant is not restored. */
+/** Nothing ──► active, for a client without a user (RFC 6749 4.4). A lost grant is not restored: it has no record. */
 export const ISSUE = grantScript(
   ['client', 'scope', 'resources', 'now', 'ttl'],
   `
@@ -90,7 +90,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** Fields of an active grant that the arguments of the caller are compared with. */
+/** Reads the fields of an active grant that scripts compare with their arguments. */
 const READ_GRANT = `${EXISTS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
   GENERATION, ROTATED_AT, LOGIN)
@@ -225,7 +225,8 @@ return 1
 );
 
 /**
- * Leaves a tombstone with the grant's client. A full Redis rejects HSET but accepts DEL: PostgreSQL has the revocation.
+ * Leaves a tombstone with the grant's client. A full Redis rejects HSET but accepts DEL, which suffices, because
+ * PostgreSQL has the revocation.
  */
 const WRITE_TOMBSTONE = `
 local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)
@@ -237,7 +238,7 @@ redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESO
 redis.call('EXPIRE', KEYS[1], ttl)
 `;
 
-/** Any state ──► revoked; 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
+/** Any state ──► revoked. Returns 0 if already revoked. The tombstone of a missing key stops a concurrent restore. */
 export const REVOKE = grantScript(
   ['ttl'],
   `
@@ -247,7 +248,7 @@ return 1
 `,
 );
 
-/** Any state ──► revoked; 0 unless Redis has the grant of this client. */
+/** Any state ──► revoked. Returns 0 unless Redis has the grant and it is of this client. */
 export const REVOKE_OF_CLIENT = grantScript(
   ['client', 'ttl'],
   `

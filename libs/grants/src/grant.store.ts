@@ -38,7 +38,7 @@ import type { Token } from './token-codec.js';
 
 export const COUNT_TRANSITION = Symbol('count of grant transitions');
 
-/** @param transitions each starts at 0 in the metric, so that its first occurrence is an increase */
+/** @param transitions start at 0 in the metric, so that the first occurrence of each is an increase */
 export function countTransitions(metrics: Metrics, transitions: readonly GrantTransition[]): CountTransition {
   const counter = metrics.counter('oauth_grant_transitions_total', 'Grant transitions, by kind', [
     'transition',
@@ -64,7 +64,7 @@ const SCRIPTS = {
   grantPoll: POLL,
 };
 
-/** Seconds; longer than PostgreSQL may take to answer. */
+/** In seconds, longer than the timeout of PostgreSQL. */
 const MARKER_TTL = 60;
 
 export type Transition<Grant = ActiveGrant> =
@@ -92,8 +92,8 @@ export interface RefreshTimes {
 }
 
 /**
- * Times are milliseconds since the epoch, TTLs seconds. A transition that threw
- * DependencyUnavailableError may have happened.
+ * Grants in Redis. Times are milliseconds since the epoch, TTLs seconds. A transition that threw
+ * DependencyUnavailableError may have been applied.
  */
 @Injectable()
 export class GrantStore {
@@ -142,7 +142,7 @@ export class GrantStore {
     await this.run('grantRequest', keysOf(id), { client: clientId, jkt, interval: POLL_INTERVAL, ttl });
   }
 
-  /** requested → pending. @returns false if the user decided before, or the request has expired */
+  /** requested → pending. @returns false if the user has already decided or the request has expired */
   async approve(id: string, grant: Authorization, now: number): Promise<boolean> {
     const { clientId, userId, externalId, scope, resources, login } = grant;
     const approved = await this.run('grantApprove', keysOf(id), {
@@ -158,12 +158,12 @@ export class GrantStore {
     return approved === 1;
   }
 
-  /** requested → revoked. @returns false if the user decided before, or the request has expired */
+  /** requested → revoked. @returns false if the user has already decided or the request has expired */
   async deny(id: string, clientId: string): Promise<boolean> {
     return (await this.run('grantDeny', keysOf(id), { client: clientId })) === 1;
   }
 
-  /** pending → revoked. @returns false if the code was redeemed before, or has expired */
+  /** pending → revoked. @returns false if the code is already redeemed or has expired */
   async voidCode(id: string, clientId: string): Promise<boolean> {
     return (await this.run('grantVoidCode', keysOf(id), { client: clientId })) === 1;
   }
@@ -185,7 +185,7 @@ export class GrantStore {
     return ofUser(transitionOf(id, reply));
   }
 
-  /** pending → active. Of concurrent calls with one code, exactly one succeeds. */
+  /** pending → active. Exactly one of several concurrent calls with one code succeeds. */
   async redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = exchange;
     const reply = await this.run('grantRedeem', keysOf(id), {
@@ -234,7 +234,7 @@ export class GrantStore {
     return transitionOf(id, await this.run('grantIntrospect', keysOf(id), values));
   }
 
-  /** Call before PostgreSQL is read. @returns the marker; null if the grant exists */
+  /** Must be called before PostgreSQL is read. @returns the marker; null if the grant exists */
   async markMissing(id: string): Promise<string | null> {
     const values = { marker: this.marker(), ttl: MARKER_TTL };
     return ((await this.run('grantMarkMissing', keysOf(id), values)) as string) || null;
@@ -263,7 +263,7 @@ export class GrantStore {
     return (await this.run('grantRevoke', keysOf(id), { ttl })) === 1;
   }
 
-  /** Revokes if Redis has the grant of this client. @returns whether it does, even if revoked before */
+  /** Revokes a grant of this client. @returns true if Redis has it, even if it was already revoked */
   async revokeOfClient(clientId: string, id: string, ttl: number): Promise<boolean> {
     return (await this.run('grantRevokeOfClient', keysOf(id), { client: clientId, ttl })) === 1;
   }
@@ -290,7 +290,7 @@ function transitionOf(id: string, reply: unknown): Transition<IntrospectedGrant>
     ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
     grant: {
       clientId,
-      // A nil reply: the grant has no user.
+      // The reply is nil if the grant has no user.
       userId: (userId ?? null) === null ? null : Number(userId),
       externalId: externalId || null,
       scope,

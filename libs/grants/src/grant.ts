@@ -50,7 +50,7 @@ export interface ActiveGrant extends Authorization {
 /** Grant of a token: a client of `client_credentials` has no user (RFC 6749 4.4). */
 export type IntrospectedGrant = Omit<ActiveGrant, 'userId'> & { readonly userId: number | null };
 
-/** Access of a client to the operators' HTTP API, without a user (RFC 6749 4.4). */
+/** Grant of access to the operators' HTTP API, without a user (RFC 6749 4.4). */
 export interface ClientGrant {
   readonly clientId: string;
   readonly scope: string;
@@ -62,7 +62,7 @@ export interface ClientGrant {
 /** RFC 6749 4.4.3: "A refresh token SHOULD NOT be included." */
 export type ClientToken = Omit<TokenPair, 'refreshToken'> & { readonly grantId: string };
 
-/** RFC 6749 5.1. */
+/** Response of the token endpoint (RFC 6749 5.1). */
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -77,16 +77,16 @@ export interface RequestedAccess {
   readonly scope: string | null;
   /** RFC 8707 2.2, as `checkResource` returns them; null for the resources of the grant. */
   readonly resources: string | null;
-  /** Thumbprint of the proved DPoP key, which the access token is bound to; null if none. */
+  /** Thumbprint of the proved DPoP key, which the access token is bound to; null without a proof. */
   readonly jkt: string | null;
 }
 
 export interface CodeExchange extends Omit<RequestedAccess, 'scope'> {
   readonly clientId: string;
-  /** Seconds since the code was issued, if less than the lifetime of codes. */
+  /** Maximum age of the code in seconds, if less than the lifetime of codes. */
   readonly maxAge?: number;
   readonly redirectUri: string;
-  /** S256 of the code verifier; null if none was sent. */
+  /** S256 of the code verifier; null if the client sent none. */
   readonly challenge: string | null;
 }
 
@@ -99,11 +99,11 @@ export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
   /** The client authenticated with its keys, which already constrain its refresh tokens (RFC 9449 5). */
   readonly clientHasKeys?: boolean;
-  /** Keeps the refresh token, if it is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
+  /** True to keep a refresh token that is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
   readonly keepsToken?: boolean;
 }
 
-/** RFC 9449 5. */
+/** Refusal because of the DPoP key (RFC 9449 5). */
 export type KeyRefusal =
   /** The token is bound, and the request proved another key or none. A client with keys may prove another key. */
   | 'key_mismatch'
@@ -116,7 +116,7 @@ export type KeyRefusal =
 export type RefusalReason =
   /** Malformed, forged, or signed with a key outside the key ring. */
   | 'unrecognized'
-  /** Authentic, but of another kind than the request takes. */
+  /** Authentic, but not of the kind that the request requires. */
   | 'wrong_kind'
   | 'expired'
   /** Authentic, but its grant is not in Redis or PostgreSQL. */
@@ -127,18 +127,18 @@ export type RefusalReason =
   | 'other_client'
   | KeyRefusal
   | 'scope_exceeded'
-  /** RFC 8707 2.2: the authorization request did not name the API. */
+  /** The authorization request did not name the API (RFC 8707 2.2). */
   | 'resource_exceeded'
   | 'redirect_uri_mismatch'
   | 'verifier_missing'
   | 'verifier_unexpected'
-  /** RFC 8628 3.5: the user has not decided yet. */
+  /** The user has not decided yet (RFC 8628 3.5). */
   | 'decision_pending'
-  /** RFC 8628 3.5: the device polled before its interval had passed. */
+  /** The device polled before its interval had passed (RFC 8628 3.5). */
   | 'polled_too_early'
-  /** RFC 8628 3.5: the user denied the request, or removed the access before the device polled. */
+  /** The user denied the request, or removed the access before the device polled (RFC 8628 3.5). */
   | 'decision_denied'
-  /** Revokes the grant: the code may be stolen (RFC 7636 4.6). */
+  /** Revokes the grant, because the code may be stolen (RFC 7636 4.6). */
   | 'verifier_mismatch'
   /** Revokes the grant (RFC 6749 4.1.2). */
   | 'code_replayed'
@@ -151,7 +151,7 @@ export interface Refusal {
   readonly grantId?: string;
   /** Value in the request, such as a redirect URI or a generation. */
   readonly sent?: string;
-  /** Value of the grant, or accepted by the endpoint. */
+  /** Value of the grant, or value that the endpoint accepts. */
   readonly expected?: string;
   /** ISO 8601. */
   readonly expiredAt?: string;
@@ -176,7 +176,7 @@ export interface ActiveToken {
   readonly audience: string | null;
 }
 
-/** State changes, and refusals that revoke a grant: labels of a metric. */
+/** Labels of a metric: state changes, and refusals that revoke a grant. */
 export type GrantTransition =
   | 'created'
   | 'issued'

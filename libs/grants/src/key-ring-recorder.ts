@@ -7,7 +7,7 @@ import type { Lifetimes } from './lifetimes.js';
 export interface RecordedRing {
   readonly ring: KeyRingName;
   readonly ids: readonly string[];
-  /** Longest lifetime in seconds of what the ring signs. */
+  /** Longest lifetime in seconds of a token that the ring signs. */
   readonly lifetimeS: number;
 }
 
@@ -31,7 +31,10 @@ export interface SigningKeyChange {
 const INTERVAL_S = 60 * 60;
 const INTERVALS_MS = { pass: INTERVAL_S * 1000, retry: 60_000 };
 
-/** Until when live tokens may need each signing key, and an hour more: a process signs until its next record. */
+/**
+ * Records until when live tokens may need each signing key. Adds an hour, because a process signs until it records its
+ * ring again.
+ */
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');
   private readonly listeners = new Set<(change: SigningKeyChange) => void>();
@@ -47,7 +50,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
     private readonly store: TokenKeyStore,
   ) {}
 
-  /** Calls back once per ring, if this process starts with another signing key than the one recorded last. */
+  /** Calls back once per ring if this process starts with a signing key other than the latest recorded one. */
   onChange(listener: (change: SigningKeyChange) => void): void {
     this.listeners.add(listener);
   }
@@ -64,7 +67,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
     for (const { ring, ids, lifetimeS } of this.rings) {
       const [key = ''] = ids;
       const previousKey = await this.store.recordRing(ids, lifetimeS + INTERVAL_S, ring);
-      // During a rollout processes sign with different keys, so only the first record of a process counts.
+      // Only the first record of a process counts, because during a rollout processes sign with different keys.
       if (!this.recorded.has(ring) && previousKey !== null && previousKey !== key)
         this.notify({ ring, key, previousKey });
       this.recorded.add(ring);

@@ -4,7 +4,7 @@ import { createHash, hkdfSync } from 'node:crypto';
 export const TOKEN_KINDS = { code: 1, access: 2, refresh: 3, device: 4 } as const;
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
-/** Domain separation of MACs: over a bearer token, and over a token that is bound to a DPoP key (RFC 9449). */
+/** Separate domains of MACs for bearer tokens and for tokens that are bound to a DPoP key (RFC 9449). */
 export type MacDomain = TokenKind | `${TokenKind}:dpop`;
 
 interface RingKey {
@@ -47,7 +47,7 @@ export class KeyRing {
     return this.signing.id;
   }
 
-  /** Signing key first. An id is a hash, which does not reveal the key. */
+  /** Ids and roles of the keys, signing key first. An id is a hash, which does not reveal the key. */
   get keys(): readonly { readonly id: string; readonly role: 'signing' | 'verifying' }[] {
     return [...this.byId.keys()].map((id) => ({
       id: id.toString(16).padStart(8, '0'),
@@ -59,7 +59,7 @@ export class KeyRing {
     return this.byId.get(keyId)?.subkeys.get(domain);
   }
 
-  /** For DPoP nonces (RFC 9449 8), signing key first. A nonce has no key id, so the verifier tries each. */
+  /** Keys for DPoP nonces (RFC 9449 8), signing key first. A nonce has no key id, so the verifier tries each key. */
   get nonceKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ nonce }) => nonce);
   }
@@ -72,12 +72,12 @@ export class KeyRing {
     return [...this.byId.values()].map(({ challenge }) => challenge);
   }
 
-  /** For the names of user codes (RFC 8628), signing key first. A user code has no key id, so the reader tries each. */
+  /** Keys for user codes (RFC 8628), signing key first. A user code has no key id, so the reader tries each key. */
   get userCodeKeys(): readonly Buffer[] {
     return [...this.byId.values()].map(({ userCode }) => userCode);
   }
 
-  /** For the hashed counters of the login throttle, which live for an hour: earlier keys are not needed. */
+  /** Key for the names of counters, which live for an hour at most, so earlier keys are not needed. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
   }

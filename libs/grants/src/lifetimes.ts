@@ -2,7 +2,7 @@
 export interface Lifetimes {
   readonly code: number;
   readonly accessToken: number;
-  /** Restarts with each refresh. */
+  /** Lifetime since the latest refresh. */
   readonly refreshToken: number;
   /** Time in which a rotated refresh token gets the same response; 0 makes refresh tokens single use. */
   readonly retryWindow: number;

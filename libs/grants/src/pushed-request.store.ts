@@ -16,7 +16,8 @@ export interface NewPushedRequest {
 }
 
 /**
- * Upper bound on stored requests. Other counters than the client's count a request for its first lifetime and login.
+ * Upper bound on stored requests. Counters other than the client's count a request only for its first lifetime and the
+ * time of a login.
  */
 export interface PushLimit {
   readonly counter: 'client' | 'address' | 'site';
@@ -27,7 +28,7 @@ export interface PushLimit {
 
 export interface PushRefusal {
   readonly counter: PushLimit['counter'];
-  /** Until the counter has room; in seconds, rounded up. */
+  /** Seconds until the counter has room, rounded up. */
   readonly retryAfter: number;
 }
 
@@ -35,7 +36,7 @@ export interface PushRefusal {
 const LOGIN_LIFETIME = 5 * 60;
 /** Seconds for a logged-in user to answer. */
 const ANSWER_LIFETIME = 15 * 60;
-/** Seconds to keep a consumed request, so that a second browser request gets an error that says so. */
+/** Seconds to keep an answered request, so that a second browser request gets an error that says so. */
 const ANSWERED_LIFETIME = 60;
 
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
@@ -77,7 +78,7 @@ if request[2] ~= client then return {'other_client'} end
 if status == 'answered' then return {'answered'} end
 `;
 
-/** pushed ──► visited. The first open extends the TTL, reloads do not. */
+/** pushed ──► visited. Only the first open extends the TTL. */
 const VISIT = liveScript(`${FIND}
 if status == 'pushed' then
   redis.call('HSET', KEYS[1], 'status', 'visited')
@@ -86,7 +87,7 @@ end
 return {'open', request[3]}
 `);
 
-/** pushed or visited ──► opened with a new TTL, once. */
+/** pushed or visited ──► opened. Only the first open after a login sets a new TTL. */
 const OPEN = liveScript(`${FIND}
 if status ~= 'opened' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
@@ -149,7 +150,7 @@ export class PushedRequestStore {
     return this.step('parAnswer', id, clientId, ANSWERED_LIFETIME);
   }
 
-  /** Undoes `answer` after a failure, so that the user can retry. Call only after `answer` returned `open`. */
+  /** Undoes `answer` after a failure, so that the user can retry. Must be called only after `answer` returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
     const values = { id, client: clientId, ttl: ANSWER_LIFETIME * 1000 };
     await this.run('parReopen', keysOf(id, clientId), values);

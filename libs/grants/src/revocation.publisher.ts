@@ -9,10 +9,10 @@ export abstract class RevocationPublisher {
   abstract publish(grantIds: readonly string[]): Promise<boolean>;
 }
 
-/** Broadcasts per turn of the event loop, so that other requests are served in between. */
+/** Limit of broadcasts per turn of the event loop, so that other requests are served in between. */
 const PER_TURN = 1000;
 
-/** Broadcasts published while NATS reconnects may be lost. */
+/** Publishes over NATS. Broadcasts may be lost while NATS reconnects. */
 @Injectable()
 export class NatsRevocationPublisher extends RevocationPublisher {
   constructor(private readonly connection: NatsConnection) {
@@ -24,7 +24,7 @@ export class NatsRevocationPublisher extends RevocationPublisher {
     for (const [n, id] of grantIds.entries()) {
       if (n > 0 && n % PER_TURN === 0) {
         await nextTurn();
-        // A reconnect in between loses earlier broadcasts.
+        // A reconnect between two turns loses earlier broadcasts.
         trusted &&= this.connection.trusted;
       }
       this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });

@@ -19,13 +19,13 @@ export interface ReconcilerPass {
   readonly until: number;
   /** Also broadcasts revocations that were applied before. */
   readonly announceAll: boolean;
-  /** Checked before each page: true ends the pass. */
+  /** Checked before each page. If it returns true, the pass ends. */
   readonly isObsolete: () => boolean;
 }
 
 const BATCH = 500;
 
-/** Recorded in PostgreSQL but not in Redis: tokens may still work. Revoking again completes it. */
+/** Thrown if PostgreSQL has the revocation but Redis does not: tokens may still work. A repeated call completes it. */
 export class UnfinishedRevocationError extends DependencyUnavailableError {
   constructor(cause: unknown) {
     super('redis', cause);
@@ -62,8 +62,8 @@ export class RevocationService {
   }
 
   /**
-   * For a grant that PostgreSQL lost: nothing can restore it, so Redis is enough.
-   * @returns whether the client owned it
+   * Revokes a grant that PostgreSQL lost only in Redis, because nothing can restore it.
+   * @returns true if the client owns it
    */
   async revokeUnrecorded(id: string, clientId: string): Promise<boolean> {
     if (!(await this.store.revokeOfClient(clientId, id, grantTtl(this.lifetimes)))) return false;
@@ -76,7 +76,7 @@ export class RevocationService {
   async apply(ids: readonly string[]): Promise<RevocationResult> {
     if (ids.length === 0) return { grants: 0, announced: true };
     const { failed, failure } = await this.applyToRedis(ids, 'stop');
-    // One broadcast for all: waiting for NATS after every batch would delay the last one.
+    // Broadcasts after all batches, because waiting for NATS after each would delay the last batch.
     const announced = await this.publisher.publish(ids);
     if (announced) this.markInBackground(ids.filter((id) => !failed.has(id)));
     if (failure) throw new UnfinishedRevocationError(failure);
@@ -102,7 +102,7 @@ export class RevocationService {
     return changed;
   }
 
-  /** Broadcasts and marks revocations that were outstanding or new to this Redis; broadcasts all with `announceAll`. */
+  /** Broadcasts revocations that were outstanding or new to this Redis, or all with `announceAll`, and marks them. */
   async reapply(revocations: readonly RecordedRevocation[], announceAll: boolean): Promise<number> {
     const ids = revocations.map(({ id }) => id);
     const { failed, failure, changed } = await this.applyToRedis(ids, 'continue');
@@ -114,7 +114,7 @@ export class RevocationService {
     return changed.size;
   }
 
-  /** @param onFailure after a failed batch, a request stops and a background job continues */
+  /** @param onFailure what to do after a failed batch: a request stops, a background job continues */
   private async applyToRedis(
     ids: readonly string[],
     onFailure: 'stop' | 'continue',
@@ -142,7 +142,7 @@ export class RevocationService {
     return { changed, failed, failure };
   }
 
-  /** Not awaited: the reconciler applies unmarked revocations again, which changes nothing. */
+  /** Ignores failures, because the reconciler applies unmarked revocations again, which changes nothing. */
   private markInBackground(ids: readonly string[]): void {
     if (ids.length > 0) this.records.markApplied(ids).catch(() => undefined);
   }

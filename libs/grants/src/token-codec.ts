@@ -12,19 +12,20 @@ export interface Token {
   /** Seconds since the epoch. */
   readonly expiry: number;
   /**
-   * Bit mask over the positions in the grant's scope (RFC 6749 6). 0: the whole scope; also codes and refresh tokens.
+   * Bit mask over the positions in the grant's scope (RFC 6749 6). 0 means the whole scope, as in every code and
+   * refresh token.
    */
   readonly scopeMask: number;
   readonly audience: string | null;
   readonly jkt: string | null;
 }
 
-/** Codes are only exchanged for tokens: they cannot be introspected or revoked. */
+/** Returns true for codes, which cannot be introspected or revoked, but only exchanged for tokens. */
 export function isCode(kind: TokenKind): boolean {
   return kind === 'code' || kind === 'device';
 }
 
-/** @param jkt thumbprint of the proved key, or null. A bearer token needs no proof */
+/** Returns true for every bearer token, which needs no proof. @param jkt thumbprint of the proved key, or null */
 export function isProvedBy(token: Pick<Token, 'jkt'>, jkt: string | null): boolean {
   return token.jkt === null || token.jkt === jkt;
 }
@@ -44,6 +45,7 @@ const PREFIXES: Readonly<Record<TokenKind, string>> = {
 const VERSION = 3;
 export const HANDLE_BYTES = 16;
 export const SCOPE_MASK_BITS = 24;
+// Fields with their lengths in bytes:
 // version 1 ‖ key id 4 ‖ handle 16 ‖ kind 1 ‖ generation 4 ‖ expiry 5 ‖ scope mask 3 ‖ audience (of some access tokens)
 // ‖ thumbprint 32 (of a bound token) ‖ MAC 29, or 30 of a bound token. Spaces pad the audience, so that the length is a
 // multiple of three bytes: without spare bits in base64url, each token has exactly one spelling.
@@ -95,7 +97,7 @@ export class TokenCodec {
     return PREFIXES[kind] + bytes.toString('base64url');
   }
 
-  /** Returns null for a malformed, forged or unknown-key token. The caller checks proof and expiry. */
+  /** Returns null for a malformed or forged token, or an unknown key. The caller checks proof and expiry. */
   decode(text: string): Token | null {
     if (typeof text !== 'string' || !TOKEN_TEXT.test(text)) return null;
     const kind = kindOf(text);
@@ -121,14 +123,14 @@ export class TokenCodec {
     };
   }
 
-  /** HMAC-SHA-256 over all bytes before the MAC, also over the thumbprint. Undefined for an unknown key id. */
+  /** Returns the HMAC-SHA-256 of all bytes before the MAC, including the thumbprint; undefined for an unknown key id. */
   private mac(bytes: Buffer, domain: MacDomain): Buffer | undefined {
     const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);
     return key && createHmac('sha256', key).update(bytes).digest();
   }
 }
 
-/** Each domain has its own subkey, so that no bytes of a bound token are the MAC of a bearer token. */
+/** Returns the domain, which has its own subkey, so that no bytes of a bound token are the MAC of a bearer token. */
 function domainOf(kind: TokenKind, isBound: boolean): MacDomain {
   return isBound ? `${kind}:dpop` : kind;
 }

@@ -9,7 +9,7 @@ interface NewCode {
   readonly grantId: string;
 }
 
-/** Computes the tokens of a grant and stores nothing; only the handle of a new code is random. */
+/** Computes the tokens of a grant without storing anything. Only the handle of a new code is random. */
 export class TokenIssuer {
   constructor(
     private readonly codec: TokenCodec,
@@ -21,7 +21,7 @@ export class TokenIssuer {
     return this.newCode('code', seconds(now) + this.lifetimes.code);
   }
 
-  /** RFC 8628 3.2. */
+  /** Creates a device code (RFC 8628 3.2). */
   deviceCode(now: number): NewCode {
     return this.newCode('device', seconds(now) + DEVICE_CODE_LIFETIME);
   }
@@ -41,7 +41,7 @@ export class TokenIssuer {
   }
 
   /**
-   * Lifetimes start at the rotation, so that a retry gets the same tokens without a stored response.
+   * Computes expiries from the time of the rotation, so that a retry gets the same tokens without a stored response.
    * @throws RangeError for a bearer token of a bound grant
    */
   pair(
@@ -83,13 +83,13 @@ export class TokenIssuer {
     return { grantId: grantId(handle), accessToken, type, expiresIn: lifetime, scope };
   }
 
-  /** Start of the token's generation, in milliseconds rounded down to a second; computed from its expiry. */
+  /** Computes the start of the token's generation from its expiry, in milliseconds rounded down to a second. */
   issuedAt({ kind, expiry }: Token): number {
     return (expiry - (kind === 'access' ? this.lifetimes.accessToken : this.lifetimes.refreshToken)) * 1000;
   }
 }
 
-/** Selects the scope tokens of a mask, in the order of the grant; all of them for 0. */
+/** Selects the scope tokens of a mask, in the order of the grant; all scope tokens for 0. */
 export function maskedScope(granted: string, mask: number): string {
   if (mask === 0) return granted;
   return granted

@@ -24,26 +24,26 @@ export interface DeviceRequest {
   readonly address: string | null;
 }
 
-/** Most live codes. A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME. docs/adr/0040 has the arithmetic. */
+/** Limits of live codes. A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME. docs/adr/0040 has the arithmetic. */
 export const DEVICE_LIMITS = {
   all: 10_000,
   confidential: 5_000,
   /** Anyone can start requests of a public client, which has no secret. */
   public: 2_000,
-  /** For public clients, per address (IPv6: per /64): a building may have as many displays. */
+  /** For public clients, per address (IPv6: per /64). A building may have this many displays. */
   address: 50,
   /** For public clients, per IPv6 /48. */
   site: 200,
 } as const;
 
 /**
- * Wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five of 20^8 codes include a given one with probability
+ * Limits of wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five of 20^8 codes include a given one with probability
  * 2.0 · 10^-10, below 2^-32.
  */
 export const GUESS_LIMITS = {
   address: 5,
   user: 5,
-  /** Limit for all users together. One user can use at most 5 of it. */
+  /** Limit across all users; one user can reach at most 5. */
   all: 250,
 } as const;
 
@@ -94,7 +94,7 @@ const SCRIPTS = { userCodeCreate: CREATE, userCodeFind: FIND };
 
 const LIFETIME_MS = DEVICE_CODE_LIFETIME * 1000;
 
-/** With 10,000 live codes, one of 2.5 million new codes exists already. */
+/** Limit of attempts. With 10,000 live codes, one of 2.5 million new codes exists already. */
 const ATTEMPTS = 3;
 
 /**
@@ -130,7 +130,7 @@ export class UserCodeStore {
     throw new Error(`${ATTEMPTS} new user codes exist already: the source of randomness has failed`);
   }
 
-  /** @param userCode from `normalizeUserCode`. A right code is not counted */
+  /** Counts wrong codes only. @param userCode from `normalizeUserCode` */
   async find(userCode: string, address: string | undefined, userId: number): Promise<UserCodeLookup> {
     const keys = this.keys.userCodeKeys;
     const counters = [
@@ -172,7 +172,7 @@ export class UserCodeStore {
     return limits;
   }
 
-  /** Redis holds no plain addresses. */
+  /** Hashes a network, so that Redis has no plain addresses. */
   private hashed(network: string): string {
     return createHmac('sha256', this.keys.throttleKey).update(`device:${network}`).digest('base64url');
   }

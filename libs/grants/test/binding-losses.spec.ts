@@ -94,7 +94,7 @@ describe('a Redis that loses writes, or everything', () => {
           const found = await engine.introspectWithoutProof(text);
           if (found.outcome === 'active') expect(found.token.jkt).toBe(bound);
         }
-        // A grant that began bound has bound tokens only.
+        // A grant that was bound from the start has only bound tokens.
         if (first === null) return;
         expect(issued.accessTokens.map((token) => token.jkt)).not.toContain(null);
         expect(issued.refreshTokens.map(keyOf)).not.toContain(null);

@@ -45,7 +45,7 @@ class DeviceModel {
     return 'granted';
   }
 
-  /** @returns whether this decision counts */
+  /** @returns true if the decision takes effect */
   decide(status: 'pending' | 'revoked'): boolean {
     if (this.status !== 'requested') return false;
     this.status = status;
@@ -223,7 +223,7 @@ describe('a device code', () => {
       expect(['wrong_kind', 'unrecognized']).toContain((await engine.poll(other, access)).outcome);
   });
 
-  it('that was approved before a failover is refused', async () => {
+  it('is refused if it was approved before a failover', async () => {
     const { redis } = environment.fixture;
     const device = await requested(null, null);
     await device.allow();

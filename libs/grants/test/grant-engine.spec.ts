@@ -77,7 +77,7 @@ describe('the grant engine', () => {
       () => refresh((answers[0] as Granted).pair.refreshToken),
     ]) {
       const response = send();
-      // The request is on its way to Redis.
+      // At this time the request is on its way to Redis.
       environment.advance(1);
       answers.push(granted(await response));
     }
@@ -140,7 +140,7 @@ describe('the grant engine, after Redis has lost state,', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
-  it('keeps a grant revoked that was revoked while it was restored', async () => {
+  it('keeps a grant revoked if it was revoked while it was being restored', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await environment.active();
       await environment.fixture.redis.del(`grant:${grantId}`);
@@ -192,7 +192,7 @@ describe('PKCE (RFC 7636)', () => {
   });
 });
 
-/** Bytes that MEMORY USAGE does not include: the entry among expiring keys, and two slots in half-empty hash tables. */
+/** Bytes that MEMORY USAGE excludes: the entry among expiring keys, and two slots in half-empty hash tables. */
 const EXPIRY_AND_SLOTS = 32 + 2 * 16;
 
 describe('a live grant in Redis', () => {

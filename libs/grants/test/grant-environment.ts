@@ -29,7 +29,7 @@ export function granted(result: Granted | Refusal): Granted {
   return result;
 }
 
-/** A grant engine over real stores, with a clock that only `advance` moves. */
+/** Opens a grant engine over real stores, with a clock that only `advance` moves. */
 async function openGrantEnvironment({
   lifetimes = DEFAULT_LIFETIMES,
   scope = 'profile:read',

@@ -8,7 +8,7 @@ const environment = useGrantEnvironment({ lifetimes: LIFETIMES, scope: SCOPE });
 interface IssuedAccess {
   readonly text: string;
   readonly jkt: string | null;
-  /** Generation, scope and APIs. */
+  /** Generation, scope and APIs of the token. */
   readonly access: string;
 }
 
@@ -25,7 +25,7 @@ class IssuedTokens {
     expect(words(pair.scope)).toBe(words(requested.scope ?? SCOPE));
     expect(pair.type).toBe(jkt === null ? 'Bearer' : 'DPoP');
     expect(environment.fixture.codec.decode(pair.refreshToken)?.jkt).toBe(model.keyOf(grant.generation));
-    // A retry returns the same bytes; only another scope, audience or key changes the access token.
+    // A retry returns the same refresh token. Only another scope, audience or key changes the access token.
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
     const access = `${grant.generation} ${words(pair.scope)} ${requested.resources ?? model.resources}`;
@@ -89,7 +89,7 @@ const scopes = fc.oneof(
 
 const audiences = fc.constantFrom(null, null, null, API, BOOKINGS, `${API} ${BOOKINGS}`);
 
-/** In each history, most requests prove the same key or none, and most clients have keys or secrets. */
+/** Habits of a history: the key that most requests prove, and whether the client usually authenticates with keys. */
 const habits = fc.record({ usual: fc.constantFrom(null, KEYS[0]), usuallyHasKeys: fc.boolean() });
 const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   const jkt = fc.oneof(

@@ -17,7 +17,7 @@ export const words = (scope: string) => scope.split(' ').sort().join(' ');
 const covers = (scope: string, requested: string) =>
   requested.split(' ').every((word) => scope.split(' ').includes(word));
 
-/** Short model of a grant, with the expected outcome of each request. */
+/** Model of a grant, which returns the expected outcome of each request. */
 export class Model {
   status: 'pending' | 'active' | 'revoked' = 'pending';
   generation = 0;
@@ -64,7 +64,7 @@ export class Model {
     const bound = this.keyOf(generation);
     if (!hasKeys || jkt === null) {
       if (bound !== jkt) return bound === null ? 'key_unexpected' : 'key_mismatch';
-      // A client with keys has rotated this token, and has secrets now.
+      // The client had keys when it rotated this token, and has a secret now.
       if (isRetry && jkt !== this.jkt) return 'key_mismatch';
     }
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';

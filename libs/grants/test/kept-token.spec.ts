@@ -78,8 +78,8 @@ describe('a refresh token that its client keeps', () => {
   });
 });
 
-describe('a change of the rotation setting', () => {
-  it('to off keeps the latest token, and still treats an earlier one as reuse', async () => {
+describe('the rotation setting of a client', () => {
+  it('keeps the latest token when it is turned off, and still treats an earlier one as reuse', async () => {
     const { refreshToken } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
     expect(granted(await refresh(second)).pair.refreshToken).toBe(second);
@@ -88,7 +88,7 @@ describe('a change of the rotation setting', () => {
     expect((await refresh(second)).outcome).toBe('revoked');
   });
 
-  it('to off inside the retry window still returns the rotated pair to a retry', async () => {
+  it('returns the rotated pair to a retry when it is turned off inside the retry window', async () => {
     const { refreshToken } = await bound();
     const first = granted(await refresh(refreshToken, { keepsToken: false }));
     environment.advance(1);
@@ -97,7 +97,7 @@ describe('a change of the rotation setting', () => {
     expect(again.pair.accessToken).toBe(first.pair.accessToken);
   });
 
-  it('to on rotates the kept token once, and treats it as reuse afterwards', async () => {
+  it('rotates the kept token once when it is turned on, and then treats it as reuse', async () => {
     const { refreshToken } = await bound();
     granted(await refresh(refreshToken));
     const next = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;

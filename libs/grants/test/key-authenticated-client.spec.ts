@@ -101,7 +101,7 @@ describe('a retry inside the window by a client that authenticates with keys', (
       first.pair.accessToken,
       first.pair.refreshToken,
     ]);
-    // The server has lost the answer together with its key.
+    // The client lost the response together with its key.
     const other = granted(await refresh(pair.refreshToken, { jkt: THIRD }));
     expect([other.transition, other.pair.refreshToken]).toEqual(['retried', first.pair.refreshToken]);
     expect(await provedKey(other.pair.accessToken)).toBe(THIRD);

@@ -8,7 +8,7 @@ import { until } from '#test/support/until.js';
 const LIFETIME = 300;
 const MINUTE = 60_000;
 
-/** A cluster, which rejects scripts that use keys of several slots. */
+/** Redis Cluster, which rejects scripts that use keys of several slots. */
 let servers: RedisCluster;
 let redis: RedisClient;
 let store: PushedRequestStore;
@@ -84,7 +84,7 @@ describe('a counter of pushed requests', () => {
     ] as const) {
       expect(await redis.pttl(name)).toBeGreaterThan((lifetimes - 1) * LIFETIME * 1000);
       expect(await redis.pttl(name)).toBeLessThanOrEqual(lifetimes * LIFETIME * 1000);
-      // Makes the entries older than a lifetime.
+      // Makes the entries expire.
       for (const id of await redis.zrange(name, '0', '-1'))
         await redis.zadd(name, String(Date.now() - 1_000), id);
     }
@@ -110,7 +110,7 @@ describe('a pushed request', () => {
     return push;
   };
 
-  it('can be read repeatedly without a login; only the first time adds 5 minutes for the login', async () => {
+  it('can be read repeatedly without a login, but only the first time adds 5 minutes for the login', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     for (let time = 0; time < 3; time += 1)

@@ -97,7 +97,7 @@ describe('the token format', () => {
     fc.assert(fc.property(tokens, (token) => expect(codec.decode(foreign.encode(token))).toBeNull()));
   });
 
-  it('refuses every other text', () => {
+  it('refuses every text that is not a token', () => {
     fc.assert(fc.property(fc.string(), (text) => expect(codec.decode(text)).toBeNull()));
     fc.assert(
       fc.property(tokens, fc.string({ minLength: 1 }), (token, more) =>
@@ -106,7 +106,7 @@ describe('the token format', () => {
     );
   });
 
-  it('has a subkey for each kind: tokens of different kinds never share a MAC', () => {
+  it('has a subkey for each kind, so that tokens of different kinds never share a MAC', () => {
     fc.assert(
       fc.property(bearerTokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
         const [one, other] = [token, { ...token, kind }].map((each) =>
@@ -125,7 +125,7 @@ describe('the audience of an access token (RFC 8707)', () => {
     .filter(([{ kind }]) => kind !== 'code')
     .map(([token, audience]): Token => ({ ...token, kind: 'access', audience }));
 
-  it('is authenticated: it cannot be added, removed, replaced or moved, whatever the flags say', () => {
+  it('cannot be added, removed, replaced or moved, whatever the flags say', () => {
     fc.assert(
       fc.property(accessTokens, audiences, fc.nat({ max: 255 }), (token, other, flags) => {
         const bytes = bytesOf(codec.encode(token));
@@ -202,7 +202,7 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
     );
   });
 
-  it('have a MAC that covers the thumbprint: no other one can take its place', () => {
+  it('have a MAC that covers the thumbprint, which cannot be replaced', () => {
     fc.assert(
       fc.property(boundTokens, thumbprint, (token, other) => {
         const bytes = bytesOf(codec.encode(token));
@@ -216,7 +216,7 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
     );
   });
 
-  it('differ from bearer tokens, which need no proof and accept any', () => {
+  it('differ from bearer tokens, which need no proof and accept any proof', () => {
     fc.assert(
       fc.property(bearerTokens, thumbprint, (token, jkt) => {
         expect(proved(codec.encode(token), jkt)).toEqual(token);
@@ -226,7 +226,7 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
   });
 });
 
-/** Tokens of a thief: of two grants, bound to the victim's key, to the thief's own key, and to none. */
+/** Tokens that a thief has: bound to the victim's key, bound to the thief's own key, and bearer tokens. */
 interface Hoard {
   readonly bound: readonly string[];
   readonly bearer: readonly string[];
@@ -249,7 +249,7 @@ const hoards: fc.Arbitrary<Hoard> = fc
     return { bound: written(token.jkt), bearer: [...written(null), code], own: written(ownJkt), ownJkt };
   });
 
-/** Expects that a text is not valid, except bearer tokens and the thief's own tokens as they were issued. */
+/** Expects that a text is not a valid token, unless it is an issued bearer token or a token of the thief. */
 function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
   if (bearer.includes(text)) return;
   expect(proved(text)).toBeNull();
@@ -257,7 +257,7 @@ function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
 }
 
 describe('a bound token without its key', () => {
-  // From field boundary to field boundary, of bearer and bound tokens, and arbitrary spans.
+  // Spans between field boundaries of bearer and bound tokens, and arbitrary spans.
   const spans = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom([0, 34], [34, 63], [34, 66], [66, 95], [66, 96], [34, 96]) },
     { weight: 1, arbitrary: fc.array(fc.nat({ max: 96 }), { minLength: 2, maxLength: 2 }) },
@@ -281,7 +281,7 @@ describe('a bound token without its key', () => {
         beginning,
         fc.array(piece, { maxLength: 5 }),
         edits,
-        // The length of a token: pieces are truncated or repeated to fit.
+        // Length of a token, to which the pieces are truncated or repeated.
         fc.constantFrom(63, 96, null),
         (hoard, named, first, more, changes, length) => {
           const texts = [...hoard.bound, ...hoard.bearer, ...hoard.own];
@@ -299,7 +299,7 @@ describe('a bound token without its key', () => {
     );
   });
 
-  it('is invalid with any byte changed, whole or cut to a bearer token, or with its parts repeated', () => {
+  it('is invalid with any byte changed, even if cut to the length of a bearer token, and with repeated parts', () => {
     fc.assert(
       fc.property(hoards, (hoard) => {
         const [text = ''] = hoard.bound;
@@ -339,7 +339,7 @@ describe('a bound token without its key', () => {
   });
 });
 
-describe('the key ring', () => {
+describe('a key ring', () => {
   it('verifies with every key and signs with the first, so that a rotation does not log users out', () => {
     const before = new TokenCodec(new KeyRing([first]));
     const after = new TokenCodec(new KeyRing([second, first]));

@@ -32,7 +32,7 @@ const outcomeOf = async (changes: Partial<DeviceRequest>, type: 'public' | 'conf
   const result = await store.create({ ...request, ...changes }, type);
   return result.outcome === 'created' ? result.outcome : result.counter;
 };
-/** Never a live code: a new code has no such letters. */
+/** Looks up a code that is never live, because generated codes have no vowels. */
 const wrong = (address = ipv4(), by = user) => store.find('AAAAAAAA', address, by);
 
 describe('a user code', () => {
@@ -110,7 +110,7 @@ describe('wrong codes', () => {
     expect((answer as { retryAfter: number }).retryAfter).toBeGreaterThan(0);
   });
 
-  it('do not include right ones', async () => {
+  it('are counted, but right ones are not', async () => {
     const userCode = await created();
     for (const _ of times(12)) expect((await store.find(userCode, '192.0.2.1', user)).outcome).toBe('found');
   });

@@ -13,7 +13,7 @@ import { TokenRefusedError } from './refusals.js';
 
 export interface DpopRequest {
   readonly method: string;
-  /** With or without the query. */
+  /** Path, with or without the query. */
   readonly path: string;
   readonly authorization: string;
   readonly proof: string | readonly string[] | undefined;
@@ -22,7 +22,7 @@ export interface DpopRequest {
 
 export interface DpopAuthentication {
   readonly token: AnyToken;
-  /** For the client's next proof (RFC 9449 8.2); undefined if none is required. */
+  /** Nonce for the client's next proof (RFC 9449 8.2); undefined if none is required. */
   readonly nonce: string | undefined;
 }
 
@@ -46,7 +46,10 @@ export class DpopAuthenticator {
     return this.options.resourceUrl !== undefined && /^dpop(?: |$)/i.test(authorization ?? '');
   }
 
-  /** An invalid proof costs no I/O, a valid one a round trip. @throws TokenRefusedError, DependencyUnavailableError */
+  /**
+   * Needs no I/O for an invalid proof, and one round trip for a valid one.
+   * @throws TokenRefusedError, DependencyUnavailableError
+   */
   async authenticate(request: DpopRequest): Promise<DpopAuthentication> {
     const accessToken = /^dpop +([^ ]+)$/i.exec(request.authorization)?.[1];
     if (accessToken === undefined)

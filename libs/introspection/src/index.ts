@@ -1,4 +1,4 @@
-// The package's only entry. Our own apps import the rest of the library by its files.
+// The package's only entry. The apps of this repository import other files of the library directly.
 export { IntrospectionModule } from './introspection.module.js';
 export type { IntrospectionAsyncOptions, IntrospectionOptions } from './introspection.options.js';
 export { type ClientTokenInfo, Introspector, type TokenInfo } from './introspector.js';

@@ -23,7 +23,7 @@ export interface IntrospectionOptions {
   readonly clockSkew?: number | undefined;
 }
 
-/** For options that need other providers, such as a `ConfigService`. */
+/** Options that need other providers, such as a `ConfigService`. */
 export interface IntrospectionAsyncOptions
   extends
     Pick<ModuleMetadata, 'imports'>,
@@ -41,7 +41,7 @@ const isNumber =
   (value: unknown): boolean =>
     typeof value === 'number' && value >= min && value <= max;
 
-/** The messages do not repeat values: `natsUrl` may contain a password. */
+/** Rules whose messages do not repeat values, because `natsUrl` may contain a password. */
 const RULES: Readonly<
   Record<keyof IntrospectionOptions, readonly [check: (value: unknown) => boolean, mustBe: string]>
 > = {

@@ -29,7 +29,7 @@ export interface TokenInfo {
   readonly jkt: string | null;
 }
 
-/** An access token that a client requested for itself (RFC 6749 4.4). It has no user, and is for this API only. */
+/** An access token that a client requested for itself (RFC 6749 4.4). It has no user and is only for this API. */
 export interface ClientTokenInfo extends Omit<TokenInfo, 'userId' | 'externalId'> {
   readonly userId: null;
 }
@@ -88,7 +88,7 @@ export class Introspector {
     return info && isOfUser(info) ? info : null;
   }
 
-  /** @internal Also returns tokens without a user, which the caller must distinguish. */
+  /** @internal Like `introspect`, but also returns tokens without a user, which the caller must distinguish. */
   async introspectAny(token: string, reference: string): Promise<AnyToken | null> {
     return TOKEN.test(token) ? asBearer(await this.cache.get(token, reference)) : null;
   }
@@ -103,7 +103,7 @@ export class Introspector {
     const { jkt, jti, nonce, expiresAt } = proof;
     const consume = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     let consumed: ConsumeProofReply | undefined;
-    // One entry per key. Tokens do not contain spaces.
+    // Caches one entry per token and key. Tokens do not contain spaces.
     const cached = await this.cache.get(`${token} ${jkt}`, reference, async () => {
       const reply = await this.request({ token, jkt, proof: consume }, reference);
       if (reply.active) consumed = reply.proof;
@@ -122,13 +122,13 @@ export class Introspector {
     this.cache.observe(observer);
   }
 
-  /** For readiness checks: rejects while NATS is unavailable. */
+  /** Rejects while NATS is unavailable, for readiness checks. */
   async ping(): Promise<void> {
     await this.connection.ping();
   }
 
   private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
-    // A proof can be consumed only once: a retry would report it as replayed.
+    // A proof can be consumed only once, so a retry would report it as replayed.
     const options = { reference, isRepeatable: request.proof === undefined };
     return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, options);
   }
@@ -137,7 +137,7 @@ export class Introspector {
     if (!reply.active) return null;
     const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
     const { external_id: externalId = null, aud: audience = [] } = reply;
-    // Fails closed: a bound token without thumbprint is not a bearer token, and an empty audience is not every API.
+    // Rejects unclear replies: a bound token without thumbprint is not a bearer token, an empty audience not every API.
     if ('cnf' in reply && !cnf?.jkt) return null;
     if ('aud' in reply && audience.length === 0) return null;
     if (!isInAudience(audience, this.options.resourceUrl)) return null;

@@ -14,12 +14,12 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { type AnyToken, isOfUser } from './introspector.js';
 
-/** Works with Fastify and Express. */
+/** Response of Fastify or Express. */
 export interface ChallengedResponse {
   header(name: string, value: string): void;
 }
 
-/** RFC 6750 3.1, RFC 9449 7.1 and 9. */
+/** Error codes of RFC 6750 3.1 and RFC 9449 7.1 and 9. */
 type RefusalCode =
   'invalid_request' | 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce';
 
@@ -47,11 +47,11 @@ export class TokenRefusedError extends Error {
   }
 }
 
-/** Named by the challenge of a route (RFC 6750 3, RFC 9728 5.1). */
+/** Values that the challenge of a route contains (RFC 6750 3, RFC 9728 5.1). */
 export interface ProtectedRoute {
   /** Required scopes, space-separated. */
   readonly scope?: string | undefined;
-  /** URL or path of the metadata; default is the option `resourceMetadata`. */
+  /** URL or path of the metadata; by default the option `resourceMetadata`. */
   readonly metadata?: string | undefined;
 }
 
@@ -109,7 +109,7 @@ export class Refusals {
     );
   }
 
-  /** The token has no user and the route serves users, or the reverse. */
+  /** Refuses a token without a user on a route for users, or the reverse. */
   wrongSubject(response: ChallengedResponse, route: ProtectedRoute, token: AnyToken): Error {
     const code = 'invalid_token';
     response.header('WWW-Authenticate', this.challengeFor(code, route, token));
@@ -160,7 +160,7 @@ export class Refusals {
     return exception(error);
   }
 
-  /** 503 if the token app is unavailable; any other error unchanged. */
+  /** Returns 503 if the token app is unavailable, and any other error unchanged. */
   failure(response: ChallengedResponse, error: unknown): unknown {
     if (!(error instanceof DependencyUnavailableError)) return error;
     response.header('Retry-After', '1');
@@ -170,7 +170,7 @@ export class Refusals {
     });
   }
 
-  /** Nest does not log HTTP exceptions, so nothing else shows the cause. */
+  /** Logs the cause, because Nest does not log HTTP exceptions. */
   private warn({ message }: DependencyUnavailableError): void {
     const now = performance.now();
     if (now - this.warnedAt < WARNING_INTERVAL_MS) return;
@@ -182,7 +182,7 @@ export class Refusals {
     return jkt === null ? this.bearerChallenge(error, route) : this.dpopChallenge(error, route);
   }
 
-  /** For requests without a token or with a bearer token (RFC 6750 3): both schemes, with the error in Bearer. */
+  /** Challenge after no token or a bearer token (RFC 6750 3): both schemes, with the error in Bearer. */
   private bearerChallenge(error: string | null, route: ProtectedRoute): string {
     const metadata = this.metadataOf(route);
     const bearer = challenge('Bearer', {
@@ -195,7 +195,7 @@ export class Refusals {
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null, route)}`;
   }
 
-  /** For requests with a DPoP token: DPoP only, so that clients do not fall back to bearer tokens. */
+  /** Challenge after a DPoP token: only DPoP, so that clients do not fall back to bearer tokens. */
   private dpopChallenge(error: string | null, route: ProtectedRoute): string {
     return challenge('DPoP', {
       error,

@@ -39,8 +39,8 @@ export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecora
 const RESOURCE_METADATA = 'introspection:resource metadata';
 
 /**
- * Sets the metadata of a handler, or of every handler of a controller (RFC 9728 3.1): a URL, or a path of
- * `resourceUrl`. Challenges name it, because a client may accept only metadata whose `resource` is the
+ * Sets the address of the metadata of a handler, or of every handler of a controller (RFC 9728 3.1): a URL, or a path
+ * of `resourceUrl`. Challenges contain it, because a client may accept only metadata whose `resource` is the
  * URL that it called (3.3).
  */
 export const ResourceMetadata = (address: string): ClassDecorator & MethodDecorator =>
@@ -57,7 +57,7 @@ interface HttpRequest {
   token?: AnyToken;
 }
 
-/** Has Nest's type, because projects that install the package do not have the types of passport. */
+/** Typed with Nest's types, because projects that install the package do not have the types of passport. */
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
@@ -79,7 +79,7 @@ export class TokenGuard extends BearerGuard {
 
   override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    // A cached token avoids a promise and the closures that passport creates for each request.
+    // Bypasses passport for a cached token, which saves a promise and passport's closures for each request.
     const cached = this.introspector.cached(bearerToken(request.headers.authorization));
     if (!cached) return this.authenticate(request, context);
     request.token = cached;
@@ -95,7 +95,7 @@ export class TokenGuard extends BearerGuard {
     };
   }
 
-  /** @internal Returns the token, or throws the refusal. */
+  /** @internal Returns the token. @throws the error to send */
   handleRequest<T = AnyToken>(
     error: unknown,
     token: T | false,

@@ -27,7 +27,7 @@ describe('a challenge', () => {
     ['https://api.example.com/v2', '/.well-known/x/v2', 'https://api.example.com/.well-known/x/v2'],
     ['https://api.example.com', 'https://other.example.com/m', 'https://other.example.com/m'],
     [undefined, '/.well-known/x/notes', 'https://api.example.com/.well-known/x/notes'],
-  ])('names the metadata of the route: at %s, %s', (resourceUrl, metadata, expected) => {
+  ])('names the metadata of the route: with the resourceUrl %s, %s', (resourceUrl, metadata, expected) => {
     expect(challengeOf(resourceUrl, { metadata })).toContain(`Bearer resource_metadata="${expected}"`);
   });
 });

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const bookings = () => request(service.getHttpServer()).get('/v2/bookings');
 
-describe('another team’s service with three lines of protection', () => {
+describe('a service of another team with three lines of protection', () => {
   it('gets the user, client and scopes of the access token', async () => {
     const answer = await bookings().auth(accessToken, { type: 'bearer' });
     expect(answer.status).toBe(200);

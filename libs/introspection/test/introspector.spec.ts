@@ -9,7 +9,7 @@ const JKT = 'a'.repeat(43);
 const ACTIVE = { active: true, grant_id: 'g', client_id: 'c', sub: '7', scope: 'profile:read' } as const;
 
 let services: Isolated;
-/** Replaces the token app, and can send invalid replies. */
+/** Replacement for the token app, which can send invalid replies. */
 let tokenApp: NatsClient;
 let connection: NatsConnection;
 let introspector: Introspector;

@@ -5,7 +5,7 @@ import type { Event } from './history.js';
 import type { Pair } from './invariant-checker.js';
 
 const DISTURBING: readonly Event['do'][] = ['replay', 'replay-code', 'revoke', 'wipe', 'fall-back'];
-/** A client must retry this much before the window ends, because of two clocks and rounding. */
+/** Milliseconds before an expiry at which a refusal becomes permitted, because of clock skew and rounding. */
 const MARGIN_MS = 6_000;
 
 /** The honest client of one grant, which must never be refused, and its attackers. */
@@ -13,7 +13,7 @@ export class Actor {
   private newest: Pair | undefined;
   private tryingSince: number | undefined;
   private permittedRefusal: string | undefined;
-  /** Limits the client to one request at a time: with single use, and until it has a refresh token. */
+  /** True during a refresh or redemption that must be the only one: with single use, or without a refresh token yet. */
   private refreshing = false;
   private room = 0;
 
@@ -23,7 +23,7 @@ export class Actor {
     private readonly retryWindow: number,
   ) {}
 
-  /** Begins a round. Around a loss or a revocation, many requests have too many possible orders to check. */
+  /** Begins a round. Allows fewer requests around a loss or a revocation, where too many orders would be possible. */
   begin(events: readonly Event[]): void {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;
   }
@@ -45,7 +45,7 @@ export class Actor {
       case 'use':
         return pair && this.use(pair, process, now);
       case 'replay':
-        // Only the thief has received the successor.
+        // The thief received the successor, and the honest client did not.
         this.permittedRefusal ??= 'a refresh token was replayed';
         return pair && grant.refresh(pair, process, now);
       case 'replay-code':

@@ -64,7 +64,7 @@ export function describeHistories(count: number, processes: number): void {
   ])(
     'never leave two live successors, a live token after revocation, or a logged-out honest client (%s)',
     (_, retryWindow, share) => playMany(fixture.environment(retryWindow), count * share),
-    // Timeout for hangs: on a busy machine a history takes a second.
+    // The timeout only detects hangs: on a busy machine a history takes a second.
     60_000 + count * 1_000,
   );
 }

@@ -5,7 +5,7 @@ import type { HistoryEnvironment } from './history-fixture.js';
 import type { RedisState } from './state-machine.js';
 import { type Pair, InvariantChecker } from './invariant-checker.js';
 
-// Clocks differ by less than the permitted 5 s.
+// Clock differences in milliseconds, less than the permitted 5 s.
 const SKEWS = [0, 1_700, -1_900, 600];
 
 /** All requests on one grant, and all failures, each checked by the InvariantChecker. */
@@ -80,7 +80,7 @@ export class GrantRequests {
   /** Restores the copy in Redis; a token app that connects then applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
     const { status, generation, rotatedAt, client } = withFullNames(this.saved);
-    // A copy without the grant is a wipe. No grant of a history is of a device.
+    // Restoring a copy without the grant is a wipe. No grant of a history belongs to a device.
     if (status === undefined || status === 'requested') return this.wipe();
     const left = {
       status,

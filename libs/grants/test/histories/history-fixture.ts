@@ -32,7 +32,7 @@ class EngineFleet {
     return this.processes.length;
   }
 
-  /** Responses may arrive in another order. @param retryWindow seconds */
+  /** Sends a command. Responses may arrive in another order. @param retryWindow seconds */
   send(process: number, command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
     const id = this.next++;
     return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export interface HistoryEnvironment {
   readonly redis: Redis;
   readonly clientIds: readonly [string, string];
   readonly userId: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly retryWindow: number;
 }
 

@@ -9,10 +9,10 @@ export type Event =
   | { readonly do: 'foreign'; readonly back: number }
   | { readonly do: 'introspect'; readonly back: number }
   | { readonly do: 'revoke' }
-  /** Redis is copied, as by a replica or a backup. */
+  /** A replica or a backup copies Redis. */
   | { readonly do: 'copy' }
   | { readonly do: 'wipe' }
-  /** Redis is replaced by the copy, and loses its last writes. */
+  /** The copy replaces Redis, which loses its latest writes. */
   | { readonly do: 'fall-back' };
 
 interface GrantEvent {
@@ -28,7 +28,7 @@ interface Round {
 }
 
 export interface History {
-  /** Alternately of two clients. */
+  /** Number of grants, which belong to two clients alternately. */
   readonly grants: number;
   readonly rounds: readonly Round[];
 }
@@ -61,7 +61,7 @@ const round = fc.record({
     minLength: 1,
     maxLength: 5,
   }),
-  // Inside and outside the retry window; after an access token has expired; after a refresh token has expired.
+  // Pauses inside and outside the retry window, and until an access token or a refresh token has expired.
   pause: fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(0, 0, 1, 9, 20) },
     { weight: 5, arbitrary: fc.constantFrom(30, 40) },

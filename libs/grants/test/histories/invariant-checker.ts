@@ -25,7 +25,7 @@ export class InvariantChecker {
   private fallenBack = 0;
   private fallBacks = 0;
 
-  /** @param createdAt milliseconds */
+  /** @param createdAt milliseconds since the epoch */
   constructor(createdAt: number) {
     const redis = { status: 'pending', generation: 0, rotatedAt: createdAt, client: true } as const;
     this.monitor = new Monitor({ redis, revoked: false, losses: 0 });
@@ -61,7 +61,7 @@ export class InvariantChecker {
     this.fallenBack--;
   }
 
-  /** Call when every request has its response. @throws Error if the state machine does not explain them */
+  /** Must be called when every request has its response. @throws Error if the state machine does not explain them */
   explain(): void {
     this.monitor.explain();
   }

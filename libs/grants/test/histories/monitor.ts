@@ -1,6 +1,6 @@
 import { begin, type Progress, type Request, type State, step } from './state-machine.js';
 
-/** Equal exchanges are interchangeable, which limits the number of orders. */
+/** A request with its response. Equal exchanges are interchangeable, which limits the number of orders. */
 interface Exchange {
   readonly request: Request;
   readonly answer: string;
@@ -33,7 +33,7 @@ export class Monitor {
     this.possible = [{ state: initial, open: new Map() }];
   }
 
-  /** Records a request. @returns its number, for `end` */
+  /** Records a request. @returns the number to pass to `end` */
   begin(request: Request): number {
     const id = this.requests.push(request) - 1;
     this.events.push({ id, asks: true });
@@ -47,7 +47,7 @@ export class Monitor {
     this.lines.push(`#${id} gets ${answer}`);
   }
 
-  /** Call when every request has its response. @throws Error with the history if no order explains it */
+  /** Must be called when every request has its response. @throws Error with the history if no order explains it */
   explain(): void {
     const exchanges = new Map<string, Exchange>();
     const kinds = this.requests.map((request, id) => {
@@ -150,7 +150,7 @@ function moved(
   return result;
 }
 
-/** `unavailable` also ends a request while Redis loses grants faster than they are restored. */
+/** Returns true if a request has ended, also by `unavailable` while Redis loses grants faster than it restores them. */
 function isOver({ kind, progress }: Crowd, exchanges: ReadonlyMap<string, Exchange>): boolean {
   return progress.phase === (exchanges.get(kind)?.answer === 'unavailable' ? 'miss' : 'done');
 }

@@ -13,7 +13,7 @@ let services: Isolated;
 let fixture: Fixture;
 let client: TestClient;
 let userId: number;
-/** Called between the answer of PostgreSQL and its use. */
+/** Called after PostgreSQL has returned the grant and before the engine uses it. */
 let afterFind: (id: string) => Promise<unknown>;
 let engine: GrantEngine;
 let revocations: RevocationService;

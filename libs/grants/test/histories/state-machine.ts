@@ -13,7 +13,7 @@ export interface State {
   readonly losses: number;
 }
 
-/** Times are in milliseconds. */
+/** Request on a grant. Times are in milliseconds. */
 export type Request =
   | { readonly do: 'redeem'; readonly isOwner: boolean; readonly now: number; readonly expired: boolean }
   | {
@@ -35,7 +35,7 @@ export interface Progress {
   readonly phase: 'try' | 'miss' | 'find' | 'restore' | 'record' | 'tombstone' | 'done';
   /** Empty while unknown. */
   readonly answer: string;
-  /** Losses in Redis when this request missed the grant. */
+  /** Number of losses in Redis at the time when this request missed the grant. */
   readonly losses?: number;
 }
 
@@ -55,7 +55,7 @@ export function begin(request: Request): Progress {
   return { phase: 'try', answer: '' };
 }
 
-/** Second implementation of the state machine (docs/adr/0003): the next atomic step of a request. */
+/** Runs the next atomic step of a request: a second implementation of the state machine (docs/adr/0003). */
 export function step(request: Request, progress: Progress, state: State): Step {
   const { phase, answer } = progress;
   switch (phase) {
@@ -72,7 +72,7 @@ export function step(request: Request, progress: Progress, state: State): Step {
       }
       return [state.revoked ? done('revoked') : { ...progress, phase: 'restore' }, state];
     case 'restore': {
-      // A revocation may have been lost in between that the record did not show yet.
+      // Redis may have lost a revocation that the record did not show yet.
       if (state.redis || state.losses !== progress.losses) return [{ phase: 'try', answer }, state];
       const { generation, issuedAt } = request as Request & { do: 'introspect' };
       return [
@@ -111,7 +111,7 @@ function transition(request: Request, state: State): Step {
       return request.expired ? unchanged('expired') : granted(1, request.now);
     case 'refresh':
       if (request.generation >= redis.generation) return granted(request.generation + 1, request.now);
-      // With clock skew the rotation may be in the future, which must not open a disabled retry window.
+      // A rotation in the future, because of clock skew, must not open a disabled retry window.
       if (
         request.generation === redis.generation - 1 &&
         request.window > 0 &&

@@ -20,7 +20,7 @@ const EXPORTS = [
   'ResourceMetadata',
   'TokenGuard',
 ];
-/** Shorter than a token is cached, so that only a broadcast can evict the token in this time. */
+/** Shorter than the time for which a token is cached, so that only a broadcast can evict it. */
 const PATIENCE_MS = 20_000;
 
 let tarball: string;
@@ -39,7 +39,7 @@ beforeAll(async () => {
       key = await DpopKey.generate();
     })(),
   ]);
-  // Sequential, because both fill npm's cache.
+  // Runs sequentially, because both installations fill npm's cache.
   bookingsApi = await OutsideProject.from('examples/bookings-api', tarball, {
     '@nestjs/platform-fastify': '^12.5.0',
     '@nestjs/testing': '^12.0.0',
@@ -196,7 +196,7 @@ describe.each([
     } finally {
       network.reconnect();
     }
-    // The broadcast is lost, but the cache is empty after an outage.
+    // NATS lost the broadcast, but an outage empties the cache.
     await until(401, () => asBearer(token));
     await until(200, () => service.send('/readyz'));
     expect((await asBearer(await accessToken('bookings:read'))).status).toBe(200);
@@ -236,7 +236,7 @@ describe('the package', () => {
       expect(await project.run('--input-type=commonjs', '-e', isOne)).toBe('true\n');
   });
 
-  it('lets a project test its handlers without NATS, and does not keep the process alive', async () => {
+  it('lets a project test its handlers without NATS, and lets the process exit', async () => {
     expect(await bookingsApi.run('without-nats.js')).toBe('[]\n');
   });
 

@@ -122,7 +122,7 @@ export class Controller {
 export const options: IntrospectionOptions = { natsUrl: 'nats://localhost', timeoutMs: 100 };
 export const asynchronous: IntrospectionAsyncOptions = { useFactory: async () => options };
 
-/** Types that cannot be resolved become any, which is assignable to everything. */
+/** Detects unresolved types, which become any and are assignable to everything. */
 type IsAny<T> = 0 extends 1 & T ? true : false;
 export const isAny: [IsAny<TokenInfo>, IsAny<typeof IntrospectionModule>, IsAny<typeof TokenGuard>, IsAny<Introspector>] = [
   false, false, false, false,
