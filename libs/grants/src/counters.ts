@@ -1,5 +1,5 @@
 /**
- * Lua functions of bounded counters: sorted sets of ids, scored by their expiry on Redis's clock, which need no clean-up
+ * Lua of bounded counters: sorted sets of ids, scored by their expiry on Redis's clock, which need no clean-up
  * job. `wait` returns the milliseconds until a counter has room. `fullest` compares KEYS[first] to KEYS[last] with the
  * list of limits. TTLs are milliseconds.
  */

@@ -2,8 +2,8 @@ import { type Script, script } from '#platform/redis/redis-client.js';
 
 /**
  * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional are `jkt`,
- * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`). A pending
- * grant has more fields, and a grant that is being restored has only `missing`.
+ * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`). A
+ * pending grant has more fields, and a grant that is being restored has only `missing`.
  */
 export const FIELD = {
   status: 's',

@@ -70,7 +70,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** pending ──► revoked. Returns 0 unless a code of this client is pending. A device keeps its approval. Keeps the TTL. */
+/** pending ──► revoked. Returns 0 unless a code of this client is pending, which excludes devices. Keeps the TTL. */
 export const VOID_CODE = grantScript(
   ['client'],
   `

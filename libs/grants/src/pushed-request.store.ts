@@ -150,7 +150,7 @@ export class PushedRequestStore {
     return this.step('parAnswer', id, clientId, ANSWERED_LIFETIME);
   }
 
-  /** Undoes `answer` after a failure, so that the user can retry. Must be called only after `answer` returned `open`. */
+  /** Undoes `answer` after a failure, so that the user can retry. Call it only after `answer` has returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
     const values = { id, client: clientId, ttl: ANSWER_LIFETIME * 1000 };
     await this.run('parReopen', keysOf(id, clientId), values);

@@ -123,7 +123,7 @@ export class TokenCodec {
     };
   }
 
-  /** Returns the HMAC-SHA-256 of all bytes before the MAC, including the thumbprint; undefined for an unknown key id. */
+  /** Returns the HMAC-SHA-256 of all bytes before the MAC, also of the thumbprint; undefined for an unknown key id. */
   private mac(bytes: Buffer, domain: MacDomain): Buffer | undefined {
     const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);
     return key && createHmac('sha256', key).update(bytes).digest();

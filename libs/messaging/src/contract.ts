@@ -29,11 +29,11 @@ export interface IntrospectionRequest {
   readonly token: string;
   /** Thumbprint of the proved key (RFC 9449); without it a bound token is inactive. */
   readonly jkt?: string;
-  /** Consumed if the token is bound to its key, which saves a round trip. */
+  /** Proof to consume if the token is bound to its key, which saves a round trip. */
   readonly proof?: ConsumeProofRequest;
 }
 
-/** RFC 7662 2.2: expired, revoked and unknown tokens get the same reply. */
+/** The reply is the same for expired, revoked and unknown tokens (RFC 7662 2.2). */
 export type IntrospectionReply = { readonly active: false } | ActiveIntrospection;
 
 interface ActiveIntrospection {
@@ -46,7 +46,7 @@ interface ActiveIntrospection {
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
-  /** APIs that the token is for (RFC 8707): others must refuse it. Absent for a token that is for every API. */
+  /** APIs that the token is for (RFC 8707). Other APIs must refuse it. Absent for a token that is for every API. */
   readonly aud?: readonly string[];
   readonly external_id?: string;
   /** Key of a bound token (RFC 9449 6.2); absent for a bearer token. */
@@ -68,7 +68,7 @@ export interface ConsumeProofReply {
    * `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it, and ask for a proof with the nonce.
    */
   readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
-  /** For the client's next proof; absent if none is required (RFC 9449 11.3). */
+  /** Nonce for the client's next proof; absent if none is required (RFC 9449 11.3). */
   readonly nonce?: string;
 }
 
@@ -88,7 +88,7 @@ export interface ClaimsRequest {
 }
 
 export interface ClaimsReply {
-  /** All claims about the user: the caller selects by scope. Null if the user or the client does not exist. */
+  /** All claims about the user, from which the caller selects by scope. Null if the user or client does not exist. */
   readonly claims: (UserClaims & { readonly sub: string }) | null;
 }
 
@@ -178,7 +178,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
   [SUBJECTS.claims]: ({ user_id: userId, client_id: clientId }) => isUserId(userId) && isId(clientId),
-  // The replies list every problem.
+  // These requests are validated later, because their replies list every problem.
   [SUBJECTS.userUpsert]: () => true,
   [SUBJECTS.userDisable]: () => true,
   [SUBJECTS.userDelete]: () => true,
@@ -220,7 +220,7 @@ const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
 const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));
 const parseUserChanged = parser<UserChanged>(({ user_id: id }) => isUserId(id));
 
-/** Tag of the cache entries that each broadcast evicts. */
+/** Returns the tag of the cache entries that each broadcast evicts. */
 export const INVALIDATIONS: Invalidations = {
   [SUBJECTS.grantRevoked]: (event) => tagOf.grant(parseGrantRevoked(event).grant_id),
   [SUBJECTS.clientChanged]: (event) => tagOf.client(parseClientChanged(event).client_id),

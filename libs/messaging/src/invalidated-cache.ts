@@ -18,7 +18,7 @@ interface Options<V> {
 /** `miss` starts a fetch; `shared` joins one in flight; `untrusted` means that cached values may not be used. */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Bounds memory. Normally fewer evictions arrive during a fetch, unless a user with many grants revokes them. */
+/** Limit that bounds memory. More evictions arrive during a fetch only if a user with many grants revokes them. */
 const REMEMBERED_EVICTIONS = 100_000;
 
 interface Fetch<V> {
@@ -28,7 +28,7 @@ interface Fetch<V> {
 }
 
 /**
- * Bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale.
+ * Cache that is bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale.
  * Shares concurrent fetches.
  */
 export class InvalidatedCache<V> {
@@ -63,7 +63,7 @@ export class InvalidatedCache<V> {
     return entry?.value;
   }
 
-  /** @param reference request id in logs @param fetch replaces `options.fetch` if it needs more than the key */
+  /** @param reference request id in logs @param fetch replacement for `options.fetch` that needs more than the key */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
     const entry = trusted ? this.entries.get(key) : undefined;
@@ -93,7 +93,7 @@ export class InvalidatedCache<V> {
     return pending?.since === this.changes ? pending : undefined;
   }
 
-  /** A value that became stale during the fetch is correct for this lookup, but not stored for later ones. */
+  /** Returns a value that became stale during the fetch, but does not store it for later lookups. */
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     const since = this.changes;
     const value = await fetch(key, reference);
@@ -115,7 +115,7 @@ export class InvalidatedCache<V> {
 
   evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
-      // Cleared as a whole: after many deletions, a Map takes tens of microseconds to find its oldest entry.
+      // Clears all entries, because after many deletions a Map takes tens of microseconds to find its oldest entry.
       this.evicted.clear();
       this.cleared = ++this.changes;
     }

@@ -1,6 +1,6 @@
 import { JetStreamApiCodes, JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 
-/** For requests about a stream: returns null if it does not exist. */
+/** Returns null if a requested stream does not exist. */
 export function nullIfMissing(error: unknown): null {
   if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
   throw error;

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 /** Request header with the request id of the caller's log, to correlate both logs. */
 export const REFERENCE_HEADER = 'reference';
 
-/** Limit of a payload. Valid messages have at most 4 KB. */
+/** Maximum size of a payload. Valid messages have at most 4 KB. */
 const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const LOG_INTERVAL_MS = 10_000;
@@ -53,7 +53,7 @@ export function readRequest(message: Msg, isValid: (data: unknown) => boolean): 
   return { id, data };
 }
 
-/** A reply elsewhere could pass for a broadcast of this service: `oauth.grant.revoked` would empty every cache. */
+/** Accepts only inboxes: a reply to a subject such as `oauth.grant.revoked` would be a broadcast of this service. */
 export function expectsReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
 }
@@ -67,7 +67,7 @@ export class MalformedMessageLog {
   private readonly logger = new Logger('NATS');
   private readonly subjects = new Map<string, { readonly writtenAt: number; readonly refused: number }>();
 
-  /** @param subject one of this process's subscriptions, so that the map stays small */
+  /** @param subject a subscription of this process, so that the map stays small */
   warn(subject: string, message: Msg, { message: problem }: MalformedMessageError): void {
     const now = performance.now();
     const { writtenAt, refused } = this.subjects.get(subject) ?? { writtenAt: -Infinity, refused: 0 };

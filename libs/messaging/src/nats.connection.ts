@@ -25,7 +25,7 @@ const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
 const RETRY_MS = 1_000;
 
-/** Publishes requests to metrics and traces: subject and headers, never the payload. */
+/** Publishes the subject and headers of each request to metrics and traces, never the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
   'scheduling-oauth:nats-request',
 );
@@ -39,7 +39,7 @@ export type Invalidations = Readonly<Record<string, (payload: unknown) => string
 export interface NatsOptions {
   /** `nats://[user:password@]host:port[,nats://…]`. */
   readonly natsUrl: string;
-  /** Connection name shown by NATS's monitoring. */
+  /** Connection name in NATS monitoring. */
   readonly name: string;
   /** Timeout of a request in milliseconds, including the wait for the connection; 2000 by default. */
   readonly timeoutMs?: number | undefined;
@@ -49,7 +49,7 @@ export interface NatsOptions {
 export interface RequestOptions {
   /** Request id of the caller's log. */
   readonly reference?: string;
-  /** Sent again if the connection is lost before the reply, so a responder may process it twice. */
+  /** True to send the request again if the connection is lost before the reply: a responder may process it twice. */
   readonly isRepeatable?: boolean;
 }
 
@@ -77,7 +77,7 @@ export class NatsConnection {
     this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
-  /** Connects, retrying forever, even after a rejected login, which an operator may fix. Reconnects automatically. */
+  /** Connects and reconnects. Retries forever, even after a rejected login, because an operator may correct it. */
   async open(): Promise<void> {
     const nats = await this.connect();
     if (!nats) return;
@@ -122,7 +122,7 @@ export class NatsConnection {
   /** True if every broadcast older than 5 s must have arrived. While false, no cache may be used. */
   get trusted(): boolean {
     const age = Date.now() - this.echoedAt;
-    // Negative if the clock was set back.
+    // The age is negative if the clock was set back.
     return age >= 0 && age <= TRUST_MS;
   }
 
@@ -131,7 +131,7 @@ export class NatsConnection {
     this.listeners.add(listener);
   }
 
-  /** Answers every request of a subject. Without a queue group, every responding process answers. */
+  /** Responds to requests of a subject. Every responding process replies, because they do not share a queue group. */
   respond(subject: string, answer: () => Promise<object>): void {
     this.responders.set(subject, answer);
     if (this.nats) respond(this.nats, subject, answer);
@@ -223,7 +223,7 @@ export class NatsConnection {
       () => true,
       () => false,
     );
-    // Otherwise the connection was lost again, and a reconnection will follow.
+    // Without a pong the connection was lost again, and a reconnection will follow.
     if (isAnswered) this.requests.onConnected(nats);
   }
 
@@ -232,7 +232,7 @@ export class NatsConnection {
   }
 }
 
-/** A user without a password is a token. Retries forever, also at first, and detects a dead peer within seconds. */
+/** Uses a user without a password as a token. Retries forever, and detects a dead peer within seconds. */
 export function natsOptions(url: string, name: string): NodeConnectionOptions {
   const servers = url.split(',').map((server) => new URL(server.trim()));
   const [first] = servers;
@@ -257,8 +257,8 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
 }
 
 /**
- * For a process that works without NATS: the client's own retry would outlive a shutdown.
- * @returns null if it was shut down first
+ * Connects a process that works without NATS. The client's own retries would outlive a shutdown.
+ * @returns null if the process was shut down first
  */
 export async function connectUntil(
   isShutDown: () => boolean,

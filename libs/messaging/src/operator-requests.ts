@@ -1,4 +1,4 @@
-/** Requests of operators to authorize, answered by one of its processes. Payloads are JSON; failures get no reply. */
+/** Requests of operators, to which one process of authorize replies in JSON. A failed request gets no reply. */
 export const OPERATOR_SUBJECTS = {
   userSessions: 'oauth.user.sessions',
   consentPreview: 'oauth.consent.preview',
@@ -8,11 +8,11 @@ export interface UserSessionsRequest {
   readonly user_id: number;
 }
 
-/** Times in ISO 8601. No field identifies a session. */
+/** Session with times in ISO 8601. No field identifies the session. */
 export interface UserSession {
   readonly started_at: string;
   readonly last_used_at: string;
-  /** The user logged in at the login provider, not with a password here. */
+  /** True if the user logged in at the login provider, not with a password here. */
   readonly at_provider: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface ConsentPreviewRequest {
   readonly locale: string;
 }
 
-/** Null for an unknown client. */
+/** The page is null for an unknown client. */
 export interface ConsentPreviewReply {
   readonly page: {
     readonly document: string;

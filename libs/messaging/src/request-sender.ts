@@ -20,8 +20,8 @@ const RESPONDERS_RETRY_MS = 100;
 class ConnectionLostError extends Error {}
 
 /**
- * Holds requests for the length of a timeout in an outage; later ones fail immediately. The NATS
- * client would drop all of them.
+ * Sends requests. In an outage, holds requests for the length of a timeout, and then fails new ones immediately. The
+ * NATS client would drop all of them.
  */
 export class RequestSender {
   private client: NatsClient | undefined;
@@ -46,7 +46,7 @@ export class RequestSender {
     for (const proceed of this.waiters) proceed();
   }
 
-  /** Fails the requests in flight: their replies are lost. */
+  /** Fails the requests in flight, because their replies are lost. */
   onDisconnected(): void {
     if (!this.client) return;
     this.client = undefined;
@@ -110,7 +110,7 @@ export class RequestSender {
     }
   }
 
-  /** Returns true if the request had no responder, and one may return within the timeout. */
+  /** Returns true if the request had no responder, and a responder may return within the timeout. */
   private lacksResponders(error: unknown, deadline: number): boolean {
     const now = performance.now();
     return (

@@ -7,7 +7,7 @@ const logger = new Logger('NATS');
 
 type Answer = (message: Msg) => Promise<object>;
 
-/** Replies in plain JSON, or not if `answer` fails. Without a queue group, every process gets every request. */
+/** Replies in plain JSON. Sends no reply if `answer` fails. Without a queue group, every process gets every request. */
 export function respond(nats: NatsClient, subject: string, answer: Answer, queue?: string): void {
   nats.subscribe(subject, {
     ...(queue !== undefined && { queue }),

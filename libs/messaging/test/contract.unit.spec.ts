@@ -26,7 +26,7 @@ describe('broadcasts', () => {
 describe('replies', () => {
   const active = { active: true, grant_id: GRANT, client_id: 'sc_a', sub: '7', scope: 'a b', exp: 1 };
 
-  it('may have fields of a later version', () => {
+  it('may contain fields of later versions', () => {
     expect(parseReply.introspect({ ...active, later: 1 })).toMatchObject(active);
     expect(parseReply.introspect({ active: false, later: 1 })).toMatchObject({ active: false });
     expect(parseReply.consumeProof({ outcome: 'consumed', later: 1 })).toMatchObject({ outcome: 'consumed' });

@@ -107,7 +107,7 @@ describe('a cache with invalidation by broadcasts', () => {
     const asking = cache.get('token');
     const first = await nth(0);
     others.publish('test.revoked', { grant: 'g9' });
-    // In parts, because NATS disconnects a busy process that reads too slowly.
+    // Publishes in parts, because NATS disconnects a busy process that reads too slowly.
     for (let part = 0; part < 20; part++) {
       for (let n = 0; n < 5_000; n++) others.publish('test.revoked', { grant: `another ${part} ${n}` });
       await others.ping();

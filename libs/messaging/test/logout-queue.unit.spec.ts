@@ -5,7 +5,7 @@ const ended = { id: 'one', session: 's'.repeat(43), at: 1 };
 const ofUser = { id: 'one', user_id: 7, at: 1 };
 const delivery = { ...ended, client_id: 'sc_a', user_id: 7 };
 
-it('messages of the log-out queue may have fields of a later version', () => {
+it('messages of the log-out queue may contain fields of later versions', () => {
   expect(parseSessionsEnded({ ...ended, later: 1 })).toMatchObject(ended);
   expect(parseSessionsEnded(ofUser)).toMatchObject(ofUser);
   expect(parseLogoutDelivery({ ...delivery, later: 1 })).toMatchObject(delivery);
@@ -20,7 +20,7 @@ describe('a message that PostgreSQL could not look up', () => {
     { ...ended, session: null },
     { ...ended, id: '\n' },
     { ...ended, at: 1e300 },
-  ])('is unreadable and not repeated: the end of sessions %j', (message) => {
+  ])('is rejected, so that it is not retried: the end of sessions %j', (message) => {
     expect(() => parseSessionsEnded(message)).toThrow(MalformedMessageError);
   });
 
@@ -29,7 +29,7 @@ describe('a message that PostgreSQL could not look up', () => {
     { ...delivery, client_id: 'a\u0000b' },
     { ...delivery, session: 'a\u0000b' },
     { ...delivery, at: -1e300 },
-  ])('is unreadable and not repeated: the delivery %j', (message) => {
+  ])('is rejected, so that it is not retried: the delivery %j', (message) => {
     expect(() => parseLogoutDelivery(message)).toThrow(MalformedMessageError);
   });
 });

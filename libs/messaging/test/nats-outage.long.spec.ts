@@ -146,7 +146,7 @@ describe('a request over NATS that finds no responder', () => {
   it('waits for a responder that may be reconnecting', async () => {
     await ask();
     const request = connection.request('test.late', {}, (answer) => answer);
-    // After this, NATS has reported that the subject has no responders.
+    // After the pong, NATS has reported that the subject has no responders.
     await connection.ping();
     responder.subscribe('test.late', { callback: (_, message) => void reply(message) });
     expect(await request).toEqual({ n: 1 });

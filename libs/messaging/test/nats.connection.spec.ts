@@ -34,7 +34,7 @@ describe('the connection to NATS', () => {
     await services.close();
   });
 
-  /** Resolves when NATS answers. A pong lost with its connection never arrives, so the ping is repeated. */
+  /** Resolves when NATS responds. Repeats the ping, because a pong that is lost with its connection never arrives. */
   const answers = () =>
     until('NATS answers', 60_000, () =>
       Promise.race([connection.ping().then(() => true), sleep(2_000, false, { ref: false })]),

@@ -2,7 +2,7 @@
 export const MAX_AUDIENCE = 255;
 
 /**
- * RFC 9700 2.3.
+ * Returns true if a token is for an API (RFC 9700 2.3).
  * @param audience empty for a token that is valid for every API
  * @param api URL; undefined if it is not configured
  */

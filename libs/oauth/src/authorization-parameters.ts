@@ -3,7 +3,7 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
 export type Prompt = (typeof PROMPTS)[number];
 
-/** Multiple Response Type Encoding Practices 2.1, Form Post Response Mode; the first is the default. */
+/** Multiple Response Type Encoding Practices 2.1, and Form Post Response Mode. The first mode is the default. */
 export const RESPONSE_MODES = ['query', 'form_post'] as const;
 
 export type ResponseMode = (typeof RESPONSE_MODES)[number];

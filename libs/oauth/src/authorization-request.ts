@@ -27,13 +27,13 @@ export interface AuthorizationRequest extends ReturnAddress {
   /** Thumbprint of the key required to redeem the code (`dpop_jkt`, RFC 9449 10). */
   readonly jkt: string | null;
   readonly prompt: ReadonlySet<Prompt>;
-  /** Only prefills the login form. */
+  /** Text that prefills the login form, without another effect. */
   readonly loginHint: string | null;
-  /** Seconds since the user last authenticated (`max_age`, OpenID Connect Core 3.1.2.1). */
+  /** Maximum seconds since the user's authentication (`max_age`, OpenID Connect Core 3.1.2.1). */
   readonly maxAge: number | null;
   /** Space-separated. */
   readonly uiLocales: string | null;
-  /** Returned in the ID token; null without the scope `openid`, as the two below. */
+  /** Value for the ID token; null without the scope `openid`, like `claims` and `idTokenHint`. */
   readonly nonce: string | null;
   /** JSON for `parseClaims`. */
   readonly claims: string | null;
@@ -67,7 +67,7 @@ export function checkAuthorizationRequest(
   try {
     if (pushRequired) throw mustBePushed();
     const isAuthentication = isAuthenticationRequest(parameters, client, scopes);
-    // First: the request object may contain the other parameters.
+    // Checked first, because the request object may contain the other parameters.
     if (isAuthentication) checkRequestObject(parameters);
     const state = checkState(parameters, client);
     const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
@@ -95,7 +95,7 @@ export function checkAuthorizationRequest(
   }
 }
 
-/** Returns the error, as one to redirect if the request has a registered redirect URI. */
+/** Returns the error, as a RedirectableError if the request has a registered redirect URI. */
 export function redirectable(error: OAuthError, parameters: Parameters, client: OAuthClient): OAuthError {
   try {
     const redirectUri = checkRedirectUri(readParameter(parameters, 'redirect_uri'), client);
@@ -107,7 +107,7 @@ export function redirectable(error: OAuthError, parameters: Parameters, client: 
 
 const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;
 
-/** RFC 9126 5 and 6: the client or the server may require pushed requests. */
+/** Error if the client or the server requires pushed requests (RFC 9126 5 and 6). */
 function mustBePushed(): OAuthError {
   return OAuthError.invalidRequest(
     'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
@@ -131,7 +131,7 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   );
 }
 
-/** RFC 6749 4.1.2.1: an error carries the state of the request, in its response mode, if each is valid. */
+/** RFC 6749 4.1.2.1: an error response has the state and the response mode of the request, if they are valid. */
 function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddress {
   return {
     redirectUri,
@@ -140,7 +140,7 @@ function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddre
   };
 }
 
-/** Adds the unverified parameters of a request object, which only decide how its refusal is returned. */
+/** Adds the unverified parameters of a request object, which determine only how the error is returned. */
 function withRequestObject(parameters: Parameters): Parameters {
   const request = readParameter(parameters, 'request');
   return request === undefined ? parameters : { ...parameters, ...decodeJwt(request) };
@@ -173,8 +173,8 @@ function checkResponseType(parameters: Parameters, isRequired: boolean): void {
 }
 
 /**
- * Multiple Response Type Encoding Practices 2.1. Ignoring an unknown mode would send the response where the
- * client does not expect it.
+ * Multiple Response Type Encoding Practices 2.1. Rejects an unknown mode, because another mode would send the response
+ * where the client does not expect it.
  */
 function checkResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
   const requested = readParameter(parameters, 'response_mode') ?? 'query';
@@ -197,7 +197,7 @@ function checkResponseMode(parameters: Parameters, redirectUri: string): Respons
 
 /**
  * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself.
- * Required also if `state` is optional: PKCE is then the client's only protection against CSRF (2.1).
+ * Also required if `state` is optional, because PKCE is then the client's only protection against CSRF (2.1).
  */
 function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient): string | null {
   const challenge = readParameter(parameters, 'code_challenge');
@@ -234,7 +234,7 @@ function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient):
 /** SHA-256 in base64url (RFC 7638 3); the last character carries four bits. */
 const THUMBPRINT = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
-/** RFC 9449 10. Rejects a value that no key can match before the user sees the consent page. */
+/** Rejects a `dpop_jkt` that no key can match, before the user sees the consent page (RFC 9449 10). */
 function checkDpopKey(parameters: Parameters): string | null {
   const jkt = readParameter(parameters, 'dpop_jkt');
   if (jkt === undefined) return null;

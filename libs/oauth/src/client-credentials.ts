@@ -8,8 +8,8 @@ import { scopeTokens } from './scope.js';
 export type GrantType = 'authorization_code' | 'client_credentials';
 
 /**
- * For the operators' HTTP API. Users cannot grant them: they are not in the scope catalogue. The
- * table `clients` repeats them.
+ * Scopes of the operators' HTTP API. They are not in the scope catalogue, so users cannot grant them. The
+ * table `clients` repeats the names.
  */
 export const ADMIN_SCOPES = ['admin:read', 'admin:write'] as const;
 
@@ -17,17 +17,17 @@ export function isAdminScope(name: string): boolean {
   return (ADMIN_SCOPES as readonly string[]).includes(name);
 }
 
-/** Seconds. Without a refresh token, a client requests a new access token each time (RFC 6749 4.4.3). */
+/** In seconds. Without a refresh token, a client requests a new access token each time (RFC 6749 4.4.3). */
 export const CLIENT_TOKEN_LIFETIME = 600;
 
-/** RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type." */
+/** Error of RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type." */
 export function unauthorizedClient(clientId: string, description: string): OAuthError {
   return new OAuthError('unauthorized_client', 400, description, {
     detail: { check: 'grant_type_unregistered', client_id: clientId },
   });
 }
 
-/** Scope of a client's own access token (RFC 6749 4.4.2), space-separated. @throws OAuthError invalid_scope */
+/** Returns the scope of a client's own access token (RFC 6749 4.4.2). @throws OAuthError invalid_scope */
 export function clientScope(parameter: string | undefined, registered: readonly string[]): string {
   const requested = scopeTokens(parameter ?? '');
   const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };

@@ -11,13 +11,13 @@ export interface OAuthClient {
   readonly type: ClientType;
   /** Compared with the requested `redirect_uri` character by character. Empty for `client_credentials`. */
   readonly redirectUris: readonly string[];
-  /** Never empty. */
+  /** Registered scopes, never empty. */
   readonly scopes: readonly string[];
   /** False makes PKCE required instead of `state` (RFC 9700 2.1). */
   readonly requireState: boolean;
 }
 
-/** Public keys that verify assertions (RFC 7523): at most one of the two. A client with keys has no secret. */
+/** Public keys that verify assertions (RFC 7523). At most one field is set. A client with keys has no secret. */
 export interface ClientKeys {
   readonly jwks: ClientJwkSet | null;
   readonly jwksUri: string | null;
@@ -31,17 +31,17 @@ export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
 const CLIENT_ID = /^[!-~]{1,255}$/;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Also for resource servers. Keeps other texts from the database, which rejects NUL. */
+/** Returns true for a possible id of a client or resource server. The database would reject NUL. */
 export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
 
-/** A client id that is a URL is the address of a metadata document (draft-ietf-oauth-client-id-metadata-document 3). */
+/** Returns true for the URL of a metadata document (draft-ietf-oauth-client-id-metadata-document 3). */
 export function isDocumentUrl(clientId: string): boolean {
   return /^https?:\/\//.test(clientId);
 }
 
-/** Puts the host first if the client names itself in a document (draft-ietf-oauth-client-id-metadata-document 9.5). */
+/** Puts the host before a name from a metadata document (draft-ietf-oauth-client-id-metadata-document 9.5). */
 export function shownName(clientId: string, name: string, hasDocument: boolean): string {
   return hasDocument ? `${new URL(clientId).host} (${name})` : name;
 }
@@ -55,14 +55,14 @@ export function generateResourceServerId(random: (size: number) => Buffer = rand
   return `rs_${base32(random(24))}`;
 }
 
-/** One character per byte: the low five bits of a random byte are uniform. */
+/** Encodes the low five bits of each random byte, which are uniform, as one character. */
 function base32(bytes: Buffer): string {
   return Array.from(bytes, (byte) => BASE32[byte & 31]).join('');
 }
 
 const sha256 = (text: string): Buffer => digestOf('sha256', text, 'buffer');
 
-/** Secret scanners recognize `scs_`. SHA-256 suffices: a slow hash adds nothing to 256 random bits. */
+/** Secret scanners recognize the prefix `scs_`. SHA-256 suffices, because 256 random bits need no slow hash. */
 export function generateClientSecret(random: (size: number) => Buffer = randomBytes): {
   secret: string;
   hash: Buffer;
@@ -71,7 +71,7 @@ export function generateClientSecret(random: (size: number) => Buffer = randomBy
   return { secret, hash: sha256(secret) };
 }
 
-/** Returns the id of the matching secret. Compares every hash in constant time: the duration reveals nothing. */
+/** Returns the id of the matching secret. Compares each hash in constant time, so that the duration reveals nothing. */
 export function matchClientSecret(
   presented: string,
   secrets: readonly { readonly id: string; readonly hash: Buffer }[],

@@ -4,10 +4,10 @@ import { unauthorizedClient } from './client-credentials.js';
 /** Grant type of RFC 8628 3.4. */
 export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** `expires_in` (RFC 8628 3.2), in seconds: enough to find a phone and log in. */
+/** `expires_in` (RFC 8628 3.2), in seconds: enough time to find a phone and log in. */
 export const DEVICE_CODE_LIFETIME = 15 * 60;
 
-/** `interval` (RFC 8628 3.2), in seconds; each `slow_down` adds as much (3.5). */
+/** `interval` (RFC 8628 3.2), in seconds. Each `slow_down` adds as many seconds (3.5). */
 export const POLL_INTERVAL = 5;
 
 /** @throws OAuthError unauthorized_client */
@@ -22,7 +22,7 @@ export function checkDeviceGrant({
     throw unauthorizedClient(clientId, 'the operator has not registered this client for devices (RFC 8628)');
 }
 
-/** RFC 8628 6.1: consonants, so that no code is a word and none is mistaken for a digit. */
+/** Consonants (RFC 8628 6.1), so that no code is a word and no letter is mistaken for a digit. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
 const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`);
@@ -32,12 +32,12 @@ export function generateUserCode(random: (max: number) => number = randomInt): s
   return Array.from({ length: LENGTH }, () => LETTERS[random(LETTERS.length)]).join('');
 }
 
-/** The spelling for people: `WDJB-MJHT`. */
+/** Returns the code as users see it: `WDJB-MJHT`. */
 export function displayedUserCode(code: string): string {
   return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 }
 
-/** Ignores punctuation and letter case (RFC 8628 6.1). Returns null if no code can be spelled like this. */
+/** Ignores punctuation and letter case (RFC 8628 6.1). Returns null for a text that cannot be a code. */
 export function normalizeUserCode(input: unknown): string | null {
   if (typeof input !== 'string' || input.length > 100) return null;
   const code = input

@@ -1,4 +1,4 @@
-/** Every path in routes, metadata, CORS, redirects and commands. The internal port has other paths. */
+/** Paths for routes, metadata, CORS, redirects and commands, except the paths of the internal port. */
 export const ENDPOINTS = {
   // {auth_url}: the authorize app
   authorize: '/auth/oauth2/authorize',

@@ -5,7 +5,7 @@ interface KeyShape {
   readonly crv?: string;
 }
 
-/** RFC 7518 3.1, RFC 8037, RFC 9864. */
+/** Key type and curve of each algorithm (RFC 7518 3.1, RFC 8037, RFC 9864). */
 const KEY_SHAPES = {
   ES256: { kty: 'EC', crv: 'P-256' },
   ES384: { kty: 'EC', crv: 'P-384' },
@@ -18,7 +18,7 @@ const KEY_SHAPES = {
 /** Asymmetric signature algorithms. `none` and HMAC are never among them. */
 export type SignatureAlgorithm = keyof typeof KEY_SHAPES;
 
-/** FAPI 2.0 Security Profile 5.4.1; `Ed25519` is the name of `EdDSA` with that curve in RFC 9864. */
+/** Algorithms of FAPI 2.0 Security Profile 5.4.1. RFC 9864 gives `EdDSA` with the curve Ed25519 the name `Ed25519`. */
 export const FAPI_ALGORITHMS = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const;
 
 export function isFapiAlgorithm(alg: string): boolean {
@@ -42,9 +42,9 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const BASE64URL = /^[\w-]+$/;
 /** Coordinates of the largest curve have 48 bytes. */
 const MAX_COORDINATE = 64;
-/** 2048 to 4096 bits: fewer are weak (RFC 7518 3.3), and more cost the server more than the sender. */
+/** Length of 2048 to 4096 bits: fewer are weak (RFC 7518 3.3), and more cost the server more than the sender. */
 const MODULUS = { min: 342, max: 683 };
-/** 65537, which every library uses. A large exponent is expensive, like a large modulus. */
+/** The exponent 65537, which every library uses. Verification with a large exponent is expensive. */
 const EXPONENT = 'AQAB';
 
 export function isPrivateJwk(jwk: unknown): boolean {
@@ -74,7 +74,7 @@ export function fits(key: PublicKey, alg: SignatureAlgorithm): boolean {
   return key.kty === kty && (crv === undefined || ('crv' in key && key.crv === crv));
 }
 
-/** RFC 7638, with SHA-256: identifies a key in output and in the audit trail. */
+/** Returns the thumbprint with SHA-256 (RFC 7638), which identifies a key in output and in the audit trail. */
 export function thumbprintOf(key: PublicKey): string {
   const members =
     'n' in key

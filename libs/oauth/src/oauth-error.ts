@@ -8,7 +8,7 @@ export interface ErrorDetail {
 }
 
 export interface OAuthErrorOptions {
-  /** For the operator's log only. */
+  /** Logged for the operator, never sent. */
   readonly detail?: ErrorDetail;
   readonly cause?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ interface Failure {
   readonly cause?: unknown;
 }
 
-/** Error of an OAuth endpoint. The developer sees the description; the log has the detail with the same reference. */
+/** Error of an OAuth endpoint. The client gets the description; the log has the detail under the same reference. */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export class OAuthError extends Error {
     return new OAuthError('invalid_request', 400, description, options);
   }
 
-  /** 401, with WWW-Authenticate if the client used that header (RFC 6749 5.2). */
+  /** Returns a 401, with WWW-Authenticate if the client used HTTP Basic (RFC 6749 5.2). */
   static invalidClient(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_client', 401, description, options);
   }
@@ -90,7 +90,7 @@ export class OAuthError extends Error {
     );
   }
 
-  /** Without a description, the client gets one by status: a framework's message may quote the request. */
+  /** Derives a missing description from the status, because a framework's message may quote the request. */
   static fromFailure({ status, description, headers, detail, cause }: Failure): OAuthError {
     const options = { headers, detail: detail as ErrorDetail, cause };
     if (status === 503) return OAuthError.unavailable(options);

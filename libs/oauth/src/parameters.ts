@@ -14,7 +14,7 @@ export const LIMITS = {
   client_id: 255,
   client_secret: 255,
   client_assertion_type: 100,
-  // With a 4096-bit RSA signature about 1300.
+  // An assertion with a 4096-bit RSA signature has about 1300 characters.
   client_assertion: 4_096,
   redirect_uri: 2_000,
   scope: 1_000,
@@ -49,22 +49,22 @@ export const LIMITS = {
 
 type DtoClass = new () => object;
 
-/** A previously declared parameter, and the values of which it must have one. */
+/** Name of a previously declared parameter, and its permitted values. */
 type Condition = readonly [parameter: string, ...values: string[]];
 
 interface ParameterRules {
-  /** Characters. */
+  /** Maximum number of characters. */
   readonly max: number;
-  /** Without it only printable ASCII is accepted. */
+  /** True to accept characters other than printable ASCII. */
   readonly anyCharacter?: boolean;
   readonly required?: boolean;
-  /** The parameter is ignored in all other requests. */
+  /** Condition on the request; otherwise the parameter is ignored. */
   readonly when?: Condition;
   readonly description: string;
   readonly values?: readonly string[];
 }
 
-/** A parameter, for the OpenAPI document. */
+/** Description of a parameter for the OpenAPI document. */
 export interface DeclaredParameter extends Partial<Omit<ParameterRules, 'description'>> {
   readonly name: string;
   readonly description: string;
@@ -114,7 +114,7 @@ export function parametersOf(dto: DtoClass): DeclaredParameter[] {
 
 /** Ignores undeclared parameters (RFC 6749 3.2). @throws OAuthError invalid_request that names every problem */
 export function readDto(type: DtoClass, parameters: Parameters | undefined): object {
-  // Not constructed: a DTO only declares its parameters.
+  // Does not run the constructor, because a DTO only declares its parameters.
   const dto = Object.create(type.prototype as object) as Record<string, unknown>;
   const problems: string[] = [];
   for (const { property, condition, constraint } of rulesOf(type)) {
@@ -161,7 +161,7 @@ function rulesOf(dto: DtoClass): readonly PropertyRule[] {
   return rules;
 }
 
-/** More than any client sends. Decoding thousands, especially invalid ones, blocks the event loop for 0.1 s. */
+/** Limit above the number that any client sends. Decoding thousands, especially invalid ones, takes 0.1 s. */
 const MAX_QUERY_PARAMETERS = 200;
 
 const UNDECODABLE: unique symbol = Symbol('undecodable');
@@ -267,7 +267,7 @@ function add(parameters: Parameters, name: string, value: unknown): void {
   else parameters[name] = [before, value];
 }
 
-/** Without a prototype, so that no name matches a member of Object. */
+/** Returns an object without a prototype, so that no name matches a member of Object. */
 function noParameters(): Parameters {
   return Object.create(null) as Parameters;
 }
@@ -284,12 +284,12 @@ function decode(text: string): string | typeof UNDECODABLE {
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** JSON.parse keeps only the last of equal names: the text then has more strings than the value. */
+/** Compares numbers of strings: JSON.parse keeps only the last of equal names, so the text has more than the value. */
 export function hasRepeatedNames(text: string, parsed: object): boolean {
   return (text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(parsed);
 }
 
-/** Iterative, because 64 KiB of brackets would overflow the stack. */
+/** Iterates instead of recursing, because 64 KiB of brackets would overflow the stack. */
 function countStrings(body: object): number {
   let count = 0;
   const left: unknown[] = [body];

@@ -8,7 +8,7 @@ export function challengeOf(verifier: string): string | null {
   return VERIFIER.test(verifier) ? hash('sha256', verifier, 'base64url') : null;
 }
 
-/** base64url of 32 bytes (RFC 7636 4.2). */
+/** Returns true for base64url of 32 bytes (RFC 7636 4.2). */
 export function isChallenge(text: string): boolean {
   return CHALLENGE.test(text);
 }

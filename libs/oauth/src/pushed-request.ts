@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { type AuthorizationRequest } from './authorization-request.js';
 import type { Parameters } from './parameters.js';
 
-/** RFC 9126 2.2; followed by 256 random bits (7.1). */
+/** Prefix of a request URI (RFC 9126 2.2), before 256 random bits (7.1). */
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const REFERENCE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -15,7 +15,7 @@ export function isPushedReference(requestUri: string): boolean {
   return requestUri.startsWith(PREFIX);
 }
 
-/** SHA-256 of the reference, so that stores and logs have no usable request URI; null for another request URI. */
+/** Returns the SHA-256 of the reference, so that stores and logs have no usable request URI; null for another URI. */
 export function pushedRequestId(requestUri: string): string | null {
   const reference = requestUri.startsWith(PREFIX) ? requestUri.slice(PREFIX.length) : '';
   return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;
@@ -54,7 +54,7 @@ export function writePushedParameters(request: AuthorizationRequest): string {
 /** The caller validates them again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): Parameters {
   const { resource, ...stored } = JSON.parse(text) as Record<string, string>;
-  // The push accepts no other value (RFC 6749 4.1.1).
+  // A push accepts no other value (RFC 6749 4.1.1).
   const kept: Record<string, string> = { ...stored, response_type: 'code' };
   // S256 is the only supported method (RFC 7636 4.3).
   if ('code_challenge' in kept) kept['code_challenge_method'] = 'S256';

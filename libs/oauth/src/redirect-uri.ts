@@ -5,7 +5,7 @@ import { LIMITS } from './parameters.js';
 
 const LOOPBACK =
   /^http:\/\/(?<host>127\.0\.0\.1|\[::1\]|localhost)(?::(?<port>[1-9]\d{0,4}))?(?<path>\/[^?]*)?(?<query>\?.*)?$/;
-// RFC 8252 7.1: a reversed domain name, which only its owner can claim.
+// Reversed domain name (RFC 8252 7.1), which only its owner can claim.
 const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
 
 /** @param hostname as in `URL.hostname` */
@@ -50,7 +50,7 @@ export function isRegistered(
 }
 
 /**
- * RFC 8252 7.3: any port. Also for localhost, which 8.3 discourages but applications use. An empty path
+ * Permits any port (RFC 8252 7.3), also of localhost, which 8.3 discourages but applications use. An empty path
  * is "/" (RFC 3986 6.2.3).
  */
 function differInPortOnly(registered: string, requested: string): boolean {
@@ -78,7 +78,7 @@ export function registrationProblem(uri: string, type: ClientType): string | nul
     return 'has spaces, control or non-ASCII characters, or is empty: percent-encode them';
   if (/%(?![0-9a-f]{2})/i.test(uri))
     return 'has a % without two hexadecimal digits after it: encode a literal % as %25';
-  // Before parsing, because a wildcard as port or scheme makes the URI invalid.
+  // Checked before parsing, because a wildcard as port or scheme makes the URI invalid.
   if (uri.includes('*')) return 'has a wildcard: register each address in full';
   if (!URL.canParse(uri))
     return 'is not an absolute URI: write it in full, like https://app.example.com/callback';
@@ -95,7 +95,7 @@ function noFragment(uri: string): string | null {
   return uri.includes('#') ? 'has a fragment: remove the # and what follows it' : null;
 }
 
-/** `https://trusted.example@evil.example/` looks like the trusted site. */
+/** Rejects `https://trusted.example@evil.example/`, which looks like the trusted site. */
 function noUserinfo(uri: string, url: URL): string | null {
   const authority = /^[^:]+:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
   return url.username || url.password || authority.includes('@')
@@ -119,7 +119,7 @@ function knownScheme(uri: string, { protocol, hostname }: URL, type: ClientType)
   return /^[^:]+:\/./.test(uri) ? null : `has no path: write it like ${scheme}:/callback`;
 }
 
-/** A browser would resolve the segments and request an unregistered URI. */
+/** Rejects dot segments, which a browser would resolve to an unregistered URI. */
 function noDotSegment(uri: string): string | null {
   const path = uri.split('?', 1)[0] ?? '';
   return /(^|[/\\])(\.|%2e){1,2}($|[/\\])/i.test(path)

@@ -5,13 +5,13 @@ import { OAuthError } from './oauth-error.js';
 export interface ReturnAddress {
   /** A registered redirect URI of the client, exactly as in the request. */
   readonly redirectUri: string;
-  /** Null if the request has none, or an invalid one. */
+  /** Null if the request has no state, or an invalid one. */
   readonly state: string | null;
-  /** `query` if the request has an invalid one. */
+  /** `query` if the request has no response mode, or an invalid one. */
   readonly responseMode: ResponseMode;
 }
 
-/** An error for the client's redirect URI, which has been validated. */
+/** Error to return to the client's redirect URI, which has been validated. */
 export class RedirectableError extends OAuthError {
   constructor(
     { code, status, description, detail, cause }: OAuthError,

@@ -4,7 +4,7 @@ import { isAdminScope } from './client-credentials.js';
 import { OPENID_SCOPES } from './openid/openid-scopes.js';
 import { type Scope, SCOPE_TOKEN, ScopeCatalogue } from './scope.js';
 
-/** Relative to the working directory, in the repository and in the image. */
+/** Path relative to the working directory, in the repository and in the image. */
 export const DEFAULT_SCOPES_FILE = 'scopes.yaml';
 
 export class ScopeFileError extends Error {
@@ -19,7 +19,7 @@ export interface KnownApis {
   readonly apiUrl: string;
   /** Allowed origins; null if another process validates them. */
   readonly apis: readonly string[] | null;
-  /** Adds the scopes of OpenID Connect. */
+  /** True to add the scopes of OpenID Connect. */
   readonly openid?: boolean;
 }
 
@@ -92,7 +92,7 @@ function readScope(
   apis: readonly string[] | null,
 ): { scope?: Scope; problems: string[] } {
   if (!isMap(entry)) return { problems: [`scope ${index + 1}: it must be a map with a name and a text`] };
-  // Defaults to write, so that a scope with undeclared access does not look harmless.
+  // The default access is write, so that a scope with undeclared access does not look harmless.
   const {
     name,
     access = 'write',

@@ -28,7 +28,7 @@ export class ScopeCatalogue {
     this.byName = new Map(scopes.map((scope) => [scope.name, scope]));
   }
 
-  /** Null if the scope is not declared, such as a scope of an old grant. */
+  /** Returns null for an undeclared scope, such as a removed scope of an old grant. */
   find(name: string): Scope | null {
     return this.byName.get(name) ?? null;
   }
@@ -48,7 +48,7 @@ export class ScopeCatalogue {
   }
 }
 
-/** RFC 6749 3.3: separated by spaces. Known deviation: also by commas, which several client libraries send. */
+/** Splits a scope at spaces (RFC 6749 3.3). Known deviation: also at commas, which several client libraries send. */
 export function scopeTokens(list: string): string[] {
   return [...new Set(list.split(/[ ,]+/).filter((token) => token !== ''))];
 }
@@ -56,13 +56,13 @@ export function scopeTokens(list: string): string[] {
 /** RFC 6749 3.3 `scope-token`. */
 export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Without `scope` (RFC 6749 3.3): the catalogue's defaults that the client is registered for, else all its scopes. */
+/** Returns the catalogue's defaults that a client is registered for, otherwise all its scopes (RFC 6749 3.3). */
 export function defaultScope(registered: readonly string[], catalogue: ScopeCatalogue): readonly string[] {
   const defaults = catalogue.defaults.filter((token) => registered.includes(token));
   return defaults.length > 0 ? defaults : registered.filter((token) => catalogue.has(token));
 }
 
-/** Defaults if no scope is requested (RFC 6749 3.3). @throws OAuthError invalid_scope, also for an undeclared scope */
+/** Applies the defaults to an empty request (RFC 6749 3.3). @throws OAuthError invalid_scope, also if undeclared */
 export function checkScope(
   requested: readonly string[],
   registered: readonly string[],

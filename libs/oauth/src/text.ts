@@ -1,11 +1,11 @@
-/** A character above U+FFFF takes two escapes. */
+/** Escapes a character, above U+FFFF with two escapes. */
 const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
     .join('');
 
 /**
- * JSON that cannot control a terminal: JSON permits U+009B, which begins an escape sequence,
+ * Returns JSON that cannot control a terminal. JSON itself permits U+009B, which begins an escape sequence,
  * and U+202E (right to left).
  */
 export function jsonText(value: unknown, indentation = 0): string {
@@ -17,7 +17,7 @@ export function wellFormed(text: string): string {
   return text.replaceAll(/\p{Cs}/gu, '\uFFFD');
 }
 
-/** Quotes input as JSON, for messages. Escapes the quotes around the names of fields. */
+/** Quotes input as JSON for messages. Escapes ‹ and ›, which mark the names of fields. */
 export function quoted(text: string): string {
   return jsonText(text.slice(0, 200)).replaceAll(/[‹›]/g, escaped);
 }

@@ -4,7 +4,7 @@ import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 
 const BASE_URL = 'https://base.example.com';
 
-/** Names of checks in errors, log lines and refusals. The operations of operators have other checks. */
+/** Matches names of checks in errors, log lines and refusals. The operations of operators have other checks. */
 const NAMED = /\bcheck: '([^']+)'/g;
 
 function checksIn(file: string): [check: string, file: string][] {
@@ -30,7 +30,7 @@ describe('the error guide', () => {
     expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
   });
 
-  it('has no command inside a sentence, because commands are pasted as whole lines', () => {
+  it('has no command inside a sentence, because operators paste whole lines', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     const actions = entries.flatMap(({ remedies }) => remedies.map(([, action]) => action));
     expect(actions.filter((action) => action.includes('`operator '))).toEqual([]);
@@ -46,7 +46,7 @@ describe('the error guide', () => {
     expect(anchors.filter((anchor) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(anchor))).toEqual([]);
   });
 
-  it('does not publish entries that another entry replaces', () => {
+  it('does not publish an entry that has another one to publish instead', () => {
     for (const check of ['client_unknown', 'client_secret_mismatch', 'user_unknown', 'password_mismatch'])
       expect(anchors).not.toContain(check);
   });
@@ -61,7 +61,7 @@ describe('error_uri (RFC 6749 5.2)', () => {
     ['login_impossible', 'login_required', 'login_required'],
     ['consent_impossible', 'consent_required', 'consent_required'],
     ['consent_denied', 'access_denied', 'access_denied'],
-  ])('for the check %s with %s links to #%s', (check, error, anchor) => {
+  ])('links to the entry for the check %s with %s: #%s', (check, error, anchor) => {
     expect(errorUri(BASE_URL, check, error)).toBe(`${BASE_URL}/api/auth/oauth/errors#${anchor}`);
     expect(anchors).toContain(anchor);
   });
@@ -74,7 +74,7 @@ describe('error_uri (RFC 6749 5.2)', () => {
     expect(anchors).toContain(unknown?.split('#')[1]);
   });
 
-  it('for an unknown check links to the error code', () => {
+  it('links to the error code for an unknown check', () => {
     expect(errorUri(BASE_URL, 'made up', 'invalid_request')).toMatch(/#invalid_request$/);
   });
 });

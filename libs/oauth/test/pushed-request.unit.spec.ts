@@ -56,7 +56,7 @@ const body = fc.record(
   { requiredKeys: ['redirect_uri', 'code_challenge', 'code_challenge_method'] },
 );
 
-/** Without `scope`, its requests have the scope openid. */
+/** Client whose requests without `scope` get the scope openid. */
 const openIdClient: OAuthClient = { ...client, scopes: ['openid', 'email'] };
 
 const checked = (parameters: Parameters, by = client): AuthorizationRequest =>

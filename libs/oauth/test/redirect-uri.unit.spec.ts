@@ -190,7 +190,7 @@ describe('a loopback redirect URI', () => {
   const pairs = fc.record({ registered: partsOf(REGISTERED) }).chain(({ registered }) =>
     fc.record({
       registered: fc.constant(registered),
-      // Most parts equal the registered ones: otherwise hardly any two URIs would match.
+      // Most parts equal the registered ones, because otherwise hardly any two URIs would match.
       sent: fc.record(
         Object.fromEntries(
           (Object.keys(SENT) as (keyof Parts)[]).map((part) => [
@@ -204,7 +204,7 @@ describe('a loopback redirect URI', () => {
   const RUNS = { numRuns: 5_000 };
 
   // @rfc 8252 8.4
-  it('of a public client may differ only in its port; an empty path equals / (RFC 3986 6.2.3)', () => {
+  it('may differ only in its port for a public client, and its empty path equals / (RFC 3986 6.2.3)', () => {
     fc.assert(
       fc.property(pairs, ({ registered, sent }) => {
         const alike =
@@ -222,7 +222,7 @@ describe('a loopback redirect URI', () => {
     );
   });
 
-  it('of a confidential client is compared character by character', () => {
+  it('is compared character by character for a confidential client', () => {
     fc.assert(
       fc.property(pairs, ({ registered, sent }) => {
         const same = uriOf(registered) === uriOf(sent);

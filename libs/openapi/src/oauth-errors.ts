@@ -4,7 +4,7 @@ import { ERROR_CODES } from '#oauth/error-guide/error-codes.js';
 import { type HeaderDescription, json, type ResponseDescription } from './operation.js';
 import { ApiProperty } from './schema.js';
 
-/** RFC 6749 5.2. */
+/** Error response (RFC 6749 5.2). */
 export class OAuthErrorBody {
   @ApiProperty({ description: 'Error code. Compare this, not the description.' })
   readonly error: string;
@@ -33,17 +33,17 @@ export const RETRY_AFTER: HeaderDescription = {
   schema: { type: 'integer', minimum: 0 },
 };
 
-/** RFC 9110 12.5.3. */
+/** Accept-Encoding of a 415 (RFC 9110 12.5.3). */
 export const ACCEPT_ENCODING: HeaderDescription = {
   description: '`identity`, if the body had a content coding.',
 };
 
-/** RFC 6749 5.2. */
+/** WWW-Authenticate of a 401 (RFC 6749 5.2). */
 const CHALLENGE: HeaderDescription = {
   description: 'Challenge for HTTP Basic, if the request used it.',
 };
 
-/** RFC 9449 8.2. */
+/** DPoP-Nonce header (RFC 9449 8.2). */
 export const DPOP_NONCE: HeaderDescription = {
   description: 'Nonce for the next proof, if this server requires nonces and the request has a proof.',
 };
@@ -69,7 +69,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'A dependency is unavailable, or the service is overloaded',
 };
 
-/** @param errors additional error codes by status, of an endpoint that reads a body */
+/** Responses of an endpoint that reads a body. @param errors additional error codes by status */
 export function oauthErrors(
   errors: Readonly<Record<number, readonly OAuthErrorCode[]>>,
   headers: Readonly<Record<string, HeaderDescription>> = {},
@@ -78,7 +78,7 @@ export function oauthErrors(
   return Object.fromEntries(all.map(([status, codes]) => [status, response(Number(status), codes, headers)]));
 }
 
-/** Errors of an endpoint without a body: too many requests, overload. */
+/** Error responses of an endpoint without a body: too many requests, overload. */
 export const OAUTH_BUSY: Readonly<Record<number, ResponseDescription>> = {
   429: response(429, ['temporarily_unavailable'], {}),
   503: response(503, ['temporarily_unavailable'], {}),

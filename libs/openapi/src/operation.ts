@@ -3,7 +3,7 @@ import type { SchemaSource } from './schema.js';
 
 type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Administration' | 'Pages' | 'Internal port';
 
-/** A parameter in the query, path, header or a cookie. The DTO declares body parameters. */
+/** A parameter in the query, the path, a header or a cookie. The DTO declares the parameters in the body. */
 export interface ParameterDescription {
   readonly in: 'query' | 'header' | 'path' | 'cookie';
   readonly description: string;
@@ -13,12 +13,12 @@ export interface ParameterDescription {
 
 export interface HeaderDescription {
   readonly description: string;
-  /** Present in every response of this status. */
+  /** True if every response of this status has the header. */
   readonly required?: boolean;
   readonly schema?: SchemaSource;
 }
 
-/** A response; without content, clients can ignore its body. */
+/** A response. Clients can ignore the body of a response without `content`. */
 export interface ResponseDescription {
   /** Name of a response that several endpoints share. */
   readonly name?: string;
@@ -40,12 +40,12 @@ type SecurityRequirement = Readonly<
 
 /** An endpoint. Its path, method, body and fixed headers come from Nest's decorators and the DTO. */
 export interface OperationDescription {
-  /** Unique; generated clients name their functions after it. */
+  /** Unique name, which generated clients use for their functions. */
   readonly id: string;
   readonly tag: ApiTag;
   readonly summary: string;
   readonly description?: string;
-  /** Alternatives, each sufficient. None by default. */
+  /** Alternatives, of which each is sufficient; by default none is required. */
   readonly security?: readonly SecurityRequirement[];
   readonly parameters?: Readonly<Record<string, ParameterDescription>>;
   readonly form?: SchemaSource;

@@ -29,10 +29,10 @@ type SchemaType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'arra
 /** A schema, or a class with `@ApiProperty` fields. */
 export type SchemaSource = Schema | Type;
 
-/** A response field. The type defaults to the type in the class. */
+/** A response field. Its type defaults to the type in the class. */
 export interface PropertySchema extends Schema {
   readonly description: string;
-  /** Absent in some responses. */
+  /** True if some responses lack the field. */
   readonly optional?: boolean;
 }
 

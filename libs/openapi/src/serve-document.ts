@@ -9,7 +9,7 @@ export interface ServedDocument {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Replaces the placeholder origins. @param addresses origins of this installation by placeholder */
+/** Replaces the placeholders for origins. @param addresses origins of this installation by placeholder */
 export function serveDocument(document: object, addresses: Readonly<Record<string, string>>): ServedDocument {
   const body = Object.entries(addresses).reduce(
     (text, [generated, here]) => text.replaceAll(generated, here),
@@ -36,7 +36,7 @@ export function sendDocument(
   else void reply.send(body);
 }
 
-/** RFC 8631: Link header to the OpenAPI document. */
+/** Returns the Link header that points to the OpenAPI document (RFC 8631). */
 export const serviceDescription = (path: string): string => `<${path}>; rel="service-desc"`;
 
 const OPENAPI_DOCUMENT = json({

@@ -1,15 +1,15 @@
 import { AsyncResource } from 'node:async_hooks';
 import { messageOf } from './message-of.js';
 
-/** Milliseconds until the next run, and until a failed run is repeated. */
+/** Milliseconds until the next run, and until the retry of a failed run. */
 export interface LoopIntervals {
   readonly pass: number;
   readonly retry: number;
 }
 
-/** Runs a task again and again. Reports the first of consecutive failures. */
+/** Repeats a task. Reports the first of consecutive failures. */
 export class BackgroundLoop {
-  /** Runs the task immediately, unless it is running. Bound, so that a run does not belong to the trace of its caller. */
+  /** Runs the task now, unless it is running. Bound, so that a run does not join the trace of the caller. */
   readonly run = AsyncResource.bind(() => void this.runNow());
   private timer: NodeJS.Timeout | undefined;
   private isRunning = false;
@@ -22,7 +22,7 @@ export class BackgroundLoop {
     private readonly onFailure: (reason: string) => void,
   ) {}
 
-  /** A run that has begun continues. */
+  /** Prevents further runs. Does not interrupt a current run. */
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);

@@ -1,6 +1,6 @@
 import { messageOf } from './message-of.js';
 
-/** A backing service failed or timed out. The outcome is unknown: the request fails closed with 503. */
+/** Thrown if a backing service failed or timed out. The outcome is unknown, so the request fails with 503. */
 export class DependencyUnavailableError extends Error {
   /** @param dependency name as in /readyz: `redis`, `postgres`, `nats` */
   constructor(

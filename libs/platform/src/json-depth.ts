@@ -1,5 +1,5 @@
 /**
- * True if objects and arrays are nested in more levels. JSON.parse accepts thousands, which overflow the
+ * Returns true if objects and arrays are nested in more levels. JSON.parse accepts thousands, which overflow the
  * stack of recursive functions.
  */
 export function isDeeperThan(levels: number, value: unknown): boolean {

@@ -56,7 +56,7 @@ describe('a background loop', () => {
     finish();
   });
 
-  it('ends, without a report of the run that has begun', async () => {
+  it('ends without a report of the current run', async () => {
     let fail: () => void = () => undefined;
     task = () => new Promise((_, reject) => (fail = () => reject(new Error('closed'))));
     start({ pass: 1, retry: 1 });

@@ -2,14 +2,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { html, type Html } from './html.js';
 
 /**
- * `__Host-` keeps other hosts from setting it (RFC 6265bis 4.1.3.2), but needs https. On localhost, ports
- * share it (RFC 6265 8.5).
+ * The prefix `__Host-` keeps other hosts from setting the cookie (RFC 6265bis 4.1.3.2), but needs https. On localhost,
+ * all ports share the cookie (RFC 6265 8.5).
  */
 export function cookieName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : 'oauth_service_'}${name}`;
 }
 
-/** Kept until the browser is closed. */
+/** Cookie with a random value, which the browser keeps until it is closed. */
 export abstract class RandomCookie {
   private readonly name: string;
   private readonly attributes: string;
@@ -19,7 +19,7 @@ export abstract class RandomCookie {
     const secure = origin.startsWith('https:');
     this.name = cookieName(name, secure);
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([A-Za-z0-9_-]{43}) *(?:;|$)`);
-    // Lax, so that users who follow links and redirects from other sites are recognized.
+    // SameSite is Lax, so that users who follow links and redirects from other sites are recognized.
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   }
 
@@ -42,7 +42,7 @@ export abstract class RandomCookie {
 
 export const CSRF_FIELD = 'csrf_token';
 
-/** Keyed with the session cookie, which other sites cannot read. @param purpose a token is valid for one form only */
+/** MAC under the session cookie, which other sites cannot read. @param purpose form that the token is valid for */
 export function csrfToken(cookie: string, purpose: string): string {
   return mac(cookie, purpose).toString('base64url');
 }

@@ -1,4 +1,4 @@
-/** Escaped markup. Created by `html` and `unchanged`, or from the text of another one. */
+/** Escaped markup. Created by `html` and `unchanged`, or from the text of another `Html`. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -17,7 +17,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Bidi control characters (UAX 9 2), or a complete isolate made by `isolated`. */
 const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
-/** An unterminated control would reach beyond its element, and a stray terminator would close the enclosing isolate. */
+/**
+ * Replaces controls outside complete isolates: an unterminated control would reach beyond its element, and a stray
+ * terminator would close the enclosing isolate.
+ */
 function neutralizeBidi(text: string): string {
   return text.replaceAll(BIDI_CONTROLS, (match) => (match.length > 1 ? match : '\ufffd'));
 }

@@ -1,14 +1,14 @@
 /**
- * Explained in `docs/security.md`. Some repeat the headers of all services
+ * Headers of pages, which docs/security.md explains. Some repeat the headers of all services
  * (libs/platform/src/http/response-headers.ts), because the response to an unparsable request has only these.
  */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
-  // Applications open pages in a popup, and use `window.opener` after it returns: same-origin would break that.
+  // With same-origin, `window.opener` would be missing for applications that open pages in a popup.
   'Cross-Origin-Opener-Policy': 'unsafe-none',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Origin-Agent-Cluster': '?1',
-  // Only names that Chromium knows, because it warns about all others.
+  // Lists only names that Chromium supports, because it warns about all others.
   'Permissions-Policy':
     'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(), usb=()',
   'Referrer-Policy': 'no-referrer',
@@ -25,7 +25,7 @@ export interface PageSources {
   readonly formTargets?: readonly string[];
   readonly imageOrigins?: readonly string[];
   readonly script?: boolean;
-  /** It shows pages of this origin in frames. */
+  /** True if the page shows pages of this origin in frames. */
   readonly frames?: boolean;
   /** False if every form of the page leaves this site. */
   readonly submitsHere?: boolean;
@@ -47,7 +47,7 @@ export function contentSecurityPolicy(
   ].join('; ');
 }
 
-// A callback on a developer's machine may redirect to the front end of the application on another port.
+// A callback on a developer's machine may redirect to the application's front end on another port.
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**

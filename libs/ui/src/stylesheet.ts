@@ -27,7 +27,8 @@ const designTokens = ({ light, dark }: Accents): string => `
 }`;
 
 /**
- * Inlined, so that the first paint needs no second request. Logical sides (inline-start) suit both writing directions.
+ * Stylesheet, inlined so that the first paint needs no second request. Logical sides (inline-start) suit both writing
+ * directions.
  */
 export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }

@@ -47,7 +47,7 @@ describe('contrast (WCAG 2.2)', () => {
   it.each([
     ['#000000', '#ffffff', 21],
     ['#ffffff', '#ffffff', 1],
-    // Values of well-known contrast checkers.
+    // Well-known contrast checkers report these values.
     ['#767676', '#ffffff', 4.54],
     ['#ff0000', '#ffffff', 4],
     ['#0000ff', '#ffffff', 8.59],

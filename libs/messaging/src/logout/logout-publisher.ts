@@ -13,7 +13,7 @@ import {
   storeLogout,
 } from './logout-queue.js';
 
-/** An event has about 150 characters. */
+/** Limit of buffered events, each of about 150 characters. */
 const MAX_EVENTS = 20_000;
 const RETRY_MS = 1_000;
 /** Milliseconds that a shutdown waits for NATS. */
@@ -22,11 +22,11 @@ const FLUSH_MS = 3_000;
 export interface LogoutPublisherOptions {
   readonly service: LogoutService;
   readonly natsUrl: string;
-  /** False without OpenID Connect: no client receives logout tokens. */
+  /** False without OpenID Connect, where no client receives logout tokens. */
   readonly isEnabled: boolean;
 }
 
-/** Never waits or fails: a bounded buffer keeps events until NATS has stored them. NATS drops repeated events by id. */
+/** Keeps events in a bounded buffer until NATS has stored them. Never fails. NATS drops repeated events by id. */
 export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('logout');
   private readonly waiting: SessionsEnded[] = [];

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { isId, isUserId } from '../contract.js';
 import { isObject, MalformedMessageError } from '../nats-message.js';
 
-/** Processes that end sessions. Part of the subject, so that NATS permissions control what each may publish. */
+/** Services that end sessions. Part of the subject, so that NATS permissions control what each may publish. */
 export type LogoutService = 'authorize' | 'token' | 'operator';
 
 /** The end of one session, or of every session of a user. */
@@ -23,7 +23,7 @@ export interface LogoutDelivery {
   readonly id: string;
   readonly client_id: string;
   readonly user_id: number;
-  /** Absent: the token is for every session of the user. */
+  /** Session of the token; absent if it is for every session of the user. */
   readonly session?: string;
   readonly at: number;
 }
@@ -40,7 +40,7 @@ export const LOGOUT_CONSUMERS = {
   delivery: { name: 'delivery', subject: LOGOUT_SUBJECTS.delivery },
 } as const;
 
-/** Milliseconds after the end of a session, after which its logout tokens are dropped. */
+/** Milliseconds since the end of a session after which its logout tokens are dropped. */
 export const DELIVERY_LIMIT_MS = 60 * 60_000;
 
 /** Milliseconds after which NATS delivers a message to another token app, unless the first one reports progress. */
@@ -65,7 +65,7 @@ export function sessionsEnded(
   return { id: randomBytes(16).toString('base64url'), ...ended, at };
 }
 
-/** Rejects what PostgreSQL could not look up, which would be retried until it expires. @throws MalformedMessageError */
+/** Rejects ids that PostgreSQL cannot look up, which would cause retries until expiry. @throws MalformedMessageError */
 export function parseSessionsEnded(message: unknown): SessionsEnded {
   if (
     isObject(message) &&

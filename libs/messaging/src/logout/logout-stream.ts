@@ -6,10 +6,10 @@ import { ACK_WAIT_MS, DELIVERY_LIMIT_MS, LOGOUT_CONSUMERS, LOGOUT_STREAM } from 
 
 const NS = 1e6;
 const TIMEOUT_MS = 2_000;
-/** Shorter than the limit of a part of the status. */
+/** Shorter than the time limit of a part of the status. */
 const STATE_TIMEOUT_MS = 400;
 
-/** Replicas in a NATS cluster; a single server has one. */
+/** Number of copies in a NATS cluster. A single server has one copy. */
 const REPLICAS = 3;
 
 const STREAM = {
@@ -20,7 +20,7 @@ const STREAM = {
   discard: DiscardPolicy.Old,
   max_age: 2 * DELIVERY_LIMIT_MS * NS,
   max_bytes: 64 * 1024 * 1024,
-  // A crash after the deliveries of an event were stored, and before the event was confirmed, stores them again.
+  // Drops deliveries that are stored again after a crash between storing them and confirming their event.
   duplicate_window: 10 * 60_000 * NS,
 };
 
@@ -33,23 +33,23 @@ export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
       .add({ ...STREAM, num_replicas: REPLICAS })
       .catch(() => streams.add({ ...STREAM, num_replicas: 1 }));
   else if (differingFields(existing.config, STREAM).length > 0)
-    // Works without the update; `doctor` reports the difference.
+    // Ignores a failed update, which `doctor` reports as a difference.
     await streams.update(LOGOUT_STREAM, STREAM).catch(() => undefined);
   for (const { name, subject } of Object.values(LOGOUT_CONSUMERS)) {
     const settings = {
       filter_subject: subject,
       ack_wait: ACK_WAIT_MS * NS,
-      // No limit: it would also count messages that wait for a retry, so one unavailable client would stop all others.
+      // A limit would also count messages that wait for a retry, so that one unavailable client would stop all others.
       max_ack_pending: -1,
     };
     await consumers
       .add(LOGOUT_STREAM, { durable_name: name, ack_policy: AckPolicy.Explicit, ...settings })
-      // NATS does not create a consumer that exists with other settings.
+      // NATS rejects the creation of a consumer that exists with other settings.
       .catch(() => consumers.update(LOGOUT_STREAM, name, settings));
   }
 }
 
-/** @throws Error if NATS does not answer soon, or has no such stream */
+/** @throws Error if NATS does not respond in time, or has no such stream */
 export async function logoutQueueState(nats: NatsConnection): Promise<LogoutQueueStatus> {
   const { streams } = await jetstream(nats, { timeout: STATE_TIMEOUT_MS }).jetstreamManager(false);
   const { config, state } = await streams.info(LOGOUT_STREAM);

@@ -10,7 +10,7 @@ import {
 } from './client-keys.js';
 import { InvalidAssertionError } from './invalid-assertion.error.js';
 
-/** RFC 7523 2.2. */
+/** Value of `client_assertion_type` (RFC 7523 2.2). */
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** A well-formed assertion with an unverified signature. */
@@ -42,7 +42,7 @@ export interface AssertionRules {
   readonly isFapi?: boolean;
 }
 
-/** Seconds. Bounds how long a stolen assertion is of use, and how long its `jti` is stored. */
+/** In seconds. Bounds the time in which a stolen assertion can be used, and for which its `jti` is stored. */
 export const MAX_ASSERTION_LIFETIME = 600;
 
 const MAX_JTI = 256;
@@ -50,8 +50,8 @@ const MAX_JTI = 256;
 const MAX_SHOWN_CLAIM = 300;
 
 /**
- * RFC 8725 3.11: excludes other JWTs, such as DPoP proofs. The last two are from the drafts of
- * RFC 7523bis and documents.
+ * Accepted values of `typ`, which exclude other JWTs, such as DPoP proofs (RFC 8725 3.11). The last two are from the
+ * drafts of RFC 7523bis and of metadata documents.
  */
 const TYPES: readonly unknown[] = [
   undefined,
@@ -61,7 +61,7 @@ const TYPES: readonly unknown[] = [
   'oauth-client-auth+jwt',
 ];
 
-/** Keys come from the client's registration, never from the request. */
+/** Header parameters with a key. Only keys of the client's registration are used, never keys of the request. */
 const KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -112,7 +112,7 @@ export function checkAssertionClaims(
     );
   const clockSkew = isFapi ? fapiClockSkew(rules.clockSkew) : rules.clockSkew;
   const { aud, exp, iat, nbf, jti } = claims;
-  // 3: this server must be the only audience: otherwise one audience could present the assertion to another.
+  // 3: this server must be the only audience, because any other audience could present the assertion here.
   // FAPI 2.0 5.3.2.1: "shall only accept its issuer identifier value … as a string in the aud claim".
   const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
   if (named.length === 0 || !named.every((name) => audiences.includes(name as string)))
@@ -172,7 +172,7 @@ export async function isSignedBy(
       await compactVerify(jwt, key, { algorithms: [alg] });
       return true;
     } catch {
-      // Not this key, or one that cannot be imported.
+      // The signature is of another key, or this key cannot be imported.
     }
   }
   return false;
@@ -192,7 +192,7 @@ function malformed(description: string): InvalidAssertionError {
   return new InvalidAssertionError('client_assertion_malformed', description);
 }
 
-/** Rejects repeated names (RFC 7515 4, RFC 7519 4), because two parsers would read two meanings. */
+/** Rejects repeated names (RFC 7515 4, RFC 7519 4), because two parsers could read different values. */
 function jsonObject(encoded: string, part: string): Readonly<Record<string, unknown>> {
   let text: string;
   let value: unknown;

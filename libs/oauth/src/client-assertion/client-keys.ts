@@ -13,16 +13,16 @@ export interface ClientJwkSet {
   readonly keys: readonly ClientJwk[];
 }
 
-/** A rotation needs two; more are for several teams or machines of one application. */
+/** A rotation needs two keys. More keys allow for several teams or machines of one application. */
 const MAX_CLIENT_KEYS = 10;
 /** A set at a `jwks_uri` may serve a whole company. */
 const MAX_FETCHED_KEYS = 100;
 const MAX_KID = 256;
 
-/** Characters. */
+/** In characters. */
 export const MAX_JWKS = 65_536;
 
-/** @throws InvalidKeyError for a key that could not authenticate the client; the message has the key's number */
+/** @throws InvalidKeyError for a key that cannot authenticate the client; the message has the key's number */
 export function readRegisteredKeys(text: string): ClientJwkSet {
   if (text.length > MAX_JWKS) throw new InvalidKeyError(`is longer than ${MAX_JWKS} characters`);
   const keys = keysOf(text);
@@ -45,7 +45,7 @@ export function readRegisteredKeys(text: string): ClientJwkSet {
 }
 
 /**
- * Ignores keys that cannot verify (RFC 7517 5), and published private keys, which anyone has.
+ * Ignores keys that cannot verify (RFC 7517 5), and private keys, because publishing one makes it public.
  * @throws InvalidKeyError
  */
 export function readFetchedKeys(text: string): ClientJwkSet {
@@ -62,7 +62,7 @@ export function readFetchedKeys(text: string): ClientJwkSet {
   return { keys };
 }
 
-/** Keys that may have signed (RFC 7515 4.1.4), at most `MAX_CLIENT_KEYS`, because each costs a verification. */
+/** Returns keys that may have signed (RFC 7515 4.1.4): at most `MAX_CLIENT_KEYS`, because each costs a verification. */
 export function candidateKeys(
   { keys }: ClientJwkSet,
   { alg, kid }: { readonly alg: AssertionAlgorithm; readonly kid: string | null },
@@ -108,7 +108,7 @@ function readClientJwk(jwk: unknown): ClientJwk {
   };
 }
 
-/** An algorithm of the key's type, for a key without `alg`. */
+/** Returns an algorithm of the key's type, for a key without `alg`. */
 function algorithmOf(jwk: object): SignatureAlgorithm {
   const { kty, crv } = jwk as { readonly kty?: unknown; readonly crv?: unknown };
   if (kty === 'RSA') return 'PS256';
@@ -117,7 +117,7 @@ function algorithmOf(jwk: object): SignatureAlgorithm {
   throw new InvalidKeyError('must be an RSA key, an EC key of P-256, or an OKP key of Ed25519');
 }
 
-/** Rejects, for example, a point that is not on its curve. */
+/** Rejects a key that cannot be imported, such as a point that is not on its curve. */
 function importable(key: ClientJwk): ClientJwk {
   try {
     createPublicKey({ key: { ...key }, format: 'jwk' });

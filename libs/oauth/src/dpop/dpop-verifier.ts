@@ -28,7 +28,7 @@ export interface ProofTarget {
   readonly method: string;
   /** Public URL of the request (`publicUri`). */
   readonly uri: string;
-  /** Absent at the token endpoints. */
+  /** Access token of the request; absent at the token endpoints. */
   readonly accessToken?: string;
 }
 
@@ -41,11 +41,11 @@ export interface DpopVerifierOptions {
   readonly clock: () => number;
 }
 
-/** Seconds. */
+/** In seconds. */
 export const DEFAULT_PROOF_LIFETIME = 300;
 export const DEFAULT_CLOCK_SKEW = 5;
 
-/** Characters. A proof with a 4096-bit RSA key has about 1800. */
+/** In characters. A proof with a 4096-bit RSA key has about 1800. */
 const MAX_PROOF = 8192;
 const MAX_JTI = 256;
 const MAX_NONCE = 256;
@@ -137,7 +137,7 @@ interface UnverifiedProof {
   readonly jwk: PublicKey;
 }
 
-/** @param field Node joins repeated header fields with a comma, which a JWT cannot contain */
+/** @param field value of the DPoP header; a comma means that it was repeated */
 function readProof(field: string | readonly string[] | undefined): UnverifiedProof {
   if (field === undefined || field.length === 0)
     throw new InvalidProofError('dpop_header_invalid', 'the DPoP header is missing');

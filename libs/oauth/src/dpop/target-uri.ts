@@ -1,4 +1,4 @@
-/** Only characters of RFC 3986: the URL class silently corrects backslashes, spaces, tabs and missing slashes. */
+/** Permits only RFC 3986, because the URL class silently corrects backslashes, spaces, tabs and missing slashes. */
 const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
 const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
@@ -18,7 +18,10 @@ function normalizeEscape(escape: string): string {
   return /[\w\-.~]/.test(character) ? character : escape.toUpperCase();
 }
 
-/** Ignores the Host header, which the sender chooses. @param address public base URL without a trailing slash */
+/**
+ * Returns the public URL of a request, without its Host header, which the sender chooses.
+ * @param address public base URL without a trailing slash
+ */
 export function publicUri(address: string, path: string): string {
   const [withoutQuery = ''] = path.split('?', 1);
   return address + (withoutQuery.startsWith('/') ? withoutQuery : `/${withoutQuery}`);

@@ -48,7 +48,7 @@ const ENTRIES: ReadonlyMap<string, GuideEntry> = new Map(
   ALL.flatMap(({ entries }) => entries.map((entry) => [entry.anchor, entry] as const)),
 );
 
-/** Public entries: excludes those that would distinguish checks that a response must not distinguish. */
+/** Public entries. Excludes entries that would distinguish checks that a response must not distinguish. */
 export const ERROR_GUIDE: readonly GuideSection[] = ALL.map(({ title, entries }) => ({
   title,
   entries: entries.filter(({ publishedAs }) => publishedAs === undefined),

@@ -10,7 +10,7 @@ const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform
 export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
   /** Explanation in one or two sentences. */
   readonly meaning: string;
-  /** For the operator's last advice, without `operator`. Braces mark a value of the request, such as {client_id}. */
+  /** Commands after the operator's last advice, without `operator`. Braces mark a value of the request: {client_id}. */
   readonly commands?: readonly string[];
   /** Entry to publish instead, if a response must not distinguish two checks (an unknown client and a wrong secret). */
   readonly publishedAs?: string;
@@ -34,7 +34,7 @@ export interface GuideEntry extends Pick<WrittenEntry, 'meaning' | 'publishedAs'
   readonly remedies: readonly Remedy[];
 }
 
-/** @param name of the check or error code, which is the title of an error code */
+/** @param name name of the check or error code; an error code has it as title */
 export function guideEntryOf(name: string, entry: WrittenEntry & { readonly title?: string }): GuideEntry {
   const { title = name, meaning, commands = [], publishedAs } = entry;
   const remedies = Object.entries(entry).flatMap(([party, advice]: [string, string | readonly string[]]) => {

@@ -17,7 +17,7 @@ export function isAuthenticationRequest(
   return catalogue.has(OPENID) && scope.includes(OPENID);
 }
 
-/** OpenID Connect Core 6.1. Ignoring it would process another request than the client's. */
+/** Rejects a request object (OpenID Connect Core 6.1), because its parameters would be ignored. */
 export function checkRequestObject(parameters: Parameters): void {
   if (readParameter(parameters, 'request') === undefined) return;
   throw new OAuthError(
@@ -55,7 +55,7 @@ export function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   return prompts;
 }
 
-/** Seconds since the user was last "actively authenticated" (OpenID Connect Core 3.1.2.1). */
+/** Returns the maximum seconds since the user was last "actively authenticated" (OpenID Connect Core 3.1.2.1). */
 export function checkMaxAge(parameters: Parameters): number | null {
   const maxAge = readParameter(parameters, 'max_age');
   if (maxAge === undefined) return null;

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import type { SigningAlgorithm } from './signing-keys.js';
 
-/** OpenID Connect Core 2. Times are in seconds since the epoch. */
+/** Claims of an ID token (OpenID Connect Core 2). Times are in seconds since the epoch. */
 export interface IdTokenClaims {
   readonly iss: string;
   readonly sub: string;
@@ -28,12 +28,12 @@ export function subjectOf({ subjectKey }: SubjectRule, userId: number): string {
   return createHmac('sha256', subjectKey).update(String(userId)).digest('base64url');
 }
 
-/** `sid` (Back-Channel Logout 1.0 2.1): 128 bits. Differs between clients, so it does not link pairwise subjects. */
+/** Returns a `sid` of 128 bits (Back-Channel Logout 1.0 2.1). Each client's differs, to not link pairwise subjects. */
 export function sessionIdFor(clientId: string, session: string): string {
   return hash('sha256', `sid\n${session}\n${clientId}`, 'buffer').subarray(0, 16).toString('base64url');
 }
 
-/** Core 3.1.3.6: the left half of the hash with the algorithm's hash function; for Ed25519 SHA-512 (RFC 8032 5.1). */
+/** Returns the left half of the algorithm's hash (Core 3.1.3.6), which for Ed25519 is SHA-512 (RFC 8032 5.1). */
 export function accessTokenHash(accessToken: string, alg: SigningAlgorithm): string {
   const digest = hash(alg === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
   return digest.subarray(0, digest.length / 2).toString('base64url');

@@ -5,7 +5,7 @@ export const LOGOUT_TOKEN_TYPE = 'logout+jwt';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Seconds. 2.4: "preferably at most two minutes in the future". */
+/** In seconds. 2.4: "preferably at most two minutes in the future". */
 export const LOGOUT_TOKEN_LIFETIME_S = 120;
 
 /** Claims of a logout token, without `nonce` (Back-Channel Logout 1.0 2.4). Times are in seconds since the epoch. */

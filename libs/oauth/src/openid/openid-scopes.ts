@@ -1,6 +1,6 @@
 import type { Scope } from '../scope.js';
 
-/** OpenID Connect Core 3.1.2.1: makes a request an authentication request. */
+/** Scope that makes a request an authentication request (OpenID Connect Core 3.1.2.1). */
 export const OPENID = 'openid';
 
 /** Scopes of OpenID Connect Core 5.4. A declaration of the same name in the scope file takes precedence. */

@@ -28,7 +28,7 @@ export const ID_TOKEN_KEYS_RULE = 'PEM keys, a JWK or a JWK Set of which at leas
 
 const MIN_RSA_BITS = 2048;
 const MAX_KEYS = 20;
-/** Characters; an ID token of this service has about 1,000. */
+/** In characters. An ID token of this service has about 1,000. */
 const MAX_TOKEN = 8_192;
 const signInBackground = promisify(sign);
 
@@ -99,7 +99,7 @@ export class SigningKeys {
     return { keys };
   }
 
-  /** Secret. @throws Error if the private part of a key is missing */
+  /** JWK Set of the private keys, a secret. @throws Error if the private part of a key is missing */
   get privateJwks(): { readonly keys: readonly JWK[] } {
     const keys = [...this.byId.values()].map(({ kid, alg, privateKey }) => {
       if (privateKey === null) throw new Error(`key ${kid} has no private key`);
@@ -124,7 +124,7 @@ export class SigningKeys {
     const key = this.firstOf.get(alg);
     if (!key?.privateKey) throw new Error(`there is no private key for ${alg}`);
     const signed = `${encode({ alg, kid: key.kid, typ: type })}.${encode(claims)}`;
-    // RFC 7518 3.4 wants r and s of an ECDSA signature one after the other; the option has no effect on other keys.
+    // RFC 7518 3.4: an ECDSA signature is r and s, concatenated. The option has no effect on other keys.
     const options = { key: key.privateKey, dsaEncoding: 'ieee-p1363' } as const;
     const data = Buffer.from(signed);
     const signature =

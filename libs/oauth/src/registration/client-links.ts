@@ -2,7 +2,7 @@ import { isEmail } from 'class-validator';
 import { isLoopback } from '../redirect-uri.js';
 import { quoted } from '../text.js';
 
-/** RFC 7591 2. */
+/** Links to an application and its contacts (RFC 7591 2). */
 interface ClientLinks {
   readonly clientUri: string | null;
   readonly policyUri: string | null;
@@ -29,7 +29,7 @@ export function linkProblems(
   return problems;
 }
 
-/** `isEmail` accepts control characters between quotes, and throws for a lone surrogate. */
+/** Rejects control characters, which `isEmail` accepts in quotes, and lone surrogates, for which it throws. */
 export function isEmailAddress(text: string): boolean {
   return !/\p{C}/u.test(text) && isEmail(text);
 }

@@ -7,10 +7,10 @@ import { quoted } from '../text.js';
 export const MAX_REDIRECT_URIS = 20;
 
 const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
-/** Not a mark, a space, a default-ignorable character or the blank Braille pattern. */
+/** Excludes marks, spaces, default-ignorable characters and the blank Braille pattern. */
 const VISIBLE = /[^\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** @param purpose text for messages: where the name is shown */
+/** @param purpose text for messages that says where the name is shown */
 export function nameProblems(field: string, name: unknown, purpose: string): string[] {
   if (name === undefined) return [`${field} is missing: ${purpose}`];
   if (typeof name === 'string' && NAME.test(name) && VISIBLE.test(name)) return [];
@@ -19,7 +19,7 @@ export function nameProblems(field: string, name: unknown, purpose: string): str
   ];
 }
 
-/** Begins each problem of a field with its name. */
+/** Puts the name of a field before each of its problems. */
 export function named(field: string, problems: readonly string[]): string[] {
   return problems.map((problem) => `${field} ${problem}`);
 }
@@ -38,7 +38,7 @@ export function postLogoutProblems(uris: readonly string[], type: ClientType): s
   return redirectUriProblems(uris, type);
 }
 
-/** Back-Channel Logout 1.0 2.2. Also for public clients: their server gets the logout token. */
+/** Back-Channel Logout 1.0 2.2. Applies the same rules to public clients, whose server gets the logout token. */
 export function backchannelProblems(uri: string | null): string[] {
   return uri === null ? [] : redirectUriProblems([uri], 'confidential');
 }

@@ -33,12 +33,12 @@ export interface MetadataDocument {
   readonly dpopBound: boolean;
 }
 
-/** A document has room for thousands of problems, which the log, the audit trail and the client's row would repeat. */
+/** Limit for the log, the audit trail and the client's row: a document has room for thousands of problems. */
 const MAX_PROBLEMS = 10;
 
 /** The message is for the operator and the publisher of the document. */
 export class InvalidDocumentError extends Error {
-  /** @param hasUnsupportedMethod the client authenticates in no way that this service supports */
+  /** @param hasUnsupportedMethod true if the service supports no authentication method of the client */
   constructor(
     problems: readonly string[],
     readonly hasUnsupportedMethod = false,
@@ -63,7 +63,7 @@ export function documentUrlProblem(text: string): string | null {
   if (username + password !== '') return 'must have no user name and no password';
   if (text.includes('#')) return 'must have no fragment';
   if (!/^https?:\/\/[^/?]+\//.test(text)) return 'must have a path, like https://app.example.com/client.json';
-  // One URL has one spelling: no upper-case host, default port, or dot segment.
+  // Excludes other spellings of one URL: an upper-case host, a default port, a dot segment.
   return href === text ? null : `must be in the form that browsers send: ${href}`;
 }
 
@@ -153,8 +153,8 @@ const AUTH_METHODS = ['private_key_jwt', 'none'] as const;
 const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 
 /**
- * Draft 6: `token_endpoint_auth_method` decides if it is supported here, then the list. Without both, "the
- * authorization server MUST assume the default token endpoint authentication method of none."
+ * Draft 6: chooses `token_endpoint_auth_method` if it is supported here, otherwise a supported method of the list.
+ * Without both, "the authorization server MUST assume the default token endpoint authentication method of none."
  */
 function methodOf(
   members: Members,
@@ -212,7 +212,7 @@ function authenticationOf(
     };
   } catch (error) {
     if (error instanceof InvalidKeyError) return refuse(`jwks ${error.message}`);
-    // JSON.parse reads a depth that JSON.stringify does not write.
+    // JSON.parse accepts deeper nesting than JSON.stringify.
     if (error instanceof RangeError) return refuse('jwks is nested too deeply');
     throw error;
   }

@@ -72,12 +72,12 @@ describe('a hostile assertion', () => {
     expect(() => parseAssertion(jwt)).toThrow(/client_assertion is not accepted/);
   });
 
-  it('with deep but valid claims is parsed without an overflow of the stack', () => {
+  it('is parsed without a stack overflow if its valid claims are deeply nested', () => {
     const deep = `{"iss":"${ID}","sub":"${ID}","x":${'['.repeat(1_400)}${']'.repeat(1_400)}}`;
     expect(parseAssertion(unsigned({ alg: 'ES256' }, deep)).clientId).toBe(ID);
   });
 
-  it('tries ten keys at most', () => {
+  it('is verified with ten keys at most', () => {
     const keys = Array.from({ length: 50 }, () => keysOf(rsa).jwks?.keys ?? []).flat();
     expect(candidateKeys({ keys }, { alg: 'RS256', kid: null })).toHaveLength(10);
   });

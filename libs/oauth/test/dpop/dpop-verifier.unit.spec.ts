@@ -36,7 +36,7 @@ describe('a DPoP proof', () => {
   it.each([
     ['accepted when it is as old as allowed', -60, true],
     ['rejected when it is older', -61, false],
-    // FAPI 2.0 5.3.2.1: ten seconds, also with a smaller clock skew.
+    // FAPI 2.0 5.3.2.1 requires ten seconds, even with a smaller clock skew.
     ['accepted when it is ten seconds in the future', 10, true],
     ['rejected when it is farther in the future', 11, false],
   ])('is %s', async (_rule, seconds, good) => {
@@ -75,7 +75,7 @@ describe('a DPoP proof', () => {
   it('is rejected if any character of it is changed', async () => {
     const proof = await key.proof('GET', URI, { claims: { iat: NOW / 1000 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
-    // The last character of a part may carry unused bits.
+    // Excludes the last character of each part, which may have unused bits.
     const places = proof.split('.').flatMap((part, i, parts) => {
       const start = parts.slice(0, i).join('.').length + (i > 0 ? 1 : 0);
       return Array.from({ length: part.length - 1 }, (_, at) => start + at);

@@ -51,13 +51,13 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
   });
 
   it.each(['{"userinfo":{"phone_number":null}}', '{"other":{"name":null}}', '{"id_token":null}', '{}'])(
-    'ignores what this service does not have: %s',
+    'ignores claims that this service does not have: %s',
     (parameter) => {
       expect(parseClaims(parameter)).toEqual(NO_CLAIMS);
     },
   );
 
-  it('ignores names of members that every object has', () => {
+  it('ignores names that every object inherits', () => {
     const parameter =
       '{"__proto__":{"id_token":{"name":null}},"id_token":{"constructor":null,"toString":null}}';
     expect(parseClaims(parameter)).toEqual(NO_CLAIMS);

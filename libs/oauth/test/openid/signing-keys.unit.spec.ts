@@ -33,7 +33,7 @@ describe('ID_TOKEN_KEYS', () => {
     expect(first?.id).toBe(await calculateJwkThumbprint(rsa.publicKey.export({ format: 'jwk' }) as JWK));
   });
 
-  it('may be public where nothing is signed', () => {
+  it('may be public in a process that only verifies', () => {
     const keys = SigningKeys.parse(JSON.stringify(SIGNING_KEYS.jwks));
     expect([keys.canSign, keys.ids]).toEqual([false, SIGNING_KEYS.ids]);
   });
@@ -82,7 +82,7 @@ describe('an ID token hint', () => {
     expect(await verify(await SIGNING_KEYS.sign({ ...CLAIMS, exp: 1 }, 'RS256'))).toMatchObject({ sub: '7' });
   });
 
-  it('is refused if another issuer is named, or another key signed', async () => {
+  it('is refused if it names another issuer, or is signed with another key', async () => {
     expect(await verify(await SIGNING_KEYS.sign({ ...CLAIMS, iss: 'https://evil.example' }, 'RS256'))).toBe(
       'iss',
     );
@@ -90,7 +90,7 @@ describe('an ID token hint', () => {
     expect(await verify(await other.sign(CLAIMS, 'RS256'))).toBe('kid');
   });
 
-  it('is refused if another client is named', async () => {
+  it('is refused if it names another client', async () => {
     const token = await SIGNING_KEYS.sign({ ...CLAIMS, aud: 'sc_a' }, 'RS256');
     expect(await SIGNING_KEYS.verify(token, ISSUER, 'sc_a')).toMatchObject({ aud: 'sc_a' });
     expect(await SIGNING_KEYS.verify(token, ISSUER, 'sc_b')).toBe('aud');
@@ -100,7 +100,7 @@ describe('an ID token hint', () => {
     expect(await verify(await SIGNING_KEYS.sign(CLAIMS, 'RS256', 'logout+jwt'))).toBe('typ');
   });
 
-  // RFC 8725 2.1: algorithm confusion.
+  // Tests algorithm confusion (RFC 8725 2.1).
   it('is refused if it is unsigned, or signed with the public key as a shared secret', async () => {
     const [{ kid, ...jwk } = { kid: '' }] = SIGNING_KEYS.jwks.keys as (JWK & { kid: string })[];
     const header = (alg: string) =>

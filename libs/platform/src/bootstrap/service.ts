@@ -42,7 +42,7 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly bodyParsers: BodyParsers;
   readonly headers?: ResponseHeaders;
   readonly crossOriginPaths?: readonly string[];
-  /** Response to bytes that are not HTTP; by default JSON in the shape of RFC 6749 5.2. */
+  /** Response to bytes that are not HTTP; by default JSON as in RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
   /** JSON body of the 503 under overload. Without it the app's error filter renders the response. */
   readonly overloadBody?: OverloadBody;
@@ -59,8 +59,8 @@ class RootModule {}
 
 /**
  * Runs a service until SIGTERM or SIGINT, with its health and metrics on the internal port.
- * @param requiredDependencies /readyz lists them as missing until they answer
- * @param optionalDependencies /readyz never lists them
+ * @param requiredDependencies dependencies that /readyz lists as missing until they respond
+ * @param optionalDependencies dependencies that /readyz never lists
  */
 export async function runService(
   service: Service,
@@ -79,9 +79,9 @@ export async function runService(
   collectDefaultMetrics({ register: metrics.registry });
   measureDependencies(metrics, readiness);
   measureCalls(metrics);
-  // Before the app, so that a process that waits for its dependencies is live and /readyz lists them.
+  // Starts before the app, so that /healthz and /readyz respond while the process waits for its dependencies.
   const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
-  // Not in createService: the apps of a test share one event loop.
+  // Not part of createService, because the apps of a test share one event loop.
   const delay = new EventLoopDelay();
   const app = await createService(service, { readiness, metrics, delay, ...(tracing && { tracing }) });
   // PID 1 of a container cannot terminate itself by a signal, which is Nest's default.
@@ -121,7 +121,7 @@ export async function createService(
     abortOnError: false,
   });
   const fastify = fastifyOf(app);
-  // Before addRequestHooks, whose encapsulated scope copies the parsers.
+  // Called before addRequestHooks, whose encapsulated scope copies the parsers.
   addBodyParsers(fastify, service.bodyParsers);
   instruments.tracing?.traceRequests(fastify);
   // /readyz reports the shutdown before the app waits for requests in flight.
@@ -131,13 +131,13 @@ export async function createService(
   const { crossOriginPaths = [] } = service;
   await addRequestHooks(fastify, { headers, crossOriginPaths, observers, isClosing });
   answerMalformedRequests(fastify, service.malformedRequest);
-  // RFC 9110 10.1.1: a 417 to an unknown expectation is optional, and Node's lacks our headers.
+  // Ignores an unknown expectation: a 417 is optional (RFC 9110 10.1.1), and Node's 417 lacks our headers.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   const { overloadBody: body } = service;
   const answer = body && { headers, body, isClosing };
   if (instruments.delay)
     refuseOverload(fastify, { ...instruments, delay: instruments.delay, logger, answer });
-  // Last: it replaces the server's request listener, so it runs first.
+  // Called last, because it replaces the server's request listener and so runs first.
   limitPipelining(fastify, logger);
   await configure?.(app);
   return app;
@@ -157,13 +157,13 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
       // Node applies the longer of the two timeouts to a body, and checks every 30 s by default.
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
-      // `requireHost` does this check: Node's response has no body and is not logged.
+      // `requireHost` checks this, because Node's response has no body and is not logged.
       requireHostHeader: false,
     },
     rewriteUrl: requestTarget,
     routerOptions: {
       querystringParser: unparsedQuery,
-      // Effectively unlimited: Fastify's response to a long parameter would quote the path and lack our headers.
+      // No effective limit, because Fastify's response to a long parameter would quote the path and lack our headers.
       maxParamLength: maxHeaderSize,
     },
     // Nothing uses Express-style middleware, and its engine would run for each request.

@@ -21,7 +21,7 @@ export function loadConfiguration<T extends object>(
 ): T {
   const configuration = new shape();
   const defaults = { ...configuration } as Readonly<Record<string, unknown>>;
-  // NODE_ENV always: rules of other variables depend on it.
+  // Always includes NODE_ENV, because rules of other variables depend on it.
   const given = ['NODE_ENV', ...Object.keys(defaults)].filter((name) => env[name]);
   for (const name of given) {
     const text = env[name] as string;
@@ -31,14 +31,14 @@ export function loadConfiguration<T extends object>(
     ({ property, constraints = {} }) =>
       Object.values(constraints).map((rule) => (given.includes(property) ? rule : missing(property, rule))),
   );
-  // A number within bounds has several decorators with the same message.
+  // Removes duplicates, because the decorators of a number within bounds have the same message.
   const all = [...new Set(problems)].sort();
   for (const read of readers) all.push(...problemsOf(() => read(configuration), all.length === 0));
   if (all.length > 0) throw new ConfigurationError(all);
   return configuration;
 }
 
-/** @param valid whether the variables are valid; otherwise errors other than ConfigurationError are expected */
+/** @param valid false if variables are invalid, which may cause errors other than ConfigurationError */
 function problemsOf(read: () => unknown, valid: boolean): readonly string[] {
   try {
     read();

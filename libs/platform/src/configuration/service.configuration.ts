@@ -8,11 +8,11 @@ export abstract class ServiceConfiguration {
   HOST = '0.0.0.0';
   @NumberVariable(0, 65_535) PORT: number;
 
-  /** Health, readiness and metrics; not exposed through the ingress. */
+  /** Port for health, readiness and metrics, which the ingress does not expose. */
   @NumberVariable(0, 65_535) INTERNAL_PORT: number;
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
 
-  /** Standard OpenTelemetry variable; if it is empty, an endpoint variable enables traces. */
+  /** Standard OpenTelemetry variable. If it is empty, a variable for the endpoint enables traces. */
   @IsIn(['', 'otlp', 'none'], { message: '$property must be otlp or none' }) OTEL_TRACES_EXPORTER = '';
   @ProxiesVariable() TRUSTED_PROXIES = '';
 
@@ -22,7 +22,8 @@ export abstract class ServiceConfiguration {
   @ChoiceVariable('true', 'false') AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
-   * Seconds, after which the request gets 503. At most 10, because Redis marks a missing grant for 60 s (MARKER_TTL).
+   * Timeout in seconds, after which the request gets 503. At most 10, because Redis marks a missing grant for 60 s
+   * (MARKER_TTL).
    */
   @NumberVariable(1, 10) DEPENDENCY_TIMEOUT = 2;
 

@@ -29,7 +29,8 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 }
 
 /**
- * Public origin; https in production, because it receives codes, tokens and secrets (RFC 6749 3.1, 3.2; RFC 8414 2).
+ * Public origin, which must be https in production, because it receives codes, tokens and secrets (RFC 6749 3.1, 3.2;
+ * RFC 8414 2).
  */
 export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   return ValidateBy({
@@ -68,7 +69,7 @@ export function IssuerVariable(): PropertyDecorator {
   });
 }
 
-/** URL, empty for none; https with NODE_ENV=production. */
+/** URL, empty for none. Must be https with NODE_ENV=production. */
 export function UrlVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'address',
@@ -98,7 +99,7 @@ export function OriginsVariable(): PropertyDecorator {
   });
 }
 
-/** URL of a page that other pages link to; empty for none; https with NODE_ENV=production. */
+/** URL of a page that other pages link to, empty for none. Must be https with NODE_ENV=production. */
 export function LinkVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'link',
@@ -149,7 +150,7 @@ export function ChoiceVariable(...choices: string[]): PropertyDecorator {
   return IsIn(choices, { message: `$property must be one of ${choices.join(', ')}` });
 }
 
-/** Base64url keys of 32 bytes, comma-separated, the signing one first (see KeyRing). */
+/** Base64url keys of 32 bytes, comma-separated, the signing key first (see KeyRing). */
 export function KeysVariable(): PropertyDecorator {
   const keys = (value: unknown) =>
     typeof value === 'string' ? value.split(',').map((key) => key.trim()) : [];
@@ -232,7 +233,7 @@ function isDatabase(value: string): boolean {
   );
 }
 
-/** Default of DATABASE_SCHEMA: not `public`, where a product may have its own `users` table. */
+/** Default of DATABASE_SCHEMA, instead of `public`, where a product may have its own `users` table. */
 export const DEFAULT_SCHEMA = 'oauth';
 
 export function SchemaVariable(): PropertyDecorator {

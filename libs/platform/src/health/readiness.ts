@@ -11,7 +11,7 @@ export class Readiness {
   private readonly checks = new Map<string, Check | null>();
   private phase: 'start' | 'stop' | null = 'start';
 
-  /** @param requiredDependencies missing until their checks are registered, which may be after they connect */
+  /** @param requiredDependencies count as missing until their checks are registered, which may be after they connect */
   constructor(
     requiredDependencies: readonly string[] = [],
     private readonly optional: readonly string[] = [],
@@ -28,7 +28,7 @@ export class Readiness {
     this.phase = null;
   }
 
-  /** Call when the shutdown begins, so that no new requests are routed to this process. */
+  /** Must be called when the shutdown begins, so that no new requests are routed to this process. */
   stop(): void {
     this.phase = 'stop';
   }

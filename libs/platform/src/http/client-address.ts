@@ -12,7 +12,7 @@ export interface ProxySettings {
 /**
  * Returns Fastify's `trustProxy`, which decides whether the X-Forwarded-* headers of an address are trusted. Hop 0 is
  * the peer of the connection. If the client's own address is in a trusted range (SNAT, or inside the cluster), it can
- * make up the preceding addresses, so the hops are limited too.
+ * make up the preceding addresses, so the number of hops is limited too.
  */
 export function trustedProxies({
   TRUSTED_PROXIES,
@@ -23,7 +23,7 @@ export function trustedProxies({
   return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
 }
 
-/** Returns the canonical form of an address (at most 39 characters), or undefined: proxies forward any text. */
+/** Returns the canonical form of an address (at most 39 characters); undefined for any other text of a proxy. */
 export function canonicalAddress(address: string | undefined): string | undefined {
   if (address === undefined || !ipaddr.isValid(address)) return undefined;
   const [withoutZone] = ipaddr.process(address).toString().split('%');

@@ -7,8 +7,8 @@ const GRACE_MS = 250;
 export const UNREAD_BODY_MS = 1_000;
 
 /**
- * Delays the shutdown while connections are open: an idle one may have a request in flight. Closing disables the
- * server's own time limits, so `requestMs` later the remaining connections are cut off.
+ * Delays the shutdown while connections are open, because an idle one may have a request in flight. Closing disables
+ * the server's own time limits, so the remaining connections are closed after `requestMs`.
  *
  * @returns a predicate that is true once the app is closing: each response must then end its connection
  */
@@ -26,7 +26,7 @@ function countConnections({ server }: FastifyInstance): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
 
-/** Closing a connection with unread bytes resets it, and the client may lose the response (RFC 9112 9.6). */
+/** Returns true if closing the connection would reset it, so that the client may lose the response (RFC 9112 9.6). */
 export function hasUnreadBody({ complete }: IncomingMessage, reply: FastifyReply): boolean {
   return !complete && !(reply.raw.shouldKeepAlive && reply.getHeader('connection') !== 'close');
 }

@@ -11,12 +11,12 @@ export const ANY_ORIGIN: ResponseHeaders = {
 /** Clients try several well-known URLs for metadata (RFC 8414 3.1, RFC 9728 3.1) and must be able to read the 404s. */
 const WELL_KNOWN = '/.well-known/';
 
-/** These paths ignore cookies, so a script of another origin can use only its own credentials. */
+/** Returns true for paths that ignore cookies, so that a script of another origin can use only its own credentials. */
 function isOpen(url: string, paths: ReadonlySet<string>): boolean {
   return paths.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
 }
 
-/** Matches requests other than preflights, which a plugin answers. */
+/** Matches requests, except preflights, to which a plugin responds. */
 export function crossOriginMatcher(paths: readonly string[]): (request: FastifyRequest) => boolean {
   const open = new Set(paths);
   // Only browsers send Origin, and nearly all requests come from servers.
@@ -26,7 +26,7 @@ export function crossOriginMatcher(paths: readonly string[]): (request: FastifyR
 
 export async function answerPreflights(fastify: FastifyInstance, paths: readonly string[]): Promise<void> {
   const open = new Set(paths);
-  // In an encapsulated scope, so that the plugin's hook runs for preflights only.
+  // An encapsulated scope limits the plugin's hook to preflights.
   await fastify.register(async (preflights) => {
     preflights.addHook('onRoute', (route) => {
       // The plugin adds its route before Nest sets the error handler and would keep Fastify's default.

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedRequestError } from './refused-request.js';
 
-/** Longer than scheduling delays on a busy machine; shorter than the retry window of a refresh token. */
+/** Longer than scheduling delays on a busy machine, and shorter than the retry window of a refresh token. */
 export const STALL_MS = 5_000;
 const CHECK_MS = 500;
-/** Time to read the requests that arrived during the stall. */
+/** Milliseconds to read the requests that arrived during the stall. */
 const CATCH_UP_MS = 1_000;
 const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_stalled' } };
 

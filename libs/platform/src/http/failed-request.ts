@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import { RefusedRequestError } from './refused-request.js';
 
-/** Failed HTTP request, described without a protocol. The app's exception filter renders it. */
+/** Description of a failed HTTP request, which the app's exception filter renders in its protocol. */
 export interface FailedRequest {
   readonly status: number;
   /** Sent to the client; absent if the error's message may quote the request. */
@@ -14,7 +14,7 @@ export interface FailedRequest {
   readonly cause: unknown;
 }
 
-/** @param request given by exception filters: replaces 404 by 405 if the path supports another method */
+/** @param request if given, a 404 becomes a 405 where the path supports another method */
 export function failedRequest(thrown: unknown, request?: FastifyRequest): FailedRequest {
   const error = request ? refineNotFound(thrown, request) : thrown;
   if (error instanceof RefusedRequestError) {
@@ -32,7 +32,7 @@ export function failedRequest(thrown: unknown, request?: FastifyRequest): Failed
   };
 }
 
-/** Status of an error of Nest or Fastify (bad content length, body too large, …). */
+/** Returns the status of an error of Nest or Fastify (bad content length, body too large, …). */
 function httpStatusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { UNREAD_BODY_MS } from './connection-close.js';
 
-/** Not HTTP; incomplete after the timeout (RFC 9110 15.5.9); header section too long (RFC 6585 5). */
+/** 400: not HTTP. 408: incomplete after the timeout (RFC 9110 15.5.9). 431: header section too long (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;
 
 export interface MalformedRequestAnswer {
@@ -43,7 +43,7 @@ export function answerMalformedRequests(
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`);
-    // After a timeout Node no longer limits the connection: a client that keeps its side open would keep it forever.
+    // After a timeout Node no longer limits the connection, which a client could otherwise keep open forever.
     setTimeout(() => socket.destroy(), UNREAD_BODY_MS).unref();
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   });

@@ -8,12 +8,13 @@ export type Resolve = (
   limit: AbortSignal,
 ) => void;
 
-/** Time of the first of two attempts; the second takes twice as long, so that both end within a request's limit. */
+/** Timeout of the first of two attempts. The second takes twice as long, and ends within a request's time limit. */
 const TIMEOUT_MS = 1_500;
 
 /**
- * Queries the name servers directly. `lookup` would occupy one of two threads: the silent name servers of two outsiders
- * would block every lookup of the process, also of PostgreSQL, Redis and NATS. Ignores /etc/hosts and search domains.
+ * Queries the name servers directly. `lookup` would occupy one of two threads, so that the silent name servers of two
+ * outsiders would block every lookup of the process, even of PostgreSQL, Redis and NATS. Ignores /etc/hosts and search
+ * domains.
  */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return (host, _options, answer, limit) => {

@@ -6,7 +6,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const MAX_HOST = 253;
 const LABEL = /^[a-z0-9_][a-z0-9_-]*$/;
 
-/** Hosts and address ranges of OUTSIDE_FETCH_ALLOW: they may be fetched although they are not public. */
+/** Hosts and address ranges of OUTSIDE_FETCH_ALLOW, to which requests are permitted although they are not public. */
 export class OutsideHosts {
   private readonly hosts = new Set<string>();
   private readonly ranges: Range[] = [];
@@ -21,7 +21,7 @@ export class OutsideHosts {
     }
   }
 
-  /** Compares the whole name: a subdomain is another host. */
+  /** Compares whole names, so that a subdomain is another host. */
   hasHost(host: string): boolean {
     return this.hosts.has(host);
   }
@@ -39,11 +39,11 @@ export function OutsideHostsVariable(): PropertyDecorator {
   );
 }
 
-/** Public for IPv6 by IANA's allocation: everything else in its special-purpose registry is not. */
+/** Public IPv6 addresses by IANA's allocation, except those in its special-purpose registry. */
 const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3');
-/** RFC 6052 2.1: the last four bytes are an IPv4 address. */
+/** IPv6 addresses whose last four bytes are an IPv4 address (RFC 6052 2.1). */
 const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96');
-/** Serves credentials and keys to virtual machines of Azure, at a public address. */
+/** Public address that serves credentials and keys to virtual machines of Azure. */
 const AZURE_WIRE_SERVER = '168.63.129.16';
 
 /** Refuses loopback, private, link-local (with the metadata services of clouds), multicast and reserved addresses. */

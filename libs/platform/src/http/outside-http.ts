@@ -9,9 +9,9 @@ export interface OutsideRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Milliseconds for everything: DNS, connection and response. */
+  /** Total milliseconds for DNS, connection and response. */
   readonly timeoutMs?: number;
-  /** Limit of the response body; 0 ignores the body, so that only status and headers count. */
+  /** Maximum bytes of the response body. With 0, the body is ignored, and only status and headers count. */
   readonly maxBytes?: number;
 }
 
@@ -24,7 +24,7 @@ export interface OutsideResponse {
 export type OutsideFailure =
   'url_refused' | 'address_refused' | 'redirected' | 'encoded' | 'too_large' | 'timed_out' | 'unreachable';
 
-/** The message is for the operator, and has no part of the response. */
+/** The message is for the operator, and contains no part of the response. */
 export class OutsideFetchError extends Error {
   constructor(
     readonly reason: OutsideFailure,
@@ -37,13 +37,13 @@ export class OutsideFetchError extends Error {
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 512 * 1024;
-/** Interim responses (1xx) before the response: Node does not limit them. */
+/** Maximum number of interim responses (1xx), which Node does not limit. */
 const MAX_INTERIM = 10;
 
 /**
  * HTTP client for addresses of outsiders, such as a client's `jwks_uri`. Prevents server-side request forgery: no
- * redirects, no private network, limited time and size. It connects to the addresses that it checked, without a second
- * answer of DNS.
+ * redirects, no private network, limited time and size. It connects to the addresses that it checked, and does not
+ * resolve the name again.
  */
 export class OutsideHttp {
   constructor(
@@ -51,7 +51,7 @@ export class OutsideHttp {
     private readonly resolve: Resolve = resolveByDns(),
   ) {}
 
-  /** @throws OutsideFetchError; also for every redirect, but for no other status */
+  /** @throws OutsideFetchError, also for every redirect, but not for another status */
   async fetchOutside(
     address: string,
     { method = 'GET', headers = {}, body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: OutsideRequest = {},
@@ -81,7 +81,7 @@ export class OutsideHttp {
       throw new OutsideFetchError('url_refused', 'the URL contains a user name or a password');
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const isAllowed = this.allowed.hasHost(host) || (isIP(host) > 0 && this.allowed.hasAddress(host));
-    // Plain HTTP only on this machine.
+    // Permits plain HTTP only on this machine.
     const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
     if (url.protocol === 'http:' && isLocal && !isAllowed) throw refusedAddress(url.host);
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
@@ -104,13 +104,13 @@ export class OutsideHttp {
       const request = open(url, {
         ...options,
         headers: { 'Accept-Encoding': 'identity', 'User-Agent': 'scheduling-oauth', ...options.headers },
-        // A new connection each time: a kept one could have been opened under another check.
+        // Opens a new connection each time, because a kept one could have been opened under another check.
         agent: false,
         lookup: (host, options, answer) => this.lookupChecked(host, { ...options, limit }, answer),
         signal: limit,
       });
       request.once('error', fail).once('response', done);
-      // Node emits no response and no error for 101, and the limit does not end a closed request.
+      // Node emits neither a response nor an error for 101, and the time limit does not end a closed request.
       request.once('upgrade', (_response, socket) => {
         socket.destroy();
         fail(

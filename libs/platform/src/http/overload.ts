@@ -11,10 +11,10 @@ import { RefusedRequestError } from './refused-request.js';
 import { requestTarget } from './request-target.js';
 import type { ResponseHeaders } from './response-headers.js';
 
-/** A request waits for two or three turns of the event loop. A lower limit serves a tenth less at twice the load. */
+/** Limit per turn, of which a request waits for two or three. A lower limit serves a tenth less at twice the load. */
 const MAX_DELAY_MS = 200;
 const CHECK_MS = 50;
-/** Bursts shorter than this are not refused. */
+/** Milliseconds of delay before requests are refused, so that shorter bursts are served. */
 const PERSISTENCE_MS = 500;
 /** Minimum share of idle time of a process that is not overloaded. */
 const MIN_IDLE_SHARE = 0.1;
@@ -32,7 +32,7 @@ const CLOCK: EventLoopClock = {
 
 /**
  * Detects overload by a timer: the event loop has been late for half a second and has hardly waited for events. On a
- * busy machine the timer of an idle process is late too, but that process waits.
+ * busy machine the timer of an idle process is also late, but its event loop waits.
  */
 export class EventLoopDelay {
   private lastCheck: number;
@@ -57,7 +57,7 @@ export class EventLoopDelay {
     this.lastIdle = idle;
   }
 
-  /** True while the overload lasts and this turn is late: the turn's first requests are accepted, the rest refused. */
+  /** Returns true during overload once this turn is late: the turn's first requests are accepted, the rest refused. */
   isOverloaded(): boolean {
     return this.isPersistent && this.isLate(this.clock.now());
   }
@@ -74,7 +74,7 @@ const RETRY = { 'Retry-After': '1' };
 interface OverloadAnswer {
   readonly headers: ResponseHeaders;
   readonly body: OverloadBody;
-  /** While the app closes, the framework answers, because it also ends the connection. */
+  /** Returns true while the app closes. Then the framework responds, because it also ends the connection. */
   readonly isClosing: () => boolean;
 }
 
@@ -84,7 +84,7 @@ export interface OverloadOptions {
   readonly delay: Pick<EventLoopDelay, 'check' | 'isOverloaded'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Bypasses the framework. Without it the error filter answers, at the cost of a normal request. */
+  /** Response that bypasses the framework. Without it the error filter responds, at the cost of a normal request. */
   readonly answer?: OverloadAnswer | undefined;
 }
 
@@ -112,7 +112,7 @@ export function refuseOverload(
     });
 }
 
-/** Half of a refusal's cost is the framework's: bypassing it lets a token app at twice its load serve a sixth more. */
+/** Bypasses the framework, which is half the cost of a refusal: a token app at twice its load serves a sixth more. */
 function answerBeforeFramework(
   fastify: FastifyInstance,
   isRefused: () => boolean,

@@ -15,7 +15,7 @@ export function limitPipelining({ server }: FastifyInstance, logger: Logger): vo
   const waiting = new WeakMap<Socket, number>();
   const [framework] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request').on('request', (request, response) => {
-    // Without pipelining this comparison is the only cost: only a response behind a pending one has no socket.
+    // Only a response behind a pending one has no socket. Without pipelining this comparison is the only cost.
     if (response.socket !== null) return framework(request, response);
     const { socket } = request;
     if (socket.destroyed) return;

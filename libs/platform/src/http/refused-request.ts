@@ -10,7 +10,7 @@ export class RefusedRequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly detail: Readonly<Record<string, unknown>>;
 
-  /** @param description sent to the client; it must not quote the request */
+  /** @param description text for the client, which must not quote the request */
   constructor(
     readonly status: 400 | 403 | 405 | 409 | 412 | 415 | 422 | 428 | 429 | 503,
     readonly description: string,

@@ -8,13 +8,13 @@ import type { ResponseHeaders } from './response-headers.js';
 
 interface RequestRules {
   readonly headers: ResponseHeaders;
-  /** CORS: scripts of any origin may call these paths. */
+  /** Paths that scripts of any origin may call (CORS). */
   readonly crossOriginPaths: readonly string[];
   readonly observers: RequestObservers;
   readonly isClosing: () => boolean;
 }
 
-/** Applies the rules of every request, in order. One hook of each kind calls them, because several would cost more. */
+/** Applies the rules of every request in order, with one hook of each kind, because several would cost more. */
 export async function addRequestHooks(
   fastify: FastifyInstance,
   { headers, crossOriginPaths, observers, isClosing }: RequestRules,
@@ -24,7 +24,7 @@ export async function addRequestHooks(
   // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit bounds them instead.
   fastify.server.maxHeadersCount = 0;
   fastify.addHook('onRequest', (request, reply, done) => {
-    // First, so that refusals have them too. @fastify/helmet would recompute them for each request.
+    // Set first, so that refusals have these headers too. @fastify/helmet would recompute them for each request.
     reply.headers(headers);
     requireHost(request, reply);
     if (isCrossOrigin(request)) reply.headers(ANY_ORIGIN);
@@ -37,6 +37,6 @@ export async function addRequestHooks(
     else done(null, payload);
   });
   observers.observe(fastify);
-  // After the hooks, which its scope copies.
+  // Called after the hooks are added, because its scope copies them.
   if (crossOriginPaths.length > 0) await answerPreflights(fastify, crossOriginPaths);
 }

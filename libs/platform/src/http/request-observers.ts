@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Reports requests: the log, the metrics, the audit trail. Must not throw. */
+/** Reports requests, such as the log, the metrics and the audit trail. Must not throw. */
 export interface RequestObserver {
-  /** The response was sent. If the client disconnected before, `onAborted` was called too. */
+  /** Called after the response was sent. If the client had disconnected before, `onAborted` was called too. */
   onAnswered(request: FastifyRequest, reply: FastifyReply, isAborted: boolean): void;
-  /** The client disconnected before the response was sent; its handler may still run. */
+  /** Called if the client disconnected before the response was sent. The handler may still run. */
   onAborted?(request: FastifyRequest): void;
-  /** The handler of an aborted request has finished, and nothing can be sent: `onAnswered` is not called. */
+  /** Called instead of `onAnswered` if the handler of an aborted request finished and nothing can be sent. */
   onUndelivered?(request: FastifyRequest, reply: FastifyReply): void;
 }
 

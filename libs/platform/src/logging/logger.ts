@@ -1,13 +1,13 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Level, type Logger, pino } from 'pino';
 
-/** Buffered bytes per write, below SonicBoom's maximum of 16 KiB. With 4 KiB a small request costs a quarter more. */
+/** Bytes per write, below SonicBoom's maximum of 16 KiB. With 4 KiB, a small request would cost a quarter more. */
 const WRITE_BYTES = 12 * 1024;
 /** Flush interval. A killed process loses the lines of the last interval. */
 const LOG_DELAY_MS = 50;
 
 export function createLogger(service: string, level: string): Logger {
-  // Bytes, because SonicBoom would measure a growing string, and so copy it, for each line.
+  // Returns bytes, because SonicBoom would measure a growing string, and so copy it, for each line.
   const streamWrite = (line: string) => Buffer.from(redactCredentials(line)) as unknown as string;
   return pino(
     { level, base: { service }, hooks: { streamWrite } },
@@ -16,7 +16,7 @@ export function createLogger(service: string, level: string): Logger {
       fd: 1,
       sync: false,
       minLength: WRITE_BYTES,
-      // Each tick of SonicBoom's timer writes, even without a line.
+      // Disabled for a silent log, because each tick of SonicBoom's timer writes, even without a line.
       periodicFlush: level === 'silent' ? 0 : LOG_DELAY_MS,
       contentMode: 'buffer',
     }),
@@ -30,7 +30,7 @@ export function redactCredentials(line: string): string {
   return line.replaceAll(CREDENTIAL, '$1…');
 }
 
-/** Nest writes forty lines with these contexts at every start. */
+/** Contexts in which Nest writes forty lines at every start. */
 const START_UP_CONTEXTS: ReadonlySet<unknown> = new Set([
   'InstanceLoader',
   'RoutesResolver',
@@ -65,7 +65,7 @@ export class NestLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** @param rest Nest's further arguments: the stack of an error, if any, and last the context */
+  /** @param rest further arguments of Nest: the stack of an error, if any, and last the context */
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
     const stack = rest.length > 1 ? rest[0] : undefined;

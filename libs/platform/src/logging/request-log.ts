@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { RequestObserver } from '../http/request-observers.js';
 
-// Properties of the request: a WeakMap would cost a hash lookup each time.
+// The request has these properties, because a WeakMap would cost a hash lookup each time.
 const LOG_CONTEXT = Symbol('log context');
 const REFERENCE = Symbol('reference');
 
@@ -40,7 +40,7 @@ export function addErrorToLog(request: IncomingMessage, error: LoggedError): voi
   });
 }
 
-/** Id of the request in the log; error responses contain it as `error_reference`. */
+/** Returns the id of the request in the log, which error responses contain as `error_reference`. */
 export function referenceOf(request: LoggedRequest): string {
   return request[REFERENCE] ?? 'none';
 }
@@ -94,7 +94,7 @@ function describe(request: IncomingMessage, outcome?: object): Record<string, un
   return { reference: referenceOf(request), req, ...logContext(request), ...outcome };
 }
 
-/** Longer than any route; a request's path may have up to 16 KiB. */
+/** Limit above the length of every route. A request's path may have up to 16 KiB. */
 const MAX_PATH = 200;
 
 /**

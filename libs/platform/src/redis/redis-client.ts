@@ -18,7 +18,7 @@ type Argument = string | number;
 
 export interface Script<Name extends string = never> {
   readonly lua: string;
-  /** Names of the first ARGV, in order. */
+  /** Names of the first arguments (ARGV), in order. */
   readonly names: readonly Name[];
 }
 
@@ -61,7 +61,7 @@ export function defineScripts<S extends Scripts>(redis: RedisClient, scripts: S)
 
 const connection = (timeoutMs: number) =>
   ({
-    // A command whose reply was lost may have been executed: the OAuth client may retry, the driver must not.
+    // A command whose reply was lost may have been executed. The OAuth client may retry it, but the driver must not.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
@@ -74,7 +74,7 @@ const reconnecting = (timeoutMs: number) =>
     ...connection(timeoutMs),
     connectTimeout: timeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
-    // The server became a replica: reconnect to reach the master.
+    // Reconnects to reach the master if the server became a replica.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   }) satisfies RedisOptions;
 
@@ -119,7 +119,7 @@ class BatchingRedis extends Redis {
     const { stream } = this;
     if (!this.isCorked && stream) {
       this.isCorked = true;
-      // Uncorks the captured stream even after a reconnect: ending it flushes, destroying it fails the commands.
+      // Uncorks the captured stream even after a reconnect. Ending it flushes it, and destroying it fails the commands.
       stream.cork();
       setImmediate(() => {
         this.isCorked = false;
@@ -130,7 +130,7 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** CLUSTERDOWN: nothing was executed, so it may be retried. The total delay is well below a command's timeout. */
+/** Retries after CLUSTERDOWN, when nothing was executed. The total delay is well below a command's timeout. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**
@@ -154,7 +154,7 @@ class FailFastCluster extends Cluster {
       slotsRefreshTimeout: 1_000,
       // Detects the new master of slots whose old master does not respond.
       slotsRefreshInterval: 2_000,
-      // Keeps host names: certificates contain them, and each connection resolves them again.
+      // Keeps host names, because certificates contain them, and each connection must resolve them again.
       dnsLookup: (name, callback) => callback(null, name),
     });
   }

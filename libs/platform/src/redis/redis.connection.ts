@@ -12,7 +12,7 @@ export class RedisConnection {
     if (redis instanceof Cluster) this.masters = new ClusterMasters(redis);
   }
 
-  /** Calls back when a server (in a Cluster, a master) becomes ready, because it may have lost its last writes. */
+  /** Calls back when a server (in a Cluster, a master) becomes ready, because it may have lost its latest writes. */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();
     if (this.masters) this.masters.onChange(callback);
@@ -36,7 +36,7 @@ class ClusterMasters {
     if (cluster.status === 'ready') this.update();
   }
 
-  /** Calls back whenever a node starts to serve slots: at start, after a failover, and when a master returns. */
+  /** Calls back when a node begins to serve slots: at startup, after a failover, and when a master is ready again. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
@@ -57,7 +57,7 @@ class ClusterMasters {
   }
 
   private follow(node: Redis): void {
-    // A master that returns may have lost its last writes.
+    // A master that becomes ready again may have lost its latest writes.
     node.on('ready', () => this.known.has(keyOf(node)) && this.notify());
   }
 

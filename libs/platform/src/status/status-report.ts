@@ -7,7 +7,7 @@ export interface ServiceStatus {
   /** `host:pid`, unique within the service. */
   readonly instance: string;
   readonly version: string;
-  /** ISO 8601, as is `time`, the process's clock at the reply. */
+  /** ISO 8601, like `time`, which is the process's clock at the time of the reply. */
   readonly started_at: string;
   readonly time: string;
   /** Key ring, with the signing key first. */
@@ -16,10 +16,10 @@ export interface ServiceStatus {
   readonly id_token_keys?: readonly IdTokenKeyStatus[];
   /** Settings that must be equal in all processes, by variable; for a file, the SHA-256 of its content. */
   readonly settings?: Settings;
-  /** Number of audit events that wait for NATS, and that were lost since startup. */
+  /** Numbers of audit events that wait for NATS and that were lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
-  /** Number of ended sessions that wait for NATS, and that were lost since startup. Absent without OpenID Connect. */
+  /** Numbers of ended sessions that wait for NATS and that were lost since startup. Absent without OpenID Connect. */
   readonly logouts?: { readonly waiting: number; readonly dropped: number };
   /** Queue of log-outs, from which only token apps with keys of ID tokens read. */
   readonly logout_queue?: LogoutQueueStatus | { readonly problem: string };
@@ -61,7 +61,7 @@ export interface RedisStatus {
   readonly connected_replicas: number;
 }
 
-/** Timeout of a part. The operator waits one second for each further process. */
+/** Timeout of a part, shorter than the second for which the operator waits for each further process. */
 const PART_TIMEOUT_MS = 500;
 
 type Parts = Required<
@@ -86,7 +86,7 @@ export class StatusReport {
     this.settings = { ...this.settings, [variable]: value };
   }
 
-  /** @param read if it rejects or takes longer than half a second, the status lacks the part */
+  /** @param read reader of a part, which the status lacks if it rejects or takes longer than half a second */
   register<Name extends Part>(name: Name, read: Read<Name>): void {
     this.parts.set(name, read);
   }

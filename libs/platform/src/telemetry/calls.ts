@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.js';
 /** Call to another process, without keys, arguments, parameters or payloads. */
 export interface Call {
   readonly system: 'redis' | 'postgresql' | 'nats';
-  /** Redis command, first word of an SQL statement, or `request`; low cardinality. */
+  /** Redis command, first word of an SQL statement, or `request`; only few values. */
   readonly operation: string;
   /** SQL table or NATS subject. */
   readonly target?: string;
@@ -22,7 +22,7 @@ export interface CallChannel {
   readonly read: (message: never) => Call;
 }
 
-/** Calls by this process. ioredis publishes the first channel; this service's clients publish the others. */
+/** Channels of calls by this process. ioredis publishes the first; clients of this service publish the others. */
 export const OUTGOING: readonly CallChannel[] = [
   {
     name: 'ioredis:command',
@@ -57,7 +57,7 @@ export const INCOMING: CallChannel = {
   }),
 };
 
-/** Runs at the start of a call; the returned function runs at its end. */
+/** Function that runs at the start of a call, and returns a function that runs at its end. */
 export type BeginCall = (call: Call) => (failed: boolean) => void;
 
 export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => void {

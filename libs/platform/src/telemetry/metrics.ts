@@ -4,10 +4,10 @@ import type { Readiness } from '../health/readiness.js';
 import type { RequestObserver } from '../http/request-observers.js';
 import { logContext } from '../logging/request-log.js';
 
-/** Seconds, from responses out of memory to the timeouts of dependencies. */
+/** In seconds, from responses out of memory to the timeouts of dependencies. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Labels must have few values: never a client, a user, a raw path, or any other value that a caller chooses. */
+/** Metrics, whose labels must have few values: never a client, a user, a raw path, or another value of a caller. */
 export class Metrics {
   readonly registry = new Registry();
 

@@ -46,7 +46,7 @@ export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer:
     addLogContext(request.raw, { trace_id: span.spanContext().traceId });
     context.with(trace.setSpan(ROOT_CONTEXT, span), done);
   });
-  // The body parser calls back in the connection's context, not the request's.
+  // Restores the request's context, because the body parser calls back in the connection's context.
   fastify.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request.raw);
     context.with(span ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT, done);
@@ -131,7 +131,7 @@ function attributesOf({ system, operation, target }: Call): Record<string, strin
   };
 }
 
-/** Records only that an error occurred: its message may quote data. */
+/** Records only that an error occurred, because its message may quote data. */
 function finish(span: Span, failed: boolean): void {
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();

@@ -19,7 +19,7 @@ it.each([
   ['the peer’s if the peer is not a trusted proxy', '203.0.113.9', '192.0.2.7', RANGE, '203.0.113.9'],
   ['the address forwarded by a trusted proxy', '10.1.1.1', '192.0.2.7', RANGE, '192.0.2.7'],
   [
-    'the last forwarded address, not the address claimed by the client',
+    'the last forwarded address, not the address that the client claims',
     '10.1.1.1',
     '192.0.2.1, 198.51.100.7',
     RANGE,

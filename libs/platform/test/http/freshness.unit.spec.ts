@@ -10,14 +10,14 @@ const lifetime = (headers: Record<string, string>) =>
 describe('the freshness lifetime of a response', () => {
   it.each<[string, number, Record<string, string>]>([
     ['is the default without headers', 10_000, {}],
-    ['is max-age without Age', 20_000, { 'cache-control': 'public, max-age=30', age: '10' }],
+    ['is max-age minus Age', 20_000, { 'cache-control': 'public, max-age=30', age: '10' }],
     ['is the time until Expires', 40_000, { date: DATE, expires: later(40) }],
     [
       'is max-age rather than Expires',
       30_000,
       { 'cache-control': 'max-age=30', date: DATE, expires: later(40) },
     ],
-    ['is the minimum if Expires is no date', 1_000, { date: DATE, expires: '0' }],
+    ['is the minimum if Expires is not a date', 1_000, { date: DATE, expires: '0' }],
     ['is the minimum if Expires has passed', 1_000, { date: DATE, expires: later(-40) }],
     ['is the minimum without a Date to compare', 1_000, { expires: later(40) }],
     ['is the minimum if it must not be stored', 1_000, { 'cache-control': 'no-store, max-age=30' }],

@@ -103,7 +103,7 @@ it('an unknown expectation is ignored (RFC 9110 10.1.1: a server MAY answer 417)
   expect([status, body]).toEqual([201, {}]);
 });
 
-it('OPTIONS with a malformed body gets the standard error where CORS preflights are not answered', async () => {
+it('OPTIONS with a malformed body gets the standard error on a path without CORS', async () => {
   const head = 'OPTIONS /elsewhere HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 1';
   const { status, body } = await ask(`${head}\r\n\r\n{`);
   expect([status, body]).toEqual([

@@ -61,7 +61,7 @@ describe('a request to the outside', () => {
     expect(requests).toBe(1);
   });
 
-  it('ends at the limit of the body, also without a length', async () => {
+  it('ends at the limit of the body, even without Content-Length', async () => {
     let written = 0;
     const port = await serve((_request, response) => {
       const more = () => {
@@ -93,7 +93,7 @@ describe('a request to the outside', () => {
     });
   });
 
-  it('fails if the host closes the connection, inside the body too', async () => {
+  it('fails if the host closes the connection, even during the body', async () => {
     const tcp = await listening(createTcpServer((socket) => socket.destroy()));
     const port = await serve((_request, response) => {
       response.write('{');
@@ -160,7 +160,7 @@ describe('a request to the outside', () => {
     await expect(http().fetchOutside(url)).rejects.toMatchObject({ reason: 'url_refused' });
   });
 
-  it('is https to an allowed host of another machine', async () => {
+  it('needs https to an allowed host on another machine', async () => {
     await expect(http('keys.example.com').fetchOutside('http://keys.example.com/')).rejects.toMatchObject({
       reason: 'url_refused',
     });
@@ -197,14 +197,14 @@ describe('a private address', () => {
     expect(connections).toBe(0);
   });
 
-  it('cannot be slipped in by a second answer of DNS: the name is resolved once per request', async () => {
+  it('is not reachable by DNS rebinding: the name is resolved once per request', async () => {
     let [resolved, connected] = [0, 0];
     const port = await listening(createTcpServer((socket) => void (connected++, socket.destroy())));
     const resolve: Resolve = (_host, _options, answer) => {
       resolved++;
       answer(null, [{ address: resolved === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
     };
-    // The certificate is missing; the connection has been opened.
+    // Fails, because the server has no certificate, but opens a connection.
     await expect(
       http('127.0.0.1', resolve).fetchOutside(`https://keys.example.com:${port}/`),
     ).rejects.toMatchObject({ reason: 'unreachable' });
@@ -221,7 +221,7 @@ describe('a private address', () => {
 });
 
 describe('the name of an outside host', () => {
-  it('is resolved without a thread, which silent name servers would take from all other lookups of the process', async () => {
+  it('is resolved outside the thread pool, so that an unresponsive name server does not block other lookups', async () => {
     const silent = createSocket('udp4');
     silent.bind(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -240,7 +240,7 @@ describe('the name of an outside host', () => {
       const [isIpv4, reply] = [query.readUInt16BE(query.length - 4) === 1, Buffer.from(query)];
       reply.writeUInt16BE(0x8180, 2);
       reply.writeUInt16BE(isIpv4 ? 1 : 0, 6);
-      // Name of the question, A, IN, TTL 60, four bytes.
+      // The record has the name of the question, type A, class IN, TTL 60 and four bytes of data.
       const record = Buffer.from('c00c000100010000003c00040a000001', 'hex');
       server.send(isIpv4 ? Buffer.concat([reply, record]) : reply, port, address);
     });

@@ -8,7 +8,7 @@ class Loop {
   private idle = 0;
   private readonly delay = new EventLoopDelay({ now: () => this.time, idle: () => this.idle });
 
-  /** One turn with `requests` of `each` milliseconds, a wait, and the timer. @returns the number of refused ones */
+  /** Runs a turn: `requests` of `each` milliseconds, a wait, and the timer. @returns the number of refused requests */
   turn(requests: number, each: number, wait = 0): number {
     let refused = 0;
     for (let n = 0; n < requests; n += 1) {
@@ -41,7 +41,7 @@ it('refuses nothing in a burst shorter than half a second', () => {
   for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
 });
 
-// Other processes use the CPU: each turn is late, but the process still waits for requests.
+// Simulates other processes that use the CPU: each turn is late, but this process still waits for requests.
 it('refuses nothing while the process is late but has idle time', () => {
   const loop = new Loop();
   for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 300, 150)).toBe(0);
@@ -96,7 +96,7 @@ describe('a request in a long turn of the event loop', () => {
   };
 
   it('is refused after the stall time, although other requests ran before it in the same turn', () => {
-    // The test is synchronous, so no timer runs in between.
+    // The test is synchronous, so that no timer runs between the requests.
     const inTime = [0, STALL_MS / 2, STALL_MS].map((at) => {
       time = at;
       return request();
@@ -106,7 +106,7 @@ describe('a request in a long turn of the event loop', () => {
     expect(request()).toBeInstanceOf(RefusedRequestError);
   });
 
-  it('is not refused if it is a preflight: a script could not read the refusal of its request', () => {
+  it('is not refused if it is a preflight, because a script could not read the refusal of its request', () => {
     time = STALL_MS + 1;
     expect(request('OPTIONS')).toBeUndefined();
   });

@@ -26,7 +26,7 @@ let redis: Scripted;
 
 beforeAll(async () => {
   servers = await RedisCluster.start();
-  // On a busy machine some commands take seconds; commands to a silent server take the whole timeout.
+  // The timeout is long, because some commands take seconds on a busy machine. Commands to a silent server reach it.
   const imports = [PlatformModule.forRoot(), RedisModule.forRoot(servers.url, 5_000)];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const missing = async () => (await app.get(Readiness).missing()).filter((name) => name === 'redis');
 
-/** Runs on dist (`npm run build`) and disconnects during a refresh of the slot map. */
+/** Script that runs the build in dist and disconnects during a refresh of the slot map. */
 const DISCONNECTS_DURING_REFRESH = `
 const { redisClient } = await import('#platform/redis/redis-client.js');
 const redis = redisClient(process.env.REDIS_URL);
@@ -67,7 +67,7 @@ describe('the connection to a Redis Cluster', () => {
 
   it('fails a command whose reply was lost, and does not repeat it on the promoted master', async () => {
     const master = await servers.masterOf(FIRST);
-    // Paused, so that the failover happens after the outage was observed.
+    // Pauses the replica, so that the failover happens after the outage was observed.
     const replica = await servers.replicaOf(master);
     replica.signal('SIGSTOP');
     let others = 0;

@@ -7,7 +7,7 @@ export interface AccentColours {
   readonly onTint: string;
 }
 
-/** Fixed colours of a scheme, as in the stylesheet. */
+/** Fixed colours of a scheme, which the stylesheet repeats. */
 interface Scheme {
   readonly page: string;
   readonly card: string;
@@ -29,11 +29,11 @@ const WHITE = '#ffffff';
 const NEARLY_BLACK = '#10131a';
 const TINT = 0.12;
 
-/** WCAG 2.2, 1.4.3: text. */
+/** Contrast of text (WCAG 2.2, 1.4.3). */
 const TEXT = 4.5;
-/** WCAG 2.2, 1.4.6: text with enhanced contrast. */
+/** Enhanced contrast of text (WCAG 2.2, 1.4.6). */
 const ENHANCED_TEXT = 7;
-/** WCAG 2.2, 1.4.11: focus indicator. */
+/** Contrast of a focus indicator (WCAG 2.2, 1.4.11). */
 const RING = 3;
 
 /** Normalizes `#rgb` or `#rrggbb` to lower-case `#rrggbb`; null for anything else. */
@@ -43,13 +43,13 @@ export function readColour(text: string): string | null {
   return six === undefined ? null : `#${six}`.toLowerCase();
 }
 
-/** WCAG 2.2, "contrast ratio": 1 to 21. */
+/** Returns the "contrast ratio" of WCAG 2.2, from 1 to 21. */
 export function contrast(colour: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(colour), luminance(other)].toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** WCAG 2.2, "relative luminance". */
+/** Returns the "relative luminance" of WCAG 2.2. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = channels(colour)
     .map((channel) => channel / 255)
@@ -97,24 +97,24 @@ function passes(accent: string, scheme: Scheme, text: number): boolean {
   return uses(accent, scheme, text).every(({ ratio, needed }) => ratio >= needed);
 }
 
-/** Returns the colour if it has enough contrast, otherwise the first such mix with black or white. */
+/** Returns the colour if it has enough contrast, otherwise its first mix with black or white that has. */
 export function nearestAccent(accent: string, scheme: Scheme, text = TEXT): string {
   const steps = Array.from({ length: 101 }, (_, percent) => mix(accent, scheme.opposite, percent / 100));
   return steps.find((step) => passes(step, scheme, text)) ?? scheme.opposite;
 }
 
-/** Uses the contrast of WCAG level AAA. */
+/** Derives the accent of the dark scheme, with the contrast of WCAG level AAA. */
 export function darkAccentOf(accent: string): string {
   return nearestAccent(accent, DARK, ENHANCED_TEXT);
 }
 
-/** @returns null if the colour can be the accent of the scheme */
+/** Returns why a colour cannot be the accent of a scheme; null if it can. */
 export function accentProblem(accent: string, scheme: keyof typeof SCHEMES): string | null {
   const failed = uses(accent, SCHEMES[scheme]).filter(({ ratio, needed }) => ratio < needed);
   if (failed.length === 0) return null;
   const reasons = failed.map(
     ({ what, ratio, needed, rule }) =>
-      // Rounded down: 4.496 is not enough, and must not read as 4.5.
+      // Rounds down, because 4.496 is not enough and must not read as 4.5.
       `${what} would have a contrast of ${Math.floor(ratio * 100) / 100}:1 and must have ${needed}:1 (WCAG 2.2, ${rule})`,
   );
   return `${accent} has too little contrast in the ${scheme} scheme: ${reasons.join('; ')}. The nearest colour that has enough is ${nearestAccent(accent, SCHEMES[scheme])}`;

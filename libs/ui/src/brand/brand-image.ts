@@ -13,7 +13,8 @@ const MAX_RATIO = 12;
 const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
 /**
- * An SVG may have scripts: browsers do not run them in images, and the Content-Security-Policy forbids them.
+ * Reads a PNG or an SVG. An SVG may have scripts, which browsers do not run in images and the Content-Security-Policy
+ * forbids.
  * @throws Error
  */
 export function readImage(content: Buffer): BrandImage {
@@ -41,7 +42,7 @@ interface Size {
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** PNG 5.2 and 11.2.2: the signature, then the IHDR chunk, which starts with width and height. */
+/** Reads the size after the signature, from the start of the IHDR chunk (PNG 5.2 and 11.2.2). */
 function pngSize(content: Buffer): Size | null {
   if (
     content.length < 24 ||

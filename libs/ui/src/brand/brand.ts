@@ -15,7 +15,7 @@ import {
 import { type BrandImage, brandImage, readImage } from './brand-image.js';
 import { stylesheetOf } from '../stylesheet.js';
 
-/** Empty or absent variables mean the default, or nothing. */
+/** Variables of the brand. An empty or absent variable means its default, or nothing. */
 export interface BrandSettings {
   readonly PRODUCT_NAME: string;
   readonly LOGO_FILE?: string;
@@ -32,7 +32,7 @@ export interface Brand {
   readonly productName: string;
   readonly style: Html;
   readonly styleSource: string;
-  /** Null shows the name as text. */
+  /** Null to show the name as text. */
   readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
   readonly icon: BrandImage;
   readonly iconLink: Html;
@@ -40,7 +40,7 @@ export interface Brand {
   readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
-/** @param rules of a site, appended to the common stylesheet @throws ConfigurationError listing every problem */
+/** @param rules CSS of a site, appended to the common stylesheet @throws ConfigurationError listing every problem */
 export function readBrand(settings: BrandSettings, rules = ''): Brand {
   const { LOGO_FILE = '', LOGO_DARK_FILE = '' } = settings;
   const { PRODUCT_NAME: productName, PRODUCT_URL = '', PRIVACY_URL, TERMS_URL, HELP_URL } = settings;
