@@ -188,7 +188,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     expect(errorOf(answer.headers['location'])).toBe('login_required');
   });
 
-  it('asks another user to log in, and returns login_required if a third user does', async () => {
+  it('asks for a login as another user, and returns login_required if a third user logs in', async () => {
     const browser = await app.loggedIn(now.user);
     const other = await app.user('Grace Hopper');
     const request = address({ ...OPENID, id_token_hint: await hint({ sub: String(other.id) }) });

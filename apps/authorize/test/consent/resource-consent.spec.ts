@@ -109,7 +109,7 @@ describe('earlier consent', () => {
     expectCode(await browser.get(requestFor([BOOKINGS])));
   });
 
-  it('declines a scope for every API if it declined it for one, and ends grants of the scope for other APIs', async () => {
+  it('covers every API if a scope was declined for one, and ends grants of the scope for other APIs', async () => {
     const scope = 'profile:read bookings:write';
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(requestFor([API], { scope }));

@@ -298,7 +298,7 @@ describe('a posted end-session request', () => {
     },
   );
 
-  it('does not count as its own confirmation', async () => {
+  it('does not count as a confirmation', async () => {
     const { browser } = await authenticated();
     const answer = await browser.post('/auth/logout/confirm', { client_id: client.clientId });
     expect(answer.status).toBe(403);
