@@ -13,7 +13,7 @@ const POLL_MS = 200;
 async function watchNpm(env: NodeJS.ProcessEnv, onEnd: () => void): Promise<() => void> {
   if (!env['npm_lifecycle_event']) return () => undefined;
   const parent = process.ppid;
-  // npm runs the script in a shell, which may have replaced itself (exec).
+  // npm runs the script in a shell, which may have replaced itself by `exec`.
   const grandparent = await parentOf(parent);
   const timer = setInterval(() => {
     void hasEnded(parent, grandparent).then((ended) => {
@@ -30,7 +30,7 @@ async function hasEnded(parent: number, grandparent: number | undefined): Promis
   return grandparent !== undefined && (await parentOf(parent)) !== grandparent;
 }
 
-/** Undefined without /proc, or if the process is not a shell: npm's own parent may end. */
+/** Returns the parent of a shell. Undefined without /proc, and for other processes: npm's own parent may end. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(stat) ?? [];
@@ -38,7 +38,7 @@ async function parentOf(pid: number): Promise<number | undefined> {
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-// The guards end processes that take longer.
+// Processes that take longer are ended by their guards.
 const STOP_TIMEOUT_MS = 9_000;
 
 // Writing to a closed terminal fails. The product must still stop gracefully.
@@ -49,7 +49,7 @@ const printError = (text: string): void => void process.stderr.write(`\nnpm star
 process.exitCode = await run();
 process.exit();
 
-/** Exit code 0 after a signal, 1 if a part fails. */
+/** Runs the product. @returns exit code 0 after a signal, 1 if a part fails */
 async function run(): Promise<number> {
   let stop: (why: string) => void = () => undefined;
   const stopRequested = new Promise<string>((resolve) => (stop = resolve));
@@ -69,7 +69,7 @@ async function run(): Promise<number> {
   try {
     supervisor = new Supervisor(process.env, process.argv.slice(2), show);
     const started = supervisor.start().then(() => undefined);
-    // After a signal during the start, errors of the start do not matter.
+    // Ignores errors of the start after a signal.
     started.catch(() => undefined);
     const reason =
       (await Promise.race([stopRequested, started])) ?? (await reasonToStop(supervisor, stopRequested));
@@ -92,7 +92,7 @@ async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<strin
   return Promise.race([stopRequested, failure]);
 }
 
-/** Only bugs are shown with a stack. */
+/** Returns the message of an error, or the stack of a bug. */
 function text(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -12,10 +12,10 @@ export interface LogoutClaims {
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Backchannel log-out URI of every application (Back-Channel Logout 1.0 2.6). */
+/** Server at the backchannel log-out URIs of all applications (Back-Channel Logout 1.0 2.6). */
 export interface LogoutReceiver {
   readonly url: string;
-  /** Set before the first log-out. */
+  /** Expected `iss`; must be set before the first log-out. */
   issuer: string;
   onToken: (claims: LogoutClaims) => void;
   onInvalid: (reason: string) => void;

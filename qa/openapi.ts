@@ -1,5 +1,5 @@
 // `npm run openapi` writes the API descriptions from the controllers' decorators. A unit test
-// fails while they are stale.
+// fails if they are stale.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';

@@ -63,18 +63,18 @@ const { default: upng } = createRequire(import.meta.url)('@pdf-lib/upng') as {
 
 const COLOURS = 48;
 
-/** The same picture with a palette: a third of the size. */
+/** Converts a picture to a palette, which takes a third of the bytes. */
 function smallPng(png: Buffer): Buffer {
   const image = upng.decode(new Uint8Array(png).buffer);
   return Buffer.from(upng.encode(upng.toRGBA8(image), image.width, image.height, COLOURS));
 }
 
-/** All pictures; git ignores this folder. */
+/** Folder of all pictures, which git ignores. */
 const FOLDER = 'screenshots';
-/** The pictures that the documents show; they are updated. */
+/** Folder of the pictures that the documents show. A run updates only existing files here. */
 const SHOWN = path.join('docs', 'screenshots');
 
-/** Small enough for the documents. */
+/** Size of a page in the documents. */
 const PAGE = { width: 560, height: 320 };
 const PHONE = { width: 375, height: 320 };
 const DESKTOP = { width: 1280, height: 720 };
@@ -123,7 +123,7 @@ async function takeConsole(chromium: Browser, only: readonly string[]): Promise<
       if (only.length > 0 && !only.includes(slug) && !only.includes('console')) continue;
       const page = await fixture.tab(chromium, VARIANTS.desktop);
       await open(page);
-      // One page for every variant: a state such as a new secret occurs once.
+      // Shows all variants in one page, because a state such as a new secret occurs only once.
       for (const variant of ['desktop', 'desktop-dark', 'phone', 'phone-dark'] as const) {
         const { viewport, colorScheme = 'light' } = { ...VARIANTS[variant] } as BrowserContextOptions;
         await page.setViewportSize(viewport ?? DESKTOP);
@@ -140,7 +140,7 @@ async function takeConsole(chromium: Browser, only: readonly string[]): Promise<
   }
 }
 
-// All pictures, or those named in the arguments. Stale pictures are deleted only in a full run.
+// Takes all pictures, or those named in the arguments. Only a full run deletes stale pictures.
 const only = process.argv.slice(2);
 const all = [...SCENES, ...ERROR_SCENES];
 const endServices = await startTestServices();

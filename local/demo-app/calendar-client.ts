@@ -22,11 +22,11 @@ export class CalendarClient {
       CLIENT_SECRET,
     );
     this.server.timeout = SECONDS_TO_WAIT;
-    // Plain http only on this machine.
+    // Allows plain http only on this machine.
     if (/^http:\/\/(localhost|127\.0\.0\.1)(:|$)/.test(BASE_URL)) oauth.allowInsecureRequests(this.server);
   }
 
-  /** `attempt` must match the response (RFC 6749 4.1.1, RFC 7636). */
+  /** Returns the authorization URL, and an attempt to check the response with (RFC 6749 4.1.1, RFC 7636). */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
     const attempt = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
     const url = oauth.buildAuthorizationUrl(this.server, {
@@ -48,13 +48,13 @@ export class CalendarClient {
     return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));
   }
 
-  /** The used refresh token is no longer valid. @throws Failure */
+  /** Refreshes the tokens. The used refresh token becomes invalid. @throws Failure */
   async refresh({ refreshToken }: Connection): Promise<Connection> {
     const next = await this.tokens('refresh', () => oauth.refreshTokenGrant(this.server, refreshToken));
     return { ...next, refreshedAt: new Date() };
   }
 
-  /** RFC 7009. @throws Failure, with status 404 if the server has no revocation endpoint */
+  /** Revokes the tokens (RFC 7009). @throws Failure, with status 404 if the server has no revocation endpoint */
   async revoke({ refreshToken }: Connection): Promise<void> {
     await oauth
       .tokenRevocation(this.server, refreshToken, { token_type_hint: 'refresh_token' })
@@ -63,7 +63,7 @@ export class CalendarClient {
       });
   }
 
-  /** Null if the access token is refused. @throws Failure */
+  /** Returns null if the access token is refused. @throws Failure */
   async me({ accessToken }: Connection): Promise<Person | null> {
     try {
       const response = await fetch(`${this.configuration.API_URL}/v2/me`, {

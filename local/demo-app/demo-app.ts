@@ -9,7 +9,7 @@ import { STYLE_SOURCE } from './style.js';
 import { connectionRoutes, connectRoutes, sendHome } from './routes.js';
 import { Sessions } from './sessions.js';
 
-/** The demo application "Connect your calendar". It does not listen yet. */
+/** Creates the demo application "Connect your calendar", which does not listen yet. */
 export async function createDemoApp(configuration: DemoConfiguration): Promise<FastifyInstance> {
   // Requests are not logged: the callback's URL contains the code.
   const app = Fastify({

@@ -16,7 +16,7 @@ export class DemoConfiguration {
   @IsNotEmpty({ message: 'CLIENT_SECRET must be the client secret that the operator issued' })
   readonly CLIENT_SECRET: string;
 
-  /** Exactly as registered; its path is /callback. */
+  /** Redirect URI exactly as registered; its path is /callback. */
   @IsUrl(
     { protocols: ['http', 'https'], require_protocol: true, require_tld: false },
     { message: 'REDIRECT_URI must be a URL, http://… or https://…' },

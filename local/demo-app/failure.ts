@@ -4,8 +4,7 @@ import { AuthorizationResponseError, ResponseBodyError } from 'openid-client';
 export interface Message {
   title: string;
   text: string;
-  /** The CSRF token, if the page has a Connect button. */
-  connectAgain?: string;
+  csrfToken?: string;
 }
 
 /** An error page. Contains no token. */
@@ -13,7 +12,7 @@ export class Failure extends Error {
   constructor(
     readonly status: number,
     readonly page: Message,
-    /** For the log: error codes and references, never the request. */
+    /** Error codes and references for the log, never the request. */
     readonly log: Readonly<Record<string, unknown>> = {},
   ) {
     super(page.title);
@@ -28,7 +27,7 @@ export function unexpectedAnswer(): Failure {
   });
 }
 
-/** The browser sees no details of an error other than a Failure. */
+/** Describes an error. The browser gets details only of a Failure. */
 export function describeFailure(error: unknown): {
   status: number;
   message: Message;
@@ -61,7 +60,7 @@ const ENDED = {
 };
 
 /**
- * Omits the library's error, which contains the request.
+ * Converts an error of a request. Omits the library's error, which contains the request.
  * @returns a Failure with the OAuth error code in `log.error`, if any
  */
 export function toFailure(operation: Operation, error: unknown): Failure {
@@ -80,7 +79,7 @@ export function toFailure(operation: Operation, error: unknown): Failure {
   );
 }
 
-/** RFC 6749 4.1.2.1 */
+/** Converts an error of the authorization endpoint (RFC 6749 4.1.2.1). */
 function refusedAtConsent({ error }: AuthorizationResponseError): Failure {
   return new Failure(
     error === 'temporarily_unavailable' || error === 'server_error' ? 502 : 400,
@@ -93,7 +92,7 @@ function refusedAtConsent({ error }: AuthorizationResponseError): Failure {
   );
 }
 
-/** RFC 6749 5.2 */
+/** Converts an error of the token endpoint (RFC 6749 5.2). */
 function refusedByServer(operation: Operation, { error, status, cause }: ResponseBodyError): Failure {
   const log = {
     operation,
@@ -114,7 +113,7 @@ function refusedByServer(operation: Operation, { error, status, cause }: Respons
   );
 }
 
-/** Codes and references are short words; other text from the network is not shown. */
+/** Returns codes and references, which are short words. Omits other text from the network. */
 function oneWord(value: unknown): string {
   return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : '(none)';
 }

@@ -110,12 +110,12 @@ function time(moment: Date, { timeZone, timeFormat }: Person): Html {
   return html`<time datetime="${moment.toISOString()}">${text}</time>`;
 }
 
-export function messagePage({ title, text, connectAgain }: Message): string {
+export function messagePage({ title, text, csrfToken }: Message): string {
   return layout(
     title,
     html`<h1>${title}</h1>
       <p role="status">${text}</p>
-      ${connectAgain === undefined ? undefined : form('/connect', 'Try again', connectAgain)}
+      ${csrfToken === undefined ? undefined : form('/connect', 'Try again', csrfToken)}
       <p class="note"><a href="/">Back to home</a></p>`,
   );
 }
@@ -128,7 +128,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
     'We have deleted our tokens, but Scheduling did not confirm that our access is removed. You can remove it in your Scheduling account.',
 };
 
-/** Undefined for an unknown reason. */
+/** Returns undefined for an unknown outcome. */
 export function disconnectedPage(outcome: string): string | undefined {
   const text = Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome] : undefined;
   return text === undefined ? undefined : messagePage({ title: 'Your calendar is disconnected', text });

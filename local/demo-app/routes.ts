@@ -9,7 +9,7 @@ interface Context {
   sessions: Sessions;
 }
 
-/** Redirects other host names: the authorization response goes to the registered one, whose cookies are separate. */
+/** Redirects to the registered host, which gets the authorization response and has separate cookies. */
 export function sendHome(app: FastifyInstance, origin: string): void {
   const { host } = new URL(origin);
   app.addHook('onRequest', async (request, reply) => {
@@ -33,7 +33,7 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
     const { state } = request.query;
     // RFC 6749 10.12: the response must belong to a request of this browser.
     const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
-    // After Back and a second Allow: the connection stays, and the new code is not used.
+    // The user went back to the consent page and allowed again: the connection stays, and the new code is not used.
     if (!attempt && session.connection) return reply.redirect('/', 303);
     if (!attempt) throw unexpectedAnswer();
     const query = request.url.slice(request.url.indexOf('?'));
@@ -54,7 +54,7 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
       messagePage({
         title: 'Your calendar is not connected',
         text: 'You did not allow access. You can connect at any time.',
-        connectAgain: formToken,
+        csrfToken: formToken,
       }),
     );
   });
@@ -104,7 +104,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Refreshes an expired access token. @throws Failure; if the permission has ended, deletes the connection */
+/** Refreshes an expired access token. Deletes the connection if the grant has ended. @throws Failure */
 async function owner(client: CalendarClient, session: Session): Promise<Person | null> {
   if (!session.connection) return null;
   const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));
@@ -115,7 +115,7 @@ async function owner(client: CalendarClient, session: Session): Promise<Person |
   });
 }
 
-/** Concurrent requests share one refresh. @throws Failure; if the permission has ended, deletes the connection */
+/** Shares one refresh between concurrent requests. Deletes the connection if the grant has ended. @throws Failure */
 async function refresh(client: CalendarClient, session: Session): Promise<Connection> {
   session.refreshing ??= exchange(client, session).finally(() => delete session.refreshing);
   return session.refreshing;

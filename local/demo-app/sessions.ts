@@ -5,7 +5,7 @@ import { Failure } from './failure.js';
 
 export interface Person {
   name: string;
-  /** Null unless verified. */
+  /** Null for an unverified address. */
   email: string | null;
   /** IANA name. */
   timeZone: string;
@@ -32,9 +32,9 @@ export interface Session {
   refreshing?: Promise<Connection>;
 }
 
-// Cookies do not depend on the port: the authorize app on localhost also has a `session` cookie.
+// Cookies ignore the port, so the name must differ from the `session` cookie of the authorize app on localhost.
 const COOKIE = 'demo_session';
-// A user may start in several tabs.
+// A user may start to connect in several tabs.
 const MAX_ATTEMPTS = 5;
 
 /** Sessions in memory. */
@@ -54,7 +54,7 @@ export class Sessions {
     return known ?? this.begin(reply);
   }
 
-  /** Prevents session fixation. */
+  /** Gives the session a new id, which prevents session fixation. */
   renew(session: Session, reply: FastifyReply): Session {
     this.sessions.delete(session.id);
     const renewed = this.begin(reply);

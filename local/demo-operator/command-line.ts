@@ -11,16 +11,16 @@ const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
 const SHOWN_LINES = 24;
 
 export interface Expectations {
-  /** In any order. */
+  /** Texts that the output must contain, in any order. */
   readonly shows?: readonly (string | RegExp)[];
   readonly hides?: readonly string[];
   readonly codes?: readonly number[];
   readonly stdin?: string;
-  /** Prints nothing. */
+  /** True to print nothing. */
   readonly silent?: boolean;
-  /** Prints only stderr, because stdout is secret. */
+  /** True to print only stderr, because stdout contains a secret. */
   readonly secret?: boolean;
-  /** Repeats the command: events reach the audit trail about a second late. */
+  /** True to repeat the command, because events reach the audit trail about a second late. */
   readonly patient?: boolean;
 }
 

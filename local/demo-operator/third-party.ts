@@ -22,12 +22,12 @@ export interface DemoContext {
   readonly transcript: Transcript;
   readonly user: Person;
   readonly folder: string;
-  /** With its newest secret. */
+  /** The application's client with its newest secret. */
   client: Registered;
   thirdParty: ThirdParty;
 }
 
-/** An application and its user, without output. */
+/** An application and its user. Prints nothing. */
 export class ThirdParty {
   private readonly silent = new Transcript(() => undefined);
   private readonly application: Application;
@@ -36,7 +36,7 @@ export class ThirdParty {
     this.application = new Application(run, this.silent);
   }
 
-  /** Logs in and clicks Allow. */
+  /** Logs in and clicks Allow. @returns the code */
   code(): Promise<string> {
     return consent(this.run, this.silent);
   }

@@ -4,11 +4,11 @@ import { CookieJar, findForm } from './page.js';
 import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 
-/** From the authorization URL through login and consent. @returns the code @throws StepFailure */
+/** Opens the authorization URL, logs in and consents. @returns the code @throws StepFailure */
 export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
   const browser = new CookieJar();
   const application = new OAuthClient(run.client, run.client.redirect_uri, () => undefined);
-  // Shows the consent page also when the demo runs again.
+  // Shows the consent page even when the demo runs again.
   const authorizationUrl = application.authorizationUrl(run.auth_url, { prompt: 'consent' });
   const state = authorizationUrl.searchParams.get('state') ?? '';
   transcript.secrets.add(state);
@@ -58,14 +58,14 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   });
 }
 
-/** @throws StepFailure unless it is a 303 to the expected origin */
+/** Returns the redirect target. @throws StepFailure unless the answer is a 303 to the expected origin */
 function redirect({ status, location }: Answer, origin: string): URL {
   expectEqual('status', 303, status);
   if (location?.origin !== origin) throw new StepFailure(`Location at ${origin}`, location?.href ?? '(none)');
   return location;
 }
 
-/** CSRF tokens are in hidden fields. */
+/** Hides the values of hidden fields, which contain CSRF tokens. */
 function addSecrets(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
   for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
 }

@@ -8,14 +8,14 @@ export interface Request {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Sent by POST as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>> | undefined;
-  /** The browser's cookies. HTML responses to the browser are not printed. */
+  /** Cookies of the browser, whose HTML responses are not printed. */
   browser?: CookieJar;
 }
 
-/** Redirects are not followed. */
+/** Response to one request. Redirects are not followed. */
 export interface Answer {
   status: number;
-  /** Absolute. */
+  /** Absolute redirect target. */
   location: URL | null;
   text: string;
   /** Empty if the body is not a JSON object. */
@@ -86,7 +86,7 @@ function fields(json: Readonly<Record<string, unknown>>, prefix = ''): [string, 
   );
 }
 
-/** Empty for text that is not a JSON object. */
+/** Returns an empty object for text that is not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -16,7 +16,7 @@ interface Credentials {
   readonly client_secret?: string | undefined;
 }
 
-/** Requests of an application's server. Methods return the result of `send`. */
+/** Builds the requests of an application's server. Methods return the result of `send`. */
 export class OAuthClient<Answer> {
   constructor(
     private readonly credentials: Credentials,
@@ -41,12 +41,12 @@ export class OAuthClient<Answer> {
     return this.post(ENDPOINTS.token, form);
   }
 
-  /** RFC 8628 3.1. */
+  /** Device authorization request (RFC 8628 3.1). */
   requestDevice(parameters: Readonly<Record<string, string>> = {}): Answer {
     return this.post(ENDPOINTS.deviceAuthorization, parameters);
   }
 
-  /** RFC 8628 3.4. */
+  /** Token request of a device (RFC 8628 3.4). */
   poll(deviceCode: string): Answer {
     return this.post(ENDPOINTS.token, { grant_type: DEVICE_CODE, device_code: deviceCode });
   }
@@ -79,7 +79,7 @@ export class OAuthClient<Answer> {
   }
 }
 
-/** Does not follow redirects. */
+/** Sends a request. Does not follow redirects. */
 export function sendTo(origin: string, { path, headers = {}, form }: OAuthRequest): Promise<Response> {
   const body = form && { method: 'POST', body: new URLSearchParams(form) };
   return fetch(origin + path, { redirect: 'manual', headers, ...body });

@@ -13,7 +13,7 @@ export class CookieJar extends Map<string, string> {
     });
   }
 
-  /** Undefined without cookies. */
+  /** Returns undefined without cookies. */
   header(): string | undefined {
     return this.size === 0 ? undefined : [...this].map(([name, value]) => `${name}=${value}`).join('; ');
   }
@@ -26,7 +26,7 @@ function endsNow(attribute: string): boolean {
 }
 
 export interface Form {
-  /** Unresolved; empty if absent. */
+  /** The attribute, unresolved; empty if absent. */
   action: string;
   hidden: Record<string, string>;
   fields: Record<string, string>;

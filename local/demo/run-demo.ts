@@ -32,7 +32,7 @@ export async function runDemo(run: RunFile, transcript: Transcript): Promise<voi
 const MAX_DELAY_MS = 5_000;
 const POLL_MS = 50;
 
-/** RFC 6749 4.1.2. @throws StepFailure */
+/** Shows that a second use of the code has revoked its tokens (RFC 6749 4.1.2). @throws StepFailure */
 async function revocation({
   application,
   transcript,

@@ -31,7 +31,7 @@ export class NoPasswordError extends Error {
   }
 }
 
-/** LOCAL_DIR replaces `.local`. @throws NotRunningError for a missing or incomplete file; NoPasswordError */
+/** Reads run.json in LOCAL_DIR or `.local`. @throws NotRunningError if it is missing or incomplete; NoPasswordError */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
   const path = resolve(env['LOCAL_DIR'] || '.local', 'run.json');
   let text: string;
@@ -76,7 +76,7 @@ function parse(text: string): RunFile | undefined {
   }
 }
 
-/** A failure sets exit code 1. */
+/** Runs a script. A failure sets the exit code 1. */
 export async function runScript(
   script: (run: RunFile, transcript: Transcript) => Promise<void>,
 ): Promise<void> {

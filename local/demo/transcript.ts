@@ -21,7 +21,7 @@ export function expectEqual(
   if (got !== expected) throw new StepFailure(`${what} ${expected}`, `${what} ${got ?? '(none)'}`);
 }
 
-/** Prefixes of codes, access tokens, refresh tokens and client secrets. */
+/** Codes, access tokens, refresh tokens and client secrets, by their prefixes. */
 const TOKEN = /\b(s(?:ac|at|rt|cs)_[\w-]{2})[\w-]+/g;
 
 /** Shortens secrets: texts with a known prefix, and added ones. */
@@ -94,7 +94,7 @@ export class Transcript {
   }
 }
 
-/** An answer must not move the terminal's cursor. */
+/** Replaces control characters, so that a response cannot move the cursor. */
 function visible(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '·');
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx operator` in this repository. An image has the built command only.
+// Runs `npx operator` in this repository. An image contains only the built command.
 import { createRequire } from 'node:module';
 import '../../build.mjs';
 

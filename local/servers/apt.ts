@@ -14,7 +14,7 @@ const NOT_NEEDED = /^(libc6|libc-bin|libc-l10n|libllvm.*|libz3.*|libperl.*)$/;
 const OPTIONS = [
   // When run as root, apt switches to the user _apt, who cannot write to our folder.
   'APT::Sandbox::User=root',
-  // Fail fast without a network.
+  // Without a network apt fails quickly.
   'Acquire::Retries=1',
 ];
 
@@ -41,7 +41,7 @@ export class Apt {
     if (code !== 0) throw new Error('apt-get is not installed: only Debian and Ubuntu have it');
   }
 
-  /** Maps patterns to the newest matching package; omits others. Fetches package lists if necessary. */
+  /** Maps each pattern to the newest matching package, if any. Fetches package lists if necessary. */
   async newest(patterns: readonly string[]): Promise<Map<string, string>> {
     const packages = await this.find(patterns);
     if (packages.size === patterns.length) return packages;
@@ -51,7 +51,7 @@ export class Apt {
     return updated;
   }
 
-  /** Fetches package lists if they do not match the mirror. */
+  /** Downloads packages. Fetches package lists if they do not match the mirror. */
   async download(packages: readonly string[], into: string): Promise<void> {
     const first = await this.tryDownload(packages, into);
     if (first.code === 0) return;
@@ -70,7 +70,7 @@ export class Apt {
     if (code !== 0) throw new Error(`dpkg could not unpack them: ${lastLines(stdout, 3)}`);
   }
 
-  /** Shared-library packages among the transitive dependencies that are not installed. */
+  /** Returns the shared-library packages among the transitive dependencies that are not installed. */
   async missingLibraries(name: string): Promise<string[]> {
     const [needed, listed] = await Promise.all([
       this.read('apt-cache', ['depends', ...ONLY_DEPENDS, name]),
@@ -83,7 +83,7 @@ export class Apt {
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
   }
 
-  /** Includes dependencies, without installed packages. */
+  /** Returns the packages and their dependencies that are not installed. */
   async toInstall(names: readonly string[]): Promise<string[]> {
     const args = ['install', '--simulate', '--no-install-recommends', '-q', ...names];
     const plan = await this.read('apt-get', args);
@@ -142,7 +142,7 @@ export class Apt {
     );
   }
 
-  /** Reports the growing size of the folder. */
+  /** Reports the growing size of the folder until `work` has ended. */
   private async watch<T>(folder: string, describe: (bytes: number) => string, work: Promise<T>): Promise<T> {
     let [hasEnded, before] = [false, 0];
     const timer = setInterval(() => {
@@ -172,7 +172,7 @@ export class Apt {
 
 const FAILED = /^[EW]: Failed to fetch (?:\w+:\/\/)?([^\s/]+)\S*\s+(.*)$/m;
 
-/** Distinct causes in a tool's output, such as "HOST: Could not resolve 'HOST'". */
+/** Returns the distinct causes in a tool's output, such as "HOST: Could not resolve 'HOST'". */
 function causesOf({ code, stdout, stderr }: CommandResult): string {
   const lines = `${stdout}\n${stderr}`.split('\n');
   const fetches = lines.flatMap((line) => {

@@ -8,11 +8,11 @@ import type { BackingServer, BackingService, ServiceOptions } from './started-se
 import { unprivilegedUser } from './system-user.js';
 
 export interface BackingOptions {
-  /** DATABASE_URL, REDIS_URL, NATS_URL, PATH. */
+  /** Environment; DATABASE_URL, REDIS_URL, NATS_URL and PATH are read. */
   env: NodeJS.ProcessEnv;
-  /** Persistent data, logs and unpacked packages. */
+  /** Folder of persistent data, logs and unpacked packages. */
   directory: string;
-  /** True keeps the data (npm start), false deletes it (tests). */
+  /** True to keep the data (npm start), false to delete them (tests). */
   persistent: boolean;
   progress: Progress;
   /** Places to search for servers; the machine's by default. */
@@ -53,7 +53,7 @@ const SERVICES = [
 type Service = (typeof SERVICES)[number];
 
 /**
- * Prefers the URL in the environment, then an installed server, then the Debian package.
+ * Prefers a URL in the environment, then an installed server, then a Debian package.
  * @throws Error that lists all missing servers
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
@@ -101,7 +101,7 @@ function firstDeath(
   });
 }
 
-/** Unpacks all missing servers together. */
+/** Finds all servers. Unpacks the missing ones together. */
 async function findAll(
   services: readonly Service[],
   options: BackingOptions,

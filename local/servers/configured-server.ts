@@ -15,11 +15,11 @@ export interface ConfiguredServer {
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];
   url(at: { port: number; password: string }): string;
-  /** Rejects until the server accepts the password. */
+  /** Rejects unless the server accepts the password. */
   connect(url: string): Promise<void>;
 }
 
-/** Only the current user may enter the server's folder. */
+/** Starts a server in a folder that only the current user may enter. */
 export async function startConfigured(
   server: ConfiguredServer,
   options: ServiceOptions,
@@ -32,7 +32,7 @@ export async function startConfigured(
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o700);
   const password = await keptSecret(join(folder, 'password'));
-  // A file, because every user of the machine can read a command line.
+  // The password is in a file, because every user of the machine can read a command line.
   const file = join(folder, `${server.role}.conf`);
   const logFile = join(folder, `${server.role}.log`);
   return startService(server.name, logFile, async (port) => {

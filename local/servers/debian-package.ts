@@ -8,7 +8,7 @@ import { runCommand, type SystemUser } from './run-command.js';
 import { exists } from './service-folder.js';
 import { Workspace } from './workspace.js';
 
-// Redis keeps its program in redis-tools; redis-server is a link to it.
+// The program of Redis is in redis-tools; redis-server is a link to it.
 const PACKAGES = {
   postgres: ['postgresql-[0-9]+'],
   'redis-server': ['redis-server', 'redis-tools'],
@@ -25,7 +25,7 @@ const NAMES = {
   openssl: 'openssl',
 };
 
-/** `user` must be able to run the server from `folder`. */
+/** A server that `user` must be able to run from `folder`. */
 export interface WantedServer {
   server: FoundServer['name'];
   folder: string;
@@ -65,7 +65,7 @@ export async function debianServer(
   return found ?? runnable(wanted);
 }
 
-/** "PostgreSQL, Redis and NATS". */
+/** Returns names such as "PostgreSQL, Redis and NATS". */
 export function listed(servers: readonly Pick<WantedServer, 'server'>[]): string {
   return new Intl.ListFormat('en-GB').format(servers.map(({ server }) => NAMES[server]));
 }
@@ -78,7 +78,7 @@ interface Tree extends WantedServer {
 
 type Filling = readonly [tree: Tree, packages: readonly string[]];
 
-/** Moves each tree into place atomically. */
+/** Unpacks the servers, and moves each tree into place atomically. */
 async function unpackAll(
   wanted: readonly WantedServer[],
   { env, progress }: PackageOptions,
@@ -127,7 +127,7 @@ async function librariesOf([tree, packages]: Filling, apt: Apt): Promise<Filling
 
 async function putInPlace(tree: Tree): Promise<void> {
   const place = placeOf(tree);
-  // Another process may have installed a working tree. Replaces one that does not run.
+  // Another process may have installed a working tree. Only a tree that does not run is replaced.
   if (await unpacked(tree)) return;
   await rename(place, join(tree.draft, 'before')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -180,7 +180,7 @@ async function programsIn(server: FoundServer['name'], tree: string): Promise<st
     : found;
 }
 
-/** In the format of LD_LIBRARY_PATH. */
+/** Returns the folders in the format of LD_LIBRARY_PATH. */
 async function libraryFolders(tree: string): Promise<string> {
   const folders: string[] = [];
   for (const lib of ['lib', 'usr/lib']) {

@@ -8,7 +8,7 @@ export interface FoundServer {
   command: string;
   /** Such as "postgres (PostgreSQL) 15.20". */
   version: string;
-  /** Of an unpacked package. */
+  /** Library folders of an unpacked package. */
   libraryPath?: string;
 }
 
@@ -18,13 +18,13 @@ const VERSION_FLAGS: Partial<Record<FoundServer['name'], string>> = { nginx: '-v
 export interface Lookup {
   /** Folders separated like PATH. */
   path: string;
-  /** Searched after PATH. */
+  /** Folders to search after PATH. */
   folders: readonly string[];
-  /** Root of `<version>/bin` folders of PostgreSQL. */
+  /** Parents of PostgreSQL's `<version>/bin` folders. */
   postgresRoots: readonly string[];
 }
 
-/** Includes folders that a user's PATH often lacks. */
+/** Returns the machine's places, with folders that a user's PATH often lacks. */
 export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   return {
     path: env['PATH'] ?? '',
@@ -33,7 +33,7 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   };
 }
 
-/** Programs that the user can run: PATH first, then PostgreSQL's folders, newest version first. */
+/** Returns the programs that the user can run: PATH first, then PostgreSQL's folders, newest version first. */
 export async function findServers(
   name: FoundServer['name'],
   lookup: Lookup,
@@ -80,7 +80,7 @@ async function postgresFolders(roots: readonly string[]): Promise<string[]> {
   return found.sort((a, b) => b.version - a.version).map(({ folder }) => folder);
 }
 
-/** Omits PG…, NODE_… and LC_… variables, which would change the server's behaviour. */
+/** Returns an environment without PG…, NODE_… and LC_… variables, which would change the server's behaviour. */
 export function serverEnvironment(libraryPath?: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',

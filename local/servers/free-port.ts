@@ -26,7 +26,7 @@ async function isOurs(port: number): Promise<boolean> {
   return (await isFree(port)) && (await isReserved(port));
 }
 
-/** Another process could take the port between the check and the use. The lock is the UDP port of the same number. */
+/** Locks the UDP port of the same number, because another process could take the port before its use. */
 function isReserved(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const mark = createSocket('udp4').unref();

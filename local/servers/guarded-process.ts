@@ -11,13 +11,13 @@ export interface GuardedCommand {
   cwd: string;
   env: NodeJS.ProcessEnv;
   user?: SystemUser | undefined;
-  /** The output is appended; only the owner can read it. */
+  /** File to which the output is appended. Only its owner can read it. */
   logFile: string;
   onOutput?: (text: string) => void;
   /** First signal of `stop`. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
   grace: number;
-  /** Sent by the guard when this process dies. The default, SIGKILL, frees ports and files immediately. */
+  /** Signal of the guard when this process dies. The default, SIGKILL, frees ports and files immediately. */
   signalOnDeath?: 'SIGQUIT';
   /** Paths to delete after the end of the process. */
   remove?: readonly string[];
@@ -25,17 +25,17 @@ export interface GuardedCommand {
 
 export interface GuardedProcess {
   readonly pid: number;
-  /** Never rejects. "exit code 1", "SIGKILL" or "its guard was killed". */
+  /** Resolves with "exit code 1", "SIGKILL" or "its guard was killed". Never rejects. */
   readonly ended: Promise<string>;
   /** Sends SIGKILL after the grace period. Resolves when the process group has ended. Idempotent. */
   stop(): Promise<void>;
 }
 
-// The command starts once its guard exists. If this process is killed before, `read` fails and the shell exits.
+// The command starts once its guard exists. If this process is killed earlier, `read` fails and the shell exits.
 const LAUNCH = 'read -r go && exec "$@" </dev/null';
 
-// The kernel closes the pipe however this process dies; the guard then kills the process group. "over" means that the
-// process has ended: its id may have been reused and must not be signalled.
+// The kernel closes the pipe however this process dies, and the guard then kills the process group. "over" means that
+// the group's process has ended: its id may have been reused, and must not be signalled.
 const GUARD = `
 trap '' HUP INT TERM
 alive() {
@@ -146,7 +146,7 @@ function forwardOutput(child: ChildProcess, log: number, onOutput: GuardedComman
     closeSync(log);
     return;
   }
-  // Written synchronously: the last lines of a process explain its end.
+  // Writes synchronously, because the last lines of a process explain its end.
   const forward = (data: Buffer): void => {
     writeSync(log, data);
     onOutput(data.toString());
@@ -166,5 +166,5 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 }
 
 function ignore(): void {
-  // The pipe's reader has ended, or the program could not run: the exit event reports it.
+  // The reader of the pipe has ended, or the program could not run. The exit event reports both.
 }

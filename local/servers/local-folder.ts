@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
 /**
- * Other users cannot list it; under root they may enter it, because PostgreSQL runs as
- * `nobody`. Keeps an existing mode.
+ * Creates a folder that other users cannot list. Under root they may enter it, because PostgreSQL runs as `nobody`.
+ * Keeps the mode of an existing folder.
  */
 export async function localFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
@@ -12,12 +12,12 @@ export async function localFolder(directory: string): Promise<void> {
   if (created !== undefined) await chmod(directory, mode);
 }
 
-/** Needs no escaping in a URL or configuration file. */
+/** Returns a secret that needs no escaping in a URL or configuration file. */
 function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The first call creates the secret. Concurrent first calls return the same secret. */
+/** Returns the secret in a file, which the first call creates. Concurrent first calls return the same secret. */
 export async function keptSecret(
   file: string,
   make: () => string | Promise<string> = newSecret,

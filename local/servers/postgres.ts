@@ -19,7 +19,7 @@ const COMMON = {
   jit: 'off',
 };
 
-// The data need not reach the disk.
+// Settings for temporary data, which need not reach the disk.
 const THROWN_AWAY = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -27,18 +27,18 @@ const THROWN_AWAY = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   autovacuum: 'off',
-  // Each worker has several processes with pools.
+  // Each Jest worker has several processes with pools.
   max_connections: '1000',
 };
 
 const MARKER = join('postgres', 'data');
 
-/** PostgreSQL's user can reach it. */
+/** Returns a folder that PostgreSQL's user can reach. */
 export function postgresFolder(directory: string, user: SystemUser | undefined): Promise<string> {
   return keptFolder(directory, user, MARKER);
 }
 
-/** The URL names the superuser and the database `postgres`. */
+/** Starts PostgreSQL. The URL names the superuser and the database `postgres`. */
 export async function startPostgres(options: ServiceOptions): Promise<BackingService> {
   const user = await unprivilegedUser();
   const kept = options.persistent ? await postgresFolder(options.directory, user) : undefined;
@@ -66,10 +66,10 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
       env: serverEnvironment(server.libraryPath),
       user,
       logFile,
-      // Fast shutdown: ends open sessions and writes their committed data.
+      // SIGINT is a fast shutdown: it ends open sessions and writes their committed data.
       signal: options.persistent ? 'SIGINT' : 'SIGQUIT',
       grace: 5_000,
-      // Immediate shutdown also ends the processes of the sessions, which survive a SIGKILL for a while.
+      // SIGQUIT is an immediate shutdown: it also ends session processes, which survive a SIGKILL for a while.
       signalOnDeath: 'SIGQUIT',
       remove: options.persistent ? [] : [folder],
     });
@@ -81,7 +81,7 @@ export function serverArguments(data: string, settings: Readonly<Record<string, 
   return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
-/** Creates `<folder>/data`. */
+/** Creates the data folder `<folder>/data`. */
 export async function initialize(
   server: FoundServer,
   folder: string,
@@ -117,7 +117,7 @@ async function sameMajor(servers: FoundServer[], data: string): Promise<FoundSer
 
 async function connect(url: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  // A server that is still starting may cut the connection after the error that we already report.
+  // A server that is still starting may cut the connection after an error that is already reported.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -127,8 +127,8 @@ async function connect(url: string): Promise<void> {
 }
 
 /**
- * PostgreSQL refuses to start while the process id in postmaster.pid belongs to any live process. Deletes the file of a
- * killed server, and stops a running postmaster of this folder, for at most 20 seconds.
+ * Deletes the postmaster.pid of a killed server, and stops a running postmaster of this folder, for at most 20 seconds.
+ * PostgreSQL refuses to start while the id in the file belongs to any live process.
  */
 async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
@@ -141,14 +141,14 @@ async function clearStalePid(data: string): Promise<void> {
       await rm(file, { force: true });
       return;
     }
-    // Immediate shutdown; the next start recovers from the log.
+    // SIGQUIT is an immediate shutdown; the next start recovers from the log.
     if (tries === 0) signalProcess(pid, 'SIGQUIT');
     if (tries === 150) signalProcess(pid, 'SIGKILL');
     await sleep(100);
   }
 }
 
-/** Empty if no such process runs. */
+/** Returns the command line of a process; empty if no such process runs. */
 async function commandLine(pid: number): Promise<string> {
   const listed = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (listed !== undefined) return listed.replaceAll('\0', ' ').trim();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { runCommand } from './run-command.js';
 
-/** Start time of a process, which identifies it together with its id. Undefined for a zombie or an unknown process. */
+/** Returns the start time, which with its id identifies a process. Undefined for a zombie or an unknown process. */
 export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat !== undefined) {

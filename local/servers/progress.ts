@@ -5,7 +5,7 @@ const PLAIN_EVERY_MS = 5_000;
 /** @param transient true for a counter, which the next text replaces */
 export type Progress = (text: string, transient?: boolean) => void;
 
-/** Transient texts replace each other on a terminal; elsewhere, one is written every five seconds. */
+/** Writes progress. Transient texts replace each other on a terminal; elsewhere, one is written every five seconds. */
 export function progressOn(stream: NodeJS.WriteStream, now: () => number = Date.now): Progress {
   let replaceable = false;
   let written = now();

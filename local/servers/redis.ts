@@ -2,10 +2,10 @@ import { Redis } from 'ioredis';
 import { startConfigured } from './configured-server.js';
 import type { BackingService, ServiceOptions } from './started-service.js';
 
-/** One per concurrent isolated test. */
+/** Number of databases: one for each concurrent isolated test. */
 const REDIS_DATABASES = 512;
 
-/** The URL names database 0. */
+/** Starts Redis. The URL names database 0. */
 export function startRedis(options: ServiceOptions): Promise<BackingService> {
   return startConfigured(
     {
@@ -45,7 +45,7 @@ async function connect(url: string): Promise<void> {
     await client.connect();
     await client.ping();
   } finally {
-    // On a closed connection it would leave a timer that keeps a Jest worker alive.
+    // `disconnect` on a closed connection would leave a timer that keeps a Jest worker alive.
     if (client.status !== 'end') client.disconnect();
   }
 }

@@ -20,7 +20,7 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Never throws. */
+/** Runs a command. Never throws. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -36,7 +36,7 @@ export function runCommand(
     });
     child.stdout.on('data', (data: Buffer) => (result.stdout += data.toString()));
     child.stderr.on('data', (data: Buffer) => (result.stderr += data.toString()));
-    // Not spawn's timeout, which never fires for a program that could not start.
+    // The timeout of spawn would never fire for a program that could not start.
     const timer = setTimeout(() => child.kill('SIGKILL'), options.timeout ?? 300_000);
     const end = (last: Partial<CommandResult>): void => {
       clearTimeout(timer);

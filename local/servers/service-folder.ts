@@ -31,14 +31,14 @@ export async function keptFolder(
   return ownFolder(fallback);
 }
 
-/** The id is stored in the folder, so that a new folder with the same path gets a new name. */
+/** The name contains an id that `directory` stores, so that a new folder with the same path gets a new name. */
 async function fallbackFolder(directory: string): Promise<string> {
   const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   const id = await keptSecret(join(directory, 'data-id'), () => randomBytes(8).toString('hex'));
   return join('/var/tmp', `${NAME}-${hash}-${id}`);
 }
 
-/** Their id belongs to a deleted folder with the same path. */
+/** Removes folders whose id belongs to a deleted folder with the same path. */
 async function removeAbandoned(folder: string): Promise<void> {
   const siblings = `${basename(folder).slice(0, -17)}-`;
   for (const name of await readdir('/var/tmp')) {
@@ -48,7 +48,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Mode 0700, in a place that the user can reach. */
+/** Creates a folder with mode 0700 in a place that the user can reach. */
 export async function temporaryFolder(role: string, user: SystemUser | undefined): Promise<string> {
   for (const base of [tmpdir(), '/tmp', '/var/tmp']) {
     if (user && !(await canEnter(base, user))) continue;
@@ -57,7 +57,7 @@ export async function temporaryFolder(role: string, user: SystemUser | undefined
   throw new Error('no temporary folder can be used: set TMPDIR to one that every user may enter');
 }
 
-/** Others may traverse but not change it. Rejects a folder of another user. */
+/** Creates a folder that others may traverse but not change. @throws Error for a folder of another user */
 async function ownFolder(path: string): Promise<string> {
   await mkdir(path, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -6,14 +6,14 @@ import type { CommandResult } from './run-command.js';
 
 const NAME = /^draft-(\d+)-(.+)-\w+$/;
 
-/** When this process ends, even by SIGKILL, guards stop the commands and delete the folders. */
+/** Temporary folders and commands. Guards end and delete them when this process ends, even by SIGKILL. */
 export class Workspace {
   private readonly folders: string[] = [];
   private readonly commands: GuardedProcess[] = [];
 
   constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** Every user may enter it. Deletes folders of processes whose guards died as well. */
+  /** Creates a folder that every user may enter. Deletes folders of processes that ended together with their guards. */
   async folder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     await chmod(parent, 0o755);
@@ -24,7 +24,7 @@ export class Workspace {
     return folder;
   }
 
-  /** Has no timeout. `stdout` includes stderr. */
+  /** Runs a command without a timeout. `stdout` includes stderr. */
   async run(folder: string, command: string, args: readonly string[]): Promise<CommandResult> {
     const logFile = join(this.folders[0] ?? folder, `command-${this.commands.length}.log`);
     const running = startGuarded({
@@ -49,7 +49,7 @@ export class Workspace {
   }
 }
 
-/** The guards of a stopped machine or container could not delete them. */
+/** Deletes folders that the guards of a stopped machine or container could not delete. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const [, pid, start] = NAME.exec(name) ?? [];

@@ -2,7 +2,7 @@
 const WARNING = 40;
 const ERROR = 50;
 
-/** A waiting app logs every second: shows a repeated line once in this time. */
+/** A repeated line is shown once in this time, because a waiting app logs every second. */
 const REPEAT_INTERVAL_MS = 30_000;
 
 /**

@@ -12,10 +12,10 @@ import type { BackingServices } from '../servers/backing-services.js';
 
 interface AppCommand {
   name: string;
-  /** Path from the repository or its build, without extension. */
+  /** Path relative to the repository or its build, without extension. */
   main: string;
   port: number;
-  /** True if it has `/readyz` on an internal port; otherwise it is ready when it accepts connections. */
+  /** True for an app with `/readyz` on an internal port. Other apps are ready when they accept connections. */
   internal: boolean;
   env: NodeJS.ProcessEnv;
   remove?: readonly string[];
@@ -86,7 +86,7 @@ async function checkAccepts(port: number): Promise<void> {
   if (!(await accepts({ host: '127.0.0.1', port }, CHECK_TIMEOUT_MS))) throw new Error('no connection');
 }
 
-// Apps receive only the secrets that they need.
+// Variables that an app gets only if it needs them.
 const SECRETS = new Set([
   'DATABASE_URL',
   'REDIS_URL',
@@ -99,7 +99,7 @@ const SECRETS = new Set([
   'CONSOLE_CLIENT_SECRET',
 ]);
 
-/** Other variables, such as lifetimes, are inherited. */
+/** Returns the commands of the apps, which inherit other variables, such as lifetimes. */
 export function appCommands(
   settings: Settings,
   account: Account,

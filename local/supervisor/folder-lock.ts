@@ -4,12 +4,12 @@ import { startOf } from '../servers/process-identity.js';
 import { StartError } from './settings.js';
 
 export interface FolderLock {
-  /** Processes of a killed npm start may still be stopping. */
+  /** True after a killed npm start, whose processes may still be stopping. */
   wasStale: boolean;
   release(): Promise<void>;
 }
 
-/** A file with the owner's process id and start time. Replaces a stale lock. @throws StartError with a running owner */
+/** Writes the owner's process id and start time. Replaces a stale lock. @throws StartError if its owner still runs */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const lock = join(directory, 'lock');
   const folder = await mkdtemp(join(directory, 'lock-'));
@@ -53,7 +53,7 @@ async function throwIfRunning(content: string, directory: string): Promise<void>
   );
 }
 
-/** Restores the lock if another process has replaced it in the meantime. */
+/** Removes a stale lock. Restores the lock if another process has replaced it in the meantime. */
 async function removeStale(lock: string, stale: string, target: string): Promise<void> {
   const moved = await rename(lock, target).then(
     () => true,

@@ -12,7 +12,7 @@ interface Address {
 }
 
 /**
- * Waits for the servers of the environment.
+ * Waits for the servers that the environment names.
  * @throws StartError with variable and address of every unreachable server
  */
 export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: number): Promise<void> {
@@ -30,7 +30,7 @@ export async function checkExternalServices(env: NodeJS.ProcessEnv, timeout: num
   throw new StartError([...problems.flat(), advice].join('\n'));
 }
 
-/** URLs without a host, such as socket URLs, are not checked. */
+/** Returns the addresses in a list of URLs. Omits URLs without a host, such as socket URLs. */
 function addressesOf(text: string, defaultPort: number): Address[] {
   return text
     .split(/,(?=\s*\w+:\/\/)/)
@@ -66,7 +66,7 @@ export function accepts({ host, port }: Address, timeout: number): Promise<boole
 }
 
 /**
- * @param timeout for processes of a killed `npm start`
+ * @param timeout milliseconds in which processes of a killed `npm start` may end
  * @throws StartError with every port in use and its variable
  */
 export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
@@ -86,7 +86,7 @@ export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
 }
 
 async function isInUse(port: number): Promise<boolean> {
-  // Many clients resolve "localhost" to ::1 first: a server there would receive the requests.
+  // Many clients resolve "localhost" to ::1 first, so a server there would receive the requests.
   return (await cannotListen('127.0.0.1', port)) || (await cannotListen('::1', port));
 }
 

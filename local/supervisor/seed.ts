@@ -13,8 +13,8 @@ import { UserStore } from '#database/user/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
- * Creates the demo application and user. The application always has the default scopes of the file, because a request
- * without `scope` gets them, and the scopes of OpenID Connect.
+ * Creates the demo application, the console's client, and the demo user, who is an admin of the console. The application
+ * always has the scopes of OpenID Connect and the default scopes of the file, which a request without `scope` gets.
  * @throws StartError if they exist with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
@@ -98,7 +98,7 @@ async function withStores(
   }
 }
 
-/** The demo user is an admin of the console. */
+/** Registers the console as a client. */
 async function seedConsole(clients: ClientStore, account: Account, { consoleUrl }: Settings): Promise<void> {
   if (await clients.find(account.consoleClientId)) return;
   await clients.create({

@@ -7,12 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { keptSecret } from '../servers/local-folder.js';
 
-/** The message says what to do, and is shown without a stack. */
+/** Error whose message says what to do, and which is shown without a stack. */
 export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** URLs of browsers and applications contain these ports. */
+/** Ports in the URLs of browsers and applications. */
 export interface Ports {
   AUTHORIZE_PORT: number;
   TOKEN_PORT: number;
@@ -22,15 +22,15 @@ export interface Ports {
 }
 
 export interface Settings {
-  /** LOCAL_DIR, else `.local`. */
+  /** LOCAL_DIR, or `.local` by default. */
   directory: string;
   schema: string;
   scopesFile: string;
   /** LOGIN_URL or LOGIN_ISSUER; absent if users log in by password. */
   loginAt?: string;
-  /** TOKEN_KEYS, in place of the stored key. */
+  /** TOKEN_KEYS, which replaces the stored key. */
   tokenKeys?: string;
-  /** ID_TOKEN_KEYS with private keys, in place of the stored keys. */
+  /** ID_TOKEN_KEYS with private keys, which replaces the stored keys. */
   idTokenKeys?: string;
   /** True to migrate and seed the database of DATABASE_URL. */
   seed: boolean;
@@ -115,7 +115,7 @@ function idTokenKeyProblems(text: string): string[] {
   }
 }
 
-/** Generated once. */
+/** Credentials of the demo, which are generated once. */
 export interface Account {
   tokenKeys: string;
   idTokenKeys: string;
@@ -134,12 +134,12 @@ export async function demoAccount(settings: Settings): Promise<Account> {
     await Promise.all([
       settings.tokenKeys ?? kept('token-keys', () => randomBytes(32).toString('base64url')),
       settings.idTokenKeys ?? kept('id-token-keys', generateIdTokenKeys),
-      // Redirect URIs contain the port: on another port the demo application is another client.
+      // Redirect URIs contain the port, so the demo application on another port is another client.
       kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
       kept('demo-client-secret', () => generateClientSecret().secret),
       kept(`console-client-id-${settings.ports.CONSOLE_PORT}`, generateClientId),
       kept('console-client-secret', () => generateClientSecret().secret),
-      // Short enough to type: 80 random bits.
+      // 80 random bits are short enough to type.
       kept('demo-password', () => randomBytes(10).toString('hex')),
     ]);
   const clients = { clientId, clientSecret, consoleClientId, consoleClientSecret };

@@ -6,7 +6,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 /** URLs of health and metrics endpoints. */
 export type InternalUrls = readonly (readonly [name: string, url: string])[];
 
-/** For other programs of this folder. Atomic; only the owner can read the file. */
+/** Writes run.json atomically, for other programs of this folder. Only the owner can read it. */
 export async function writeRunFile(
   file: string,
   settings: Settings,
@@ -60,7 +60,7 @@ export function summary(settings: Settings, account: Account, internal: Internal
     ['authorization URL', settings.authUrl + ENDPOINTS.authorize],
     ['access token URL', settings.baseUrl + ENDPOINTS.token],
     ['refresh token URL', settings.baseUrl + ENDPOINTS.refreshToken],
-    // Libraries for OpenID Connect need no other URL.
+    // OpenID Connect libraries need no other URL.
     ['issuer', settings.baseUrl],
     ['OpenID discovery', settings.baseUrl + ENDPOINTS.openIdConfiguration],
   ];
@@ -75,7 +75,7 @@ export function summary(settings: Settings, account: Account, internal: Internal
         ['password', account.password],
         ['account', accountPage],
       ];
-  // The demo logs in with a password.
+  // The demo needs a login with a password.
   const commands = [
     ...(settings.loginAt ? [] : ['npm run demo', 'npm run demo:operator']),
     'npx operator --help',

@@ -17,7 +17,7 @@ import { type FolderLock, lockFolder } from './folder-lock.js';
 
 // The guards of a killed npm start end its processes; PostgreSQL takes longest.
 const PORT_RELEASE_TIMEOUT_MS = 20_000;
-// The servers that the environment names may have been started just now.
+// Servers that the environment names may have started just now.
 const CONNECT_TIMEOUT_MS = 3_000;
 
 export class Supervisor {
@@ -39,7 +39,7 @@ export class Supervisor {
     this.runFile = join(this.settings.directory, 'run.json');
   }
 
-  /** Prints addresses and credentials. Call `stop` also after an error. @throws StartError, or errors of the servers */
+  /** Prints addresses and credentials. Call `stop` even after an error. @throws StartError, or errors of the servers */
   async start(): Promise<void> {
     const { settings, env } = this;
     await localFolder(settings.directory);
@@ -75,7 +75,7 @@ export class Supervisor {
     this.show(summary(settings, account, internal));
   }
 
-  /** Resolves with a sentence at the first unexpected exit. Call it after `start`. */
+  /** Resolves with a sentence at the first unexpected exit. Must be called after `start`. */
   async firstExit(): Promise<string> {
     const exits = this.apps.map(async (app) => {
       const how = await app.process.ended;
@@ -87,7 +87,7 @@ export class Supervisor {
   /** May be called at any time. */
   async stop(): Promise<void> {
     this.stopping = true;
-    // Another instance holds the lock on this folder.
+    // Without the lock, another instance uses this folder.
     if (!this.lock) return;
     await rm(this.runFile, { force: true });
     await Promise.all(this.apps.map(({ process }) => process.stop()));
@@ -95,7 +95,7 @@ export class Supervisor {
     await this.lock.release();
   }
 
-  /** Writes to a database of DATABASE_URL only with --seed. */
+  /** Migrates and seeds the database. Writes to the database of DATABASE_URL only with --seed. */
   private async prepareDatabase({ databaseUrl }: BackingServices, account: Account): Promise<void> {
     const { settings, env } = this;
     const where = env['DATABASE_URL'] ? ` ${databaseAddress(databaseUrl)}` : '';
@@ -124,7 +124,7 @@ export class Supervisor {
     await seed(databaseUrl, account, settings);
   }
 
-  /** A NATS of NATS_URL may have no JetStream: the product works without the trail. */
+  /** Creates the audit trail. The NATS of NATS_URL may lack JetStream: the product works without the trail. */
   private async prepareTrail({ databaseUrl, natsUrl }: BackingServices): Promise<void> {
     const given = { ...this.env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
     this.step('creating the streams of the audit trail');
@@ -140,7 +140,7 @@ export class Supervisor {
     const found = this.apps.flatMap(({ name, internalUrl }) =>
       internalUrl ? [[name, internalUrl] as const] : [],
     );
-    // Apps are in the order in which they started.
+    // `apps` has the order in which the apps started.
     return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
       found.filter(([app]) => app === name),
     );

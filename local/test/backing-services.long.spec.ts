@@ -41,9 +41,9 @@ describe('backing services', () => {
     return running;
   };
 
-  it('come from the environment if it names them, and are not stopped', async () => {
+  it('are taken from the environment if it names them, and are not stopped', async () => {
     const { databaseUrl, redisUrl, natsUrl } = testServices();
-    // Direct children only: servers started by this process create and end session processes.
+    // Counts only direct children, because servers that this process started create and end session processes.
     const children = async (): Promise<number[]> =>
       (await descendantsOf(process.pid)).filter(({ parent }) => parent === process.pid).map(({ pid }) => pid);
     const before = await children();
@@ -55,10 +55,10 @@ describe('backing services', () => {
     await answers(given);
   });
 
-  // Elsewhere debian-package.spec.ts reads the error.
+  // On other systems, debian-package.long.spec.ts tests the error.
   const onDebian = existsSync('/usr/bin/apt-get') ? it : it.skip;
   onDebian(
-    "come from the distribution's packages when the machine has no servers",
+    "are unpacked from the distribution's packages when the machine has no servers",
     async () => {
       await answers(await start({ PATH }, NOWHERE));
       expect(shown[0]).toBe(
@@ -155,7 +155,7 @@ async function sql(url: string, statement: string): Promise<void> {
 }
 
 async function redisAnswers(url: string): Promise<void> {
-  // Without the ready check, whose error would hide the error of SET.
+  // Disables the ready check, whose error would hide the error of SET.
   const client = new Redis(url, { enableReadyCheck: false, retryStrategy: () => null });
   let refused: Error | undefined;
   client.on('error', (error) => (refused ??= error));

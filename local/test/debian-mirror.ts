@@ -13,9 +13,9 @@ Maintainer: nobody <nobody@example.com>
 Description: says a version
 `;
 
-/** A mirror of a distribution that has one package, for the machine's own apt. */
+/** Mirror of a distribution with one package, for the machine's own apt. */
 export class DebianMirror {
-  /** Each function sends the second half of a package whose first half has been sent. */
+  /** Functions that send the second half of a package whose first half has been sent. */
   readonly halves: (() => void)[] = [];
   /** Change of the package during the download. */
   how: 'whole' | 'halved' | 'damaged' = 'whole';
@@ -49,7 +49,7 @@ export class DebianMirror {
     return mirror;
   }
 
-  /** Environment of a machine whose apt uses only this mirror and has no package lists. */
+  /** Returns the environment of a machine whose apt uses only this mirror and has no package lists. */
   env(): Promise<NodeJS.ProcessEnv> {
     const { port } = this.server.address() as AddressInfo;
     return aptOf(this.folder, `http://127.0.0.1:${port}`);
@@ -75,7 +75,7 @@ export class DebianMirror {
   }
 }
 
-/** Environment of a machine whose apt uses only this mirror and has no package lists. */
+/** Returns the environment of a machine whose apt uses only this mirror and has no package lists. */
 export async function aptOf(folder: string, mirror: string): Promise<NodeJS.ProcessEnv> {
   const [config, sources] = [join(folder, 'apt.conf'), join(folder, 'sources.list')];
   await mkdir(join(folder, 'state/lists/partial'), { recursive: true });

@@ -39,7 +39,7 @@ describe('missing servers', () => {
     return (error as Error).message;
   }
 
-  it('are all listed, with how to install them on Debian, Fedora and macOS', async () => {
+  it('are all listed, with the commands to install them on Debian, Fedora and macOS', async () => {
     const message = await refusal({ PATH: '/nowhere' });
     expect(message).toMatch(/^PostgreSQL, Redis and NATS are not on this machine/);
     expect(message).toContain('apt-get is not installed');
@@ -50,7 +50,7 @@ describe('missing servers', () => {
     expect(message).not.toMatch(PATTERN);
   });
 
-  it('are not listed when the environment names others', async () => {
+  it('are not listed if the environment names a server', async () => {
     const message = await refusal({ PATH: '/nowhere', DATABASE_URL: 'postgres://127.0.0.1/a' });
     expect(message).toMatch(/^Redis and NATS are not on this machine/);
     expect(message).toMatch(/apt install redis-server nats-server\n/);
@@ -68,7 +68,7 @@ describe('missing servers', () => {
       expect(message).not.toMatch(PATTERN);
     });
 
-    it('are the only ones listed when the distribution has no package for them', async () => {
+    it('are the only ones listed if the distribution has no package for them', async () => {
       const mirror = await DebianMirror.start(folder);
       const env = await mirror.env();
       const options = { user: undefined, env, progress: () => undefined };
@@ -164,7 +164,7 @@ if (isDebian) {
   });
 }
 
-/** Contents of the packages folder: unpacked packages and drafts. */
+/** Returns the unpacked packages and drafts in the packages folder. */
 async function leftIn(folder: string): Promise<string[]> {
   return readdir(join(folder, 'local/packages')).catch(() => []);
 }

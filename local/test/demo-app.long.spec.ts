@@ -10,7 +10,7 @@ beforeAll(async () => {
   [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
 });
 
-// The same user starts each test without grants.
+// Every test has the same user, without grants.
 beforeEach(() => withDatabase(product.databaseUrl, (client) => client.query('DELETE FROM grants')));
 
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
   await product?.close();
 });
 
-/** A browser that collects its console errors (a blocked style, a refused form). */
+/** Opens a browser that collects its console errors, such as a blocked style or a refused form. */
 async function visit(
   at = product,
   options: { javaScriptEnabled?: boolean } = {},
@@ -87,7 +87,7 @@ describe.each([
     await context.close();
   });
 
-  it('stays unconnected when the user denies, and can be connected later', async () => {
+  it('stays unconnected if the user denies access, and can be connected later', async () => {
     const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await logIn(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -102,7 +102,7 @@ describe.each([
   });
 });
 
-it('the demo app connects again with the login alone, because of the earlier consent', async () => {
+it('the demo app connects again after a login, without a new consent', async () => {
   const { page: first, context: before } = await visit();
   await connect(first);
   await before.close();
@@ -113,7 +113,7 @@ it('the demo app connects again with the login alone, because of the earlier con
   await context.close();
 });
 
-it('the demo app can be connected with the keyboard alone', async () => {
+it('the demo app can be connected with only the keyboard', async () => {
   const { page, context } = await visit();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -174,7 +174,7 @@ it('no page, URL or cookie of the demo app contains a token, a code or the secre
   await context.close();
 });
 
-it('the demo app reports a lost connection once the grant was revoked', async () => {
+it('the demo app reports a lost connection after the grant is revoked', async () => {
   const { page, context, code } = await visit();
   await connect(page);
   // RFC 6749 4.1.2: the second use of a code revokes its tokens.
@@ -201,10 +201,10 @@ it('the demo app redirects from 127.0.0.1 to the registered host, and can be con
   await context.close();
 });
 
-it('the demo app stays connected, and shows it, when the user goes back to the consent page', async () => {
+it('the demo app stays connected, and says so, when the user goes back to the consent page', async () => {
   const { page, context } = await visit();
   await connect(page);
-  // The user has allowed access by now, so that this second authorization response comes without a click.
+  // The user has already allowed access, so this second authorization response needs no click.
   await page.goBack();
   await heading(page, 'Your calendar is connected');
   expect(page.url()).toBe(`${product.demoUrl}/`);
@@ -212,7 +212,7 @@ it('the demo app stays connected, and shows it, when the user goes back to the c
 });
 
 describe('an authorization response at /callback', () => {
-  /** A browser that clicked Connect, and the state of its authorization request. */
+  /** Clicks Connect. Returns the browser's cookie, and the state of the authorization request. */
   async function startConnecting(): Promise<{ cookie: string; state: string }> {
     const start = await fetch(product.demoUrl);
     const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -246,7 +246,7 @@ describe('an authorization response at /callback', () => {
     expect(await response.text()).toContain('This response is not valid');
   });
 
-  it('is refused a second time', async () => {
+  it('is refused when it is sent a second time', async () => {
     const { cookie, state } = await startConnecting();
     const query = { error: 'access_denied', state, iss: product.run.base_url };
     expect((await answer(cookie, query)).headers.get('location')).toBe('/denied');
@@ -260,14 +260,14 @@ describe('an authorization response at /callback', () => {
     expect(await response.text()).toContain('This response is not valid');
   });
 
-  it('with an invalid code leads to a page that explains what to do', async () => {
+  it('shows a page that explains what to do after an invalid code', async () => {
     const { cookie, state } = await startConnecting();
     const response = await answer(cookie, { code: 'nonsense', state, iss: product.run.base_url });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('Please connect again');
   });
 
-  it('with another error shows only the error code, and echoes nothing', async () => {
+  it('shows only the error code of another error, and no text of the request', async () => {
     const { cookie, state } = await startConnecting();
     const response = await answer(cookie, {
       error: 'invalid_scope',
@@ -282,14 +282,17 @@ describe('an authorization response at /callback', () => {
 });
 
 describe('a form of the demo app', () => {
-  it.each(['/connect', '/refresh', '/disconnect'])('from another site is refused at %s', async (path) => {
-    const start = await fetch(product.demoUrl);
-    const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-    for (const body of [new URLSearchParams(), new URLSearchParams({ form_token: 'guess' })]) {
-      const response = await fetch(product.demoUrl + path, { method: 'POST', headers: { cookie }, body });
-      expect(response.status).toBe(403);
-    }
-  });
+  it.each(['/connect', '/refresh', '/disconnect'])(
+    'is refused at %s when it comes from another site',
+    async (path) => {
+      const start = await fetch(product.demoUrl);
+      const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+      for (const body of [new URLSearchParams(), new URLSearchParams({ form_token: 'guess' })]) {
+        const response = await fetch(product.demoUrl + path, { method: 'POST', headers: { cookie }, body });
+        expect(response.status).toBe(403);
+      }
+    },
+  );
 });
 
 it('every page of the demo app forbids scripts, frames, caching and referrers', async () => {

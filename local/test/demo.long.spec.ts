@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => product?.close());
 
-/** Runs the script as `npm run demo` does, with this run file or none. */
+/** Runs the script as `npm run demo` does, with this run file or without one. */
 async function demo(run?: RunFile | string): Promise<Shown> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   if (run !== undefined)
@@ -50,7 +50,7 @@ describe('npm run demo', () => {
     first = await demo(product.run);
   });
 
-  it('shows every step of the flow, up to the revocation, and exits 0', () => {
+  it('shows every step of the flow, up to the revocation, and exits with 0', () => {
     const { code, out, errors } = first;
     expect(errors).toBe('');
     expect(out).toContain('✓ Every step succeeded.');
@@ -99,7 +99,7 @@ describe('npm run demo', () => {
       (run) => ({ ...run, api_url: nobody }),
       /✗ Step 7\. .* failed\n +expected: an answer .*\n +got: +none \(ECONNREFUSED\)/,
     ],
-  ])('exits 1 and names the step that failed for %s', async (_name, breakIt, message) => {
+  ])('exits with 1 and names the step that failed for %s', async (_name, breakIt, message) => {
     const { code, out } = await demo(breakIt(product.run));
     expect(out).toMatch(message);
     expect(code).toBe(1);

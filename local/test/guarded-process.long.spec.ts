@@ -38,7 +38,7 @@ describe('a process that started services', () => {
     lines = createInterface(parent.stdout!)[Symbol.asyncIterator]();
     await lines.next();
     started = await descendantsOf(parent.pid!);
-    // Three servers and three guards, and PostgreSQL's own processes.
+    // The children are three servers, three guards, and PostgreSQL's own processes.
     expect(started.length).toBeGreaterThan(6);
   }
 

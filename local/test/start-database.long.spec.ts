@@ -65,7 +65,7 @@ describe('npm start with DATABASE_URL of a database with another application’s
     expect((await tables()).filter((name) => name.startsWith('public.'))).toEqual(['public.users']);
   });
 
-  it('makes the operator use the same schema, whatever DATABASE_SCHEMA says', async () => {
+  it('makes the operator use the same schema, whatever DATABASE_SCHEMA is set to', async () => {
     const LOCAL_DIR = place['LOCAL_DIR'];
     const { code, stdout } = await runOperator(['client', 'list'], {
       LOCAL_DIR,

@@ -93,7 +93,7 @@ describe('apps that start before their dependencies', () => {
   let installations: DependentApps[];
   let runs: Promise<void>[];
 
-  // In parallel, because each mostly waits.
+  // Runs the orders in parallel, because each one mostly waits.
   beforeAll(async () => {
     installations = await Promise.all(ORDERS.map(([, apps]) => DependentApps.start(apps)));
     runs = installations.map((installation, index) => restoreInOrder(installation, ORDERS[index]?.[0] ?? []));

@@ -12,7 +12,7 @@ describe('npm start refuses', () => {
   let resourcePort: string;
   let refused: Record<'taken' | 'unreachable' | 'wrong', StartedProduct>;
 
-  /** Each start has its own folder, so that no start waits for another one's lock. */
+  /** Starts the product in its own folder, so that it does not wait for another lock. */
   async function start(
     settings: (place: Record<string, string>) => Record<string, string>,
     ...args: string[]
@@ -50,7 +50,7 @@ describe('npm start refuses', () => {
     expect(product.output).not.toContain('starting PostgreSQL');
   });
 
-  // It waits 3 s. The test's time limit ends an endless retry.
+  // The start waits 3 s. The test's time limit ends an endless retry.
   it('a configured server that cannot be reached, quickly and in one line', async () => {
     const { unreachable: product } = refused;
     expect(await product.exit).toBe(1);

@@ -29,7 +29,7 @@ describe('npm start', () => {
     all = await product.processes();
   }
 
-  /** Resolves as soon as every process exists: a kill during the start must leave nothing, too. */
+  /** Resolves as soon as every process exists, because a kill during the start must leave nothing either. */
   async function begin(): Promise<void> {
     product = new StartedProduct(env, { npm: true });
     all = await product.allStarted();

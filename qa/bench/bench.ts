@@ -53,7 +53,7 @@ async function measureProduct(product: Product): Promise<Report> {
   const figures: Record<string, Figures> = {};
   const take = async (subjects: Readonly<Record<string, Case>>) =>
     Object.assign(figures, await measureAll(subjects, apps, SECONDS));
-  // The cheapest cases first, so that no case includes the app's warm-up.
+  // Measures the cheapest cases first, so that no case includes the app's warm-up.
   await take({ metadata, forged, redeem });
   const grant = await grantBytes(fixture, inRedis, CODES);
   await take({ refresh, introspect, par });

@@ -8,9 +8,9 @@ import type { Product } from './product.js';
 
 const DAYS = 30;
 const MEGABYTES = 100_000;
-/** Limit of the services. */
+/** The services also store at most this many events in a message. */
 const EVENTS_PER_MESSAGE = 100;
-/** Unconfirmed messages. */
+/** Maximum number of unconfirmed messages. */
 const WINDOW = 256;
 
 export function clientId(n: number): string {
@@ -34,7 +34,7 @@ export async function fillClients({ fixture }: Product, count: number): Promise<
 
 export interface Trail {
   readonly events: number;
-  /** A tenth of the events belongs to the first. */
+  /** Number of clients. The first client has a tenth of the events. */
   readonly clients: number;
   readonly users: number;
 }
@@ -75,8 +75,8 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
 }
 
 /**
- * Adds refusals of this minute to a filled trail. All other events were stored during the fill, so the events around
- * each refusal, which are searched by its time, could be anywhere.
+ * Adds refusals with the current time to a filled trail. The console finds the events around a refusal by their
+ * time in the stream, which is the time of the fill for all other events, whatever their own time is.
  *
  * @returns the reference of one of them
  */
@@ -102,7 +102,7 @@ function subjectOf(type: AuditType, check: string | undefined): string {
   return `${prefix}${serviceOf(type)}.${type}`;
 }
 
-/** The members that the events of a message share, as JSON without its last brace. */
+/** Returns the members that all events of a message share, as JSON without the last brace. */
 function headOf(type: AuditType, check: string | undefined, time: number): string {
   const event = {
     version: 1,
@@ -115,9 +115,9 @@ function headOf(type: AuditType, check: string | undefined, time: number): strin
   return JSON.stringify(event).slice(0, -1);
 }
 
-/** @param head as of `headOf` */
+/** @param head result of `headOf` */
 function line(n: number, { users }: Trail, ids: readonly string[], head: string): string {
-  // Neighbours differ by a prime, so that a chunk of the index has many applications and users.
+  // Consecutive events differ by a prime, so that a chunk of the index has many applications and users.
   const [client, user] = [n % 10 === 0 ? 0 : (n * 7919) % ids.length, (n * 104_729) % users];
   return `${head},"id":"bench-${n.toString(36)}","reference":"${reference(n)}","client_id":"${ids[client] ?? ''}","user_id":${FIRST_USER + user}}`;
 }

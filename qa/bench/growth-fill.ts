@@ -39,7 +39,7 @@ export async function fillUser(
   userId: number,
   grants: number,
 ): Promise<void> {
-  // Negative numbers, which no other grant has.
+  // Uses negative numbers, because no other grant has them.
   for (let first = -grants; first < 0; first += CHUNK) {
     const last = Math.min(-1, first + CHUNK - 1);
     await insertGrants(product, clientId, { first, last, userId: String(userId) });

@@ -23,7 +23,7 @@ machine.
 
 const FEW = 1_000;
 const CODES = 3_000;
-/** Number of users: each gets fewer grants per stage than the limit. */
+/** Number of users. Each user gets fewer grants per stage than the limit. */
 const PEOPLE = 20;
 const SECONDS = 4;
 /** Background load on one user's pages while other users' pages are measured. */
@@ -106,7 +106,7 @@ async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
   return (row as { id: number }).id;
 }
 
-/** Compares p50 without concurrency, and CPU of all processes per request, which background load makes meaningless. */
+/** Compares the p50 of sequential requests, and the CPU time per request, which background load makes meaningless. */
 function comparison(
   name: string,
   before: Measurement,

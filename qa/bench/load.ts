@@ -6,7 +6,7 @@ export interface Case {
   readonly url: string;
   /** Any other status fails the measurement. */
   readonly status: number;
-  /** Absent if unlimited. */
+  /** Maximum number of requests; absent without a limit. */
   readonly most?: () => number;
   readonly next: () => autocannon.Request;
   readonly answered?: (body: string) => void;

@@ -116,7 +116,7 @@ async function timesIn(files: readonly string[]): Promise<number> {
   for (const file of files) {
     const stat = await readFile(file, 'utf8').catch(() => undefined);
     if (!stat) continue;
-    // After the name, which may hold anything: utime and stime are fields 14 and 15 (proc_pid_stat(5)).
+    // Skips the name, which may contain any character. utime and stime are fields 14 and 15 (proc_pid_stat(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     ticks += Number(fields[11]) + Number(fields[12]);
   }

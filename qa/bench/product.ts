@@ -34,7 +34,7 @@ export async function startProduct(): Promise<Product> {
     ...DEFAULT_LIFETIMES,
     code: CODE_LIFETIME,
   });
-  // Persistent, like the Redis of a deployment.
+  // Makes Redis persistent, as in a deployment.
   await fixture.redis.config('SET', 'appendonly', 'yes');
   const ports = await Promise.all(Array.from({ length: 3 }, freePort));
   const [authUrl = '', baseUrl = '', apiUrl = ''] = ports.map((port) => `http://127.0.0.1:${port}`);
@@ -51,7 +51,7 @@ export async function startProduct(): Promise<Product> {
   const names = ['authorize', 'token', 'resource'] as const;
   const idTokenKeys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS, resource: '' };
   const apps = await Promise.all(
-    // Logs go to files, as in a container: writing them is part of the figures.
+    // Logs go to files, as in a container, so that the figures include writing them.
     names.map((name, n) =>
       startApp(
         name,

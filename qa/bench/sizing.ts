@@ -3,7 +3,7 @@ import type { Storage } from './storage.js';
 
 /** Requests per connected user and day. To size for other numbers, change them here and run `npm run bench`. */
 export const DAY = { logins: 0.1, refreshes: 24, apiCalls: 24 };
-/** Busiest hour to average hour. */
+/** Ratio of the busiest hour to the average hour. */
 const PEAK = 3;
 /** Target utilization of the autoscalers. */
 const UTILIZATION = 0.7;

@@ -1,15 +1,15 @@
 import type { Fixture } from '#test/support/fixture.js';
 
-/** Bytes. */
+/** Sizes in bytes. */
 export interface Storage {
-  /** Includes everything in Redis that an active grant adds. */
+  /** Everything that an active grant adds to Redis. */
   readonly grantInRedis: number;
   readonly sessionInRedis: number;
-  /** Includes its share of the indexes. */
+  /** A row with its share of the indexes. */
   readonly grantInPostgres: number;
 }
 
-/** Excludes Redis's buffers and caches. */
+/** Returns the bytes of the stored data, without Redis's buffers and caches. */
 export async function redisBytes({ redis }: Fixture): Promise<number> {
   const stats = fieldsOf(await redis.memory('STATS'));
   const tables = [...stats].filter(([name]) => name.startsWith('db.')).map(([, fields]) => fieldsOf(fields));
@@ -21,13 +21,13 @@ export async function redisBytes({ redis }: Fixture): Promise<number> {
   );
 }
 
-/** RESP2 has maps as alternating names and values. */
+/** Parses a RESP2 map, which is a list of alternating names and values. */
 function fieldsOf(reply: unknown): Map<string, unknown> {
   const flat = reply as readonly unknown[];
   return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
 }
 
-/** @param before result of `redisBytes` @param grants created since */
+/** @param before earlier result of `redisBytes` @param grants number of grants created since then */
 export async function grantBytes(
   fixture: Fixture,
   before: number,

@@ -23,7 +23,7 @@ export interface TokenPair {
   readonly client: FuzzClient;
   readonly access: string;
   readonly refresh: string;
-  /** Bound to the actor's key (RFC 9449). */
+  /** True if the tokens are bound to the actor's key (RFC 9449). */
   readonly bound: boolean;
   /** Absent for the public client, which does not request `openid`. */
   readonly idToken: string | undefined;
@@ -36,7 +36,7 @@ export interface GrantKind {
 }
 
 const random = (size = 24) => randomBytes(size).toString('base64url');
-/** Retired credentials are reused in wrong places. */
+/** Maximum number of retired credentials, which mutations reuse in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
 /** Access tokens expire after 30 minutes, tokens for the console after 10. */
@@ -49,7 +49,7 @@ export class Actor {
   private pairs: TokenPair[] = [];
   private readonly retired: string[] = [];
   private readonly adminTokens = new Map<boolean, { readonly token: string; readonly issuedAt: number }>();
-  /** Resources that no request changes, by the first part of their path. */
+  /** Ids of resources that no request changes, by the first part of their path. */
   private readonly targets = new Map<string, readonly string[]>();
   private cookie: string | null = null;
 
@@ -90,7 +90,7 @@ export class Actor {
       secretHash: hash,
     });
     const nativeUris = ['http://127.0.0.1/callback', 'com.example.fuzz:/callback'];
-    // Its client_id is the URL of a metadata document.
+    // The public client's id is the URL of its metadata document.
     const { documents } = environment;
     const native = await clients.create({
       ...client,
@@ -152,7 +152,7 @@ export class Actor {
     };
   }
 
-  /** @param bound to the actor's key (RFC 9449) */
+  /** @param bound true to bind the token to the actor's key (RFC 9449) */
   async adminToken(bound: boolean): Promise<string> {
     const known = this.adminTokens.get(bound);
     if (known && known.issuedAt > Date.now() - ADMIN_SHARED_FOR_MS) return known.token;
@@ -168,7 +168,7 @@ export class Actor {
     return token;
   }
 
-  /** @param isChanged true for a new resource @returns the id of a resource of the HTTP API, and of a part of it */
+  /** @param isChanged true for a new resource @returns the ids in the path of a resource of the HTTP API */
   async target(noun: string, isChanged: boolean): Promise<readonly string[]> {
     const shared = isChanged ? undefined : this.targets.get(noun);
     const target = shared ?? (await this.store(() => this.newTarget(noun)));
@@ -185,7 +185,7 @@ export class Actor {
       const refused = (await (await fetch(this.urls.console + ENDPOINTS.admin)).json()) as {
         error_reference: string;
       };
-      // Stored in the background.
+      // The console stores the refusal in the background.
       await sleep(1_000);
       return [refused.error_reference];
     }
@@ -252,7 +252,7 @@ export class Actor {
     secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id, pending)));
   }
 
-  /** The oracle compares logins with ID tokens. */
+  /** Creates a login, which the oracle compares with ID tokens. */
   private newLogin(userId: number) {
     const [session, nonce] = [random(), random()];
     this.environment.logins.add(session, { clientId: this.confidential.id, userId, nonce });
@@ -276,7 +276,7 @@ export class Actor {
     return this.cookie;
   }
 
-  /** Call it after a request that may have ended the session. */
+  /** Must be called after a request that may have ended the session. */
   forgetSession(): void {
     this.cookie = null;
   }
@@ -287,7 +287,7 @@ export class Actor {
     return token;
   }
 
-  /** For credentials whose grant no valid request uses any more. */
+  /** Retires credentials whose grant no valid request uses any more. */
   retire(...credentials: string[]): void {
     this.retired.push(...credentials);
     while (this.retired.length > MAX_RETIRED) this.retired.shift();

@@ -22,7 +22,7 @@ export interface SentRequest {
   readonly target: string;
   /** Present if the bytes were changed: any operation of the app may have answered. */
   readonly isRaw?: true;
-  /** The login form shows it again. */
+  /** The submitted username, which the login form shows again. */
   readonly username?: string;
   /** Present if the request is valid. */
   readonly validStatuses?: readonly number[];
@@ -177,7 +177,7 @@ const ERROR_TYPES: Readonly<Record<FuzzedApp, RegExp>> = {
   authorize: HTML,
   token: /^application\/json; charset=utf-8$/,
   resource: /^application\/json; charset=utf-8$/,
-  // Also for bytes that are not HTTP.
+  // Bytes that are not HTTP get plain JSON from the console, too.
   console: /^(?:text\/html|application\/(?:problem\+)?json); charset=utf-8$/,
 };
 
@@ -219,13 +219,13 @@ function formatProblems(sent: SentRequest, answer: Answer, text: string): string
   return wrong;
 }
 
-/** RFC 9457 3. */
+/** True for problem details (RFC 9457 3). */
 function isProblem(text: string, status: number): boolean {
   const { type, title, status: inBody, error_reference: reference } = parseObject(text);
   return inBody === status && [type, title, reference].every((value) => typeof value === 'string');
 }
 
-/** RFC 6749 5.2. */
+/** True for an OAuth error (RFC 6749 5.2). */
 function isOAuthError(text: string): boolean {
   const { error, error_description: description, ...rest } = parseObject(text);
   return (

@@ -8,7 +8,7 @@ import { checkLogLine, checkMemory } from './process-oracle.js';
 import type { OpenTarget, Target } from './target.js';
 import { type MemoryOfApps, startTestEnvironment, type TestEnvironment } from './test-environment.js';
 
-/** `requests` is per target. */
+/** Length of a campaign. `requests` is a number per target. */
 type Length = { readonly minutes: number } | { readonly requests: number };
 
 export interface Plan {
@@ -21,7 +21,7 @@ export interface Result {
   readonly seed: number;
   readonly requests: number;
   readonly seconds: number;
-  /** By endpoint or subject, then by status. */
+  /** Number of answers by endpoint or subject, then by status. */
   readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly findings: readonly RecordedFinding[];
   /** Null if a process ended before the measurement. */
@@ -153,7 +153,7 @@ export class Campaign {
     this.outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
   };
 
-  /** For findings about a process: the recent recipes may have caused them. */
+  /** Records findings about a process with the recent recipes, which may have caused them. */
   private recordWithRecent(findings: readonly Finding[]): void {
     this.findings.record(findings, [...this.recent]);
   }

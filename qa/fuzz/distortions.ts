@@ -144,7 +144,7 @@ export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
 
 export interface Distorted {
   readonly transmission: Omit<Transmission, 'methods'>;
-  /** Limit of answers: more mean that the server read a part of a request as another request. */
+  /** Maximum number of answers. More mean that the server read a part of a request as another request. */
   readonly requests?: number;
   readonly staysValid?: boolean;
 }
@@ -180,7 +180,7 @@ export function distort(recipe: Distortion, bytes: Buffer): Distorted {
   return { transmission: once(Buffer.from(recipe.replacement, 'latin1')) };
 }
 
-/** Five bytes are the body, and a second request follows. */
+/** True if the first five bytes can only be the body, and a second request follows. */
 function isUnambiguous(framing: string): boolean {
   return framing.startsWith('Upgrade');
 }

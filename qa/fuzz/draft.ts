@@ -1,11 +1,11 @@
 import type { FuzzedApp } from './test-environment.js';
 
-/** Sent unencoded, one byte per character. */
+/** Text that is sent unencoded, one byte per character. */
 export interface Verbatim {
   readonly raw: string;
 }
 
-/** Values other than text and `Verbatim` are sent as JSON, also in a form. */
+/** Values other than text and `Verbatim` are sent as JSON, even in a form. */
 export interface Field {
   name: string;
   value: unknown;
@@ -28,7 +28,7 @@ export interface Body {
 export interface Draft {
   readonly app: FuzzedApp;
   readonly internal: boolean;
-  /** The `htu` of its DPoP proof. */
+  /** The `htu` of the request's DPoP proof. */
   readonly uri: string;
   method: string;
   path: string;

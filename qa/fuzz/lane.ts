@@ -34,7 +34,7 @@ function keyOf({ rule, where }: Finding): string {
   return `${rule}\n${where}`;
 }
 
-/** Sequence of requests to one target. Each lane has a separate actor. */
+/** Sequential requests to one target. Each lane has a separate actor. */
 export interface Lane {
   readonly target: Target;
   readonly actor: Actor;
@@ -49,7 +49,7 @@ export interface LaneRun {
 
 /** Recipes per fast-check run. After a finding, the run's remaining recipes are skipped. */
 const RECIPES_PER_BATCH = 25;
-/** Milliseconds for a batch, including the shrinking of a recipe. */
+/** Time limit of a batch, which includes the shrinking of a recipe. */
 const BATCH_TIMEOUT_MS = 60_000;
 
 export async function runLane({ target, actor }: Lane, run: LaneRun, findings: Findings): Promise<void> {

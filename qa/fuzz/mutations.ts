@@ -15,7 +15,7 @@ import {
 } from './values.js';
 import type { KnownSecrets } from './leaks.js';
 
-/** Data rather than a function, so that a finding can be repeated. */
+/** A mutation is data, not a function, so that a finding can be repeated. */
 export type Mutation =
   | { readonly parameter: number; readonly do: 'drop' | 'repeat' }
   | { readonly parameter: number; readonly do: 'set'; readonly to: UnexpectedValue }
@@ -146,7 +146,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      // The error page for a form that was opened at another host shows that host.
+      // Excludes hosts: the error page for a form that was opened at another host shows that host.
       header: headerName.filter((name) => !/host/i.test(name)),
       do: fc.constant('other credential' as const),
       pick: fc.nat(99),
@@ -164,7 +164,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ proof: fc.nat(INVALID_PROOFS.length - 1) }) },
 );
 
-/** Does nothing if the request lacks the part. */
+/** Mutates a request. Does nothing if the request lacks the part to mutate. */
 export async function mutate(draft: Draft, change: Mutation, actor: Actor): Promise<void> {
   if ('parameter' in change) mutateParameter(draft, change, actor);
   else if ('add' in change)

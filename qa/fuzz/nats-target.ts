@@ -22,7 +22,7 @@ type Subject = keyof typeof SUBJECTS;
 
 interface FieldChange {
   readonly field: string;
-  /** Absent: the field is removed. */
+  /** New value of the field; absent to remove the field. */
   readonly to?: UnexpectedValue;
 }
 
@@ -64,7 +64,7 @@ const FIELDS = [
   'grant_id',
   'pattern',
 ];
-/** The largest is just below the server's message limit. */
+/** Message sizes. The largest is just below the server's limit. */
 const PADDED_SIZES = [1_000, 100_000, 800_000];
 
 const change: fc.Arbitrary<FieldChange> = fc.oneof(
@@ -101,7 +101,7 @@ const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
   ),
 });
 
-/** Longer than the 2 s of callers (docs/configuration.md), for a busy machine. */
+/** Longer than the callers' timeout of 2 s (docs/configuration.md), for a busy machine. */
 const ANSWER_TIMEOUT_MS = 15_000;
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
@@ -287,7 +287,7 @@ function headersOf({ headers }: NatsRecipe, actor: Actor): MsgHdrs | undefined {
   for (const [name, unexpected] of headers) {
     const value = valueOf(unexpected);
     const text = typeof value === 'string' ? value.slice(0, 20_000) : actor.retiredCredential(name.length);
-    // The NATS client refuses these characters in a header.
+    // The NATS client rejects these characters in a header.
     if (!/[\r\n\0]/.test(text)) sent.append(name, text);
   }
   return sent;

@@ -16,18 +16,18 @@ export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSe
   for (const kind of new Set(secrets.in(line).values()))
     found.push({ rule: `${kind} in a log line`, where, detail: line });
   const { level, context = '', res, err } = parseObject(line) as Entry;
-  // Warnings of Node, and the output of a crash.
+  // Warnings of Node and the output of a crash have no level.
   if (level === undefined) found.push({ rule: 'line that is not a log entry', where, detail: line });
   // The log of a 503, or of an unavailability error over NATS, contains the stack for the operator.
   const isOutage = res?.statusCode === 503 || (err?.type ?? '').endsWith('UnavailableError');
   if (isOutage || traceIn(line) === undefined) return found;
-  // Findings are distinguished by the place in our code: messages vary.
+  // Distinguishes findings by the place in our code, because messages vary.
   const place = /at ([^\s(]+) [^\n]{0,40}?\/dist\//.exec(line)?.[1] ?? context;
   return [...found, { rule: `stack trace or path in a log line, ${place}`, where, detail: line }];
 }
 
 const MIB = 2 ** 20;
-/** Bounded caches may still grow by this much. */
+/** Bounded caches may still grow by this many bytes. */
 const MAX_LIVE_GROWTH = 12 * MIB;
 /** Allocators keep a multiple of freed memory. */
 const MAX_RSS_GROWTH = 160 * MIB;

@@ -18,7 +18,7 @@ const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: validRecipe, distor
 
 const MAX_REQUESTS = 20;
 
-/** Bytes that may not be HTTP, split sends, and connections that end early. */
+/** Sends bytes that may not be HTTP, splits requests into pieces, and closes connections early. */
 export async function openRaw(environment: TestEnvironment, tally: Tally): Promise<Target<RawRecipe>> {
   return {
     name: 'raw',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Verbatim } from './draft.js';
 
-/** Unescaped output contains it. */
+/** Markup that appears unchanged only in unescaped output. */
 export const MARKUP = `"'><fz onfz=1>`;
 export const HEADER_NAME = 'x-fz';
 

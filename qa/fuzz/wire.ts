@@ -9,9 +9,9 @@ export interface Piece {
 
 export interface Transmission {
   readonly pieces: readonly Piece[];
-  /** After the last piece: keeps the connection open, closes the sending half, or resets it. */
+  /** After the last piece the client waits, closes its sending half, or resets the connection. */
   readonly ending: 'wait' | 'half-close' | 'reset';
-  /** In order: an answer to HEAD has no body. */
+  /** Methods of the requests, in order. They are needed because an answer to HEAD has no body. */
   readonly methods: readonly string[];
   /** The exchange ends after this number of answers or, by default, when answers stop arriving. */
   readonly answers?: number;
@@ -80,7 +80,7 @@ async function send(socket: Socket, pieces: readonly Piece[]): Promise<void> {
   for (const { after, bytes } of pieces) {
     if (after > 0) await sleep(after);
     if (!socket.writable) return;
-    // Closing the connection ends the wait, too: the peer may not read.
+    // The wait also ends when the connection closes, because the peer may never read.
     await new Promise<void>((resolve) => {
       socket.once('close', resolve);
       socket.write(bytes, () => {

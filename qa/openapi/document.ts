@@ -16,7 +16,7 @@ export interface Outline {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-/** The default server is the document's. */
+/** Routes of an app. `servers` replaces the servers of the document. */
 export interface Endpoints {
   readonly routes: readonly Route[];
   readonly servers?: readonly object[];
@@ -64,7 +64,7 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers,
     tags: tags.filter(({ name }) => used.has(name as never)),
-    // Sorted, so that a controller in another folder does not move its paths.
+    // Sorts the paths, so that their order does not depend on the controllers' folders.
     paths: Object.fromEntries(Object.entries(node.paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       schemas: shared.schemas.components,
@@ -120,7 +120,7 @@ function requestBody(
     }
     if (!form) return undefined;
     const content = { [BODY_TYPES[0] ?? '']: { schema: schemas.resolve(form) } };
-    // A form without required fields may be left out.
+    // A request may omit a form without required fields.
     return { required: 'required' in form, content };
   }
   const schema: SchemaSource = form ? { allOf: [dto, form] } : dto;

@@ -61,7 +61,7 @@ export class Schemas {
   }
 }
 
-/** TypeScript's metadata, unless the schema says more. */
+/** Returns the type in TypeScript's metadata, unless the schema itself has one. */
 function typeOf(type: Type, name: string, { type: given, oneOf, anyOf, allOf }: Schema): Schema {
   if (given ?? oneOf ?? anyOf ?? allOf) return {};
   const types = { String: 'string', Number: 'number', Boolean: 'boolean' } as const;
@@ -85,7 +85,7 @@ function bodyOf(dto: Type): Schema {
   };
 }
 
-/** One schema for each value of the parameter on which others depend. */
+/** Returns a schema for each value of a parameter on which others depend. */
 function casesOf(parameters: readonly DeclaredParameter[]): Schema[] {
   const keysOf = ({ when: [name, ...values] = [''] }: DeclaredParameter): string[] =>
     values.map((value) => `${name}=${value}`);

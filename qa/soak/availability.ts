@@ -7,7 +7,7 @@ import type { Violate } from './violations.js';
 const RECOVERY_DEADLINE_MS = 60_000;
 
 export interface Counts {
-  /** With a status other than 503. */
+  /** Requests that got a status other than 503. */
   answered: number;
   unavailable: number;
   unanswered: number;
@@ -16,7 +16,7 @@ export interface Counts {
 export interface Recovery {
   readonly faultWindow: FaultWindow;
   readonly affected: Set<Operation>;
-  /** Latest request failed. Other replicas may answer during the fault. */
+  /** Operations whose latest request failed. During the fault, other replicas may answer. */
   readonly failing: Set<Operation>;
   /** Milliseconds from the fault's end to the first answer. */
   readonly recoveryTimes: Map<Operation, number>;

@@ -25,7 +25,7 @@ export interface DeviceRequest {
   readonly requestedAt: number;
 }
 
-/** A violation was reported. The actor starts its next step. */
+/** Ends a step whose violation has been reported; the actor starts its next step. */
 export class ViolationReported extends Error {}
 
 /** An expired form is shown again (200); a device code may be lost (400). Other forms redirect (303). */
@@ -69,7 +69,7 @@ export class Browser {
         attempt = await this.visit('allow', form.action, { ...form.fields, decision: 'allow' });
       }
       const location = attempt.headers.get('location');
-      // The consent page again: the submitted one had expired.
+      // The response is the consent page again, because the submitted one had expired.
       if (location === null) continue;
       if (location.startsWith(REDIRECT_URI))
         return this.codeOf(attempt, new URL(location), { state, verifier, nonce });
@@ -137,7 +137,7 @@ export class Browser {
   /**
    * Checks that the old cookie is invalid.
    * @param onRequest receives the number of the session
-   * @returns every request
+   * @returns all attempts
    */
   async logOut(
     operation: 'log out' | 'log out everywhere',
@@ -180,7 +180,7 @@ export class Browser {
     return new URL(answer.headers.get('location') ?? '', url);
   }
 
-  /** A session may only be lost if Redis has lost its data. */
+  /** Reports a lost session, unless Redis has lost its data. */
   private checkSessionLoss(redirect: Attempt): void {
     const since = this.loggedInAt;
     this.loggedInAt = null;
@@ -189,7 +189,7 @@ export class Browser {
     this.violate({ rule: 'a session lasts', detail, attempts: [redirect], since });
   }
 
-  /** A request without an answer may take effect late, and undo the next step. */
+  /** Waits after a request without an answer: it may take effect late, and undo the next step. */
   private async waitIfUnanswered(attempts: readonly Attempt[]): Promise<void> {
     if (attempts.some((attempt) => isUnavailable(attempt))) await this.timeline.settled(this.hasEnded);
   }

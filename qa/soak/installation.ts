@@ -33,7 +33,7 @@ export interface Client {
   readonly client_secret?: string;
 }
 
-/** With `openid` it gets ID tokens and logout tokens. */
+/** With `isOpenId` the client gets ID tokens and logout tokens. */
 export interface RegisteredClient extends Client {
   readonly isOpenId: boolean;
   readonly hasDevices: boolean;
@@ -152,10 +152,10 @@ export class Installation {
         ...urls,
         TOKEN_KEYS: randomBytes(32).toString('base64url'),
         RETRY_WINDOW: String(RETRY_WINDOW),
-        // The maximum: no outage outlasts a code.
+        // The maximum, so that no outage outlasts a code.
         CODE_LIFETIME: '600',
         TRUSTED_PROXIES: '127.0.0.1',
-        // Also allows the applications' addresses for log-outs.
+        // These settings also permit the applications' addresses for log-outs.
         ...outside.documents.settings,
       };
       const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
@@ -227,7 +227,8 @@ export class Installation {
   }
 
   /**
-   * After a first use at each replica the document's host fails, which must not affect the client.
+   * Registers a client by its metadata document, and uses it once at each replica. Afterwards the document's host
+   * fails, which must not affect the client.
    * @throws Error if a first use fails
    */
   async registerDocumentClient(): Promise<RegisteredClient> {
@@ -279,7 +280,7 @@ export class Installation {
     await Promise.all(Object.values(this.servers).map((server) => server.stop()));
   }
 
-  /** Connects directly. @throws while PostgreSQL is down */
+  /** Connects without a proxy. @throws Error while PostgreSQL is down */
   private async database<T>(
     work: (stores: {
       clients: ClientStore;

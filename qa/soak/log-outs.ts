@@ -13,10 +13,10 @@ export interface LogOut {
   confirmedAt: number | null;
 }
 
-/** Time between a response and the publication of the session's end. */
+/** Maximum time between a response and the publication of the session's end. */
 const PUBLISHED_WITHIN_MS = 2_000;
 
-/** Back-Channel Logout 1.0 2.5. */
+/** Checks that every log-out reaches its application (Back-Channel Logout 1.0 2.5). */
 export class LogOuts {
   private readonly requested: LogOut[] = [];
   private readonly received: (LogoutClaims & { readonly at: number })[] = [];
@@ -27,7 +27,7 @@ export class LogOuts {
     private readonly statistics: Statistics,
   ) {}
 
-  /** Call it before the request: the logout token may arrive before the response. */
+  /** Must be called before the request, because the logout token may arrive before the response. */
   request(sub: string, sids: readonly string[] | null): LogOut {
     const logOut = { sub, sids, sentAt: this.timeline.now(), confirmedAt: null };
     this.requested.push(logOut);
@@ -73,7 +73,7 @@ export class LogOuts {
     return sids.every((sid) => tokens.some((token) => token.sid === sid));
   }
 
-  /** A process keeps the event in memory until NATS has it. */
+  /** True if a process may have died with the event in memory, before NATS had it. */
   private mayBeLost({ sentAt, confirmedAt }: LogOut): boolean {
     const from = confirmedAt ?? sentAt;
     const delays = this.timeline

@@ -9,7 +9,7 @@ export type ReplayedCredential = 'code' | 'device code' | 'refresh token';
 /** Test oracle: checks each answer against earlier answers and faults. Reads no clock, only the times of attempts. */
 export class Model {
   readonly statistics = newStatistics();
-  /** In order of the confirmation of their revocation. */
+  /** Revoked grants, in the order in which the revocations were confirmed. */
   readonly revoked: Grant[] = [];
 
   constructor(
@@ -220,7 +220,7 @@ export class Model {
     grant.pairs.push({ accessToken: body.access_token, refreshToken: body.refresh_token, receivedAt });
   }
 
-  /** RFC 9700 4.14.2. */
+  /** Reports a credential with two successors (RFC 9700 4.14.2). */
   private checkOneSuccessor(grant: Grant, granted: readonly Attempt[], rule: string): void {
     const tokens = new Set(
       granted.map(({ text }) => (JSON.parse(text) as { refresh_token: string }).refresh_token),

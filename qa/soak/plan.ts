@@ -51,7 +51,7 @@ export function faultName({ target, effect }: FaultKind): string {
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** Null for every replica. For a fault of a server: the replica that loses its connection. */
+  /** The replica that fails, or that loses its connection to a failed server; null for all replicas. */
   readonly replica: ReplicaName | null;
 }
 
@@ -61,7 +61,7 @@ export interface Step {
   readonly pauseMs: number;
 }
 
-/** Mulberry32. */
+/** Pseudo-random numbers (Mulberry32). */
 export class Random {
   constructor(private state: number) {}
 

@@ -11,7 +11,7 @@ interface Times {
 interface FaultFigures {
   readonly fault: string;
   readonly count: number;
-  /** Of the slowest affected operation; null if no operation failed. */
+  /** Recovery times of the slowest affected operation; null if no operation failed. */
   readonly recovery: Times | null;
   /** Time of the last request that failed because of the fault. */
   readonly lastFailure: number;
@@ -151,20 +151,20 @@ export function newStatistics() {
   return {
     codeRaces: 0,
     codeReplays: 0,
-    /** Outside the retry window; accepted only if Redis had lost its data. */
+    /** Replays outside the retry window, which are accepted only if Redis had lost its data. */
     refreshTokenReplays: 0,
     replaysAcceptedAfterDataLoss: 0,
     parallelRefreshes: 0,
-    /** Succeeded on a retry after a lost answer. */
+    /** Refreshes that succeeded on a retry after a lost answer. */
     retriedRefreshes: 0,
-    /** Delayed beyond the retry window by an outage. */
+    /** Refreshes that an outage delayed beyond the retry window. */
     lateRefreshes: 0,
     lateRefusals: 0,
-    /** By a lost answer or a restart of Redis: the user authorizes again. */
+    /** Codes lost with an answer or in a restart of Redis; the user authorizes again. */
     lostCodes: 0,
     revocations: 0,
     revokedUsesRefused: 0,
-    /** Before the revocation reached the API. `latestAcceptedUse` is in milliseconds after the confirmation. */
+    /** Uses before the revocation reached the API. `latestAcceptedUse`: milliseconds after the confirmation. */
     revokedUsesAccepted: 0,
     latestAcceptedUse: { withoutFault: 0, withFault: 0 },
     proofReplays: 0,
@@ -173,7 +173,7 @@ export function newStatistics() {
     logOuts: 0,
     logoutTokens: 0,
     repeatedLogoutTokens: 0,
-    /** Their event was in the memory of a killed process. */
+    /** Log-outs whose event was lost with a killed process. */
     lostLogOuts: 0,
   };
 }

@@ -3,7 +3,7 @@ import type { Installation } from './installation.js';
 import type { App, Random } from './plan.js';
 import type { Operation, ServedBy, Timeline } from './timeline.js';
 
-/** Well inside the retry window. */
+/** Much shorter than the retry window. */
 const CLIENT_TIMEOUT_MS = 8_000;
 
 /** Times are milliseconds since the soak began. */
@@ -12,7 +12,7 @@ export interface Attempt {
   readonly servedBy: ServedBy;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** 0: no answer. */
+  /** 0 without an answer. */
   readonly status: number;
   readonly headers: Headers;
   /** Body, or the reason for a missing answer. */
@@ -115,7 +115,7 @@ export class Requests {
   }
 }
 
-/** The client does not know whether the request took effect. */
+/** True if the client cannot know whether the request took effect. */
 export function isUnavailable({ status }: Attempt): boolean {
   return status === 503 || status === 0;
 }

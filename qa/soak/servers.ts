@@ -12,7 +12,7 @@ import { RestartableNats } from '#test/support/restartable-nats.js';
 import { RedisNode } from '#test/topology/redis-node.js';
 import { findTool } from '#test/support/tool.js';
 
-/** Keeps its data over `kill` and `start`. */
+/** Server that keeps its data over `kill` and `start`. */
 export interface PrivateServer {
   /** May change with `start`. */
   readonly url: string;
@@ -35,7 +35,7 @@ async function startRedis(parent: string): Promise<PrivateServer> {
   const folder = join(parent, 'redis');
   await mkdir(folder);
   const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
-  // Without fsync: SIGKILL loses no written data, and with `everysec` a slow disk may delay a write by two seconds.
+  // Disables fsync: SIGKILL loses no written data, and `everysec` may delay a write by two seconds on a slow disk.
   const node = new RedisNode(port, folder, password, ['save ""', 'appendonly yes', 'appendfsync no']);
   await node.start();
   return {

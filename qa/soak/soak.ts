@@ -30,7 +30,7 @@ export interface SoakOptions {
   readonly minutes: number;
   readonly steps?: number;
   readonly kinds: readonly FaultKind[];
-  /** Users of every feature. A third as many only connect and revoke. */
+  /** Number of accounts that use every feature. A third as many only connect and revoke. */
   readonly accounts: number;
   /** Time without faults before the final audit. */
   readonly quietMs: number;
@@ -121,7 +121,7 @@ class Soak {
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
     for (let number = 1; number <= count; number++) {
-      // Covers confidential and public clients, bearer and DPoP tokens. One in three has ID tokens.
+      // Combines confidential and public clients with bearer and DPoP tokens. One in three has ID tokens.
       const client = (number % 3 === 0 ? openIdClients : clients)[number % 2] as RegisteredClient;
       accounts.push(await this.newAccount(number, client, resourceServer, number % 4 >= 2));
     }
@@ -181,7 +181,7 @@ class Soak {
       DELIVERY_MS,
       () => logOuts.missing().length === 0,
     )
-      // Reported as violations.
+      // `reportMissing` reports them as violations.
       .catch(() => undefined);
     logOuts.reportMissing();
     this.options.progress(`${this.elapsed()}  final audit`);
@@ -213,7 +213,7 @@ class Soak {
   }
 
   private operator(resourceServer: Required<Client>): Operator {
-    // Above the numbers of the first accounts.
+    // Starts above the numbers of the first accounts.
     let number = 2 * this.options.accounts;
     const newAccount = async () => {
       const client = await this.retryUntilRegistered(() =>

@@ -31,7 +31,7 @@ export interface FaultWindow {
   settledAt?: number;
 }
 
-/** Usually milliseconds; this allows for a busy machine. */
+/** Time for a broadcast to arrive: usually milliseconds, but longer on a busy machine. */
 export const PROPAGATION_MS = 2_000;
 /** Added to each guaranteed time, for a busy machine. */
 const SLACK_MS = 2_000;
@@ -39,13 +39,13 @@ const SLACK_MS = 2_000;
 const TRUST_WITHOUT_NATS_MS = 5_000;
 const CACHE_ENTRY_LIFETIME_MS = 30_000;
 
-/** Require an answer over NATS from any replica of the token app. */
+/** Operations that need an answer over NATS from any replica of the token app. */
 const NEED_TOKEN_APP: readonly Operation[] = ['me', 'me with DPoP', 'delete a client'];
 
 export class Timeline {
   readonly faultWindows: FaultWindow[] = [];
 
-  /** @param now monotonic */
+  /** @param now returns the milliseconds of a monotonic clock */
   constructor(readonly now: () => number) {}
 
   start(fault: Fault): FaultWindow {
@@ -71,7 +71,7 @@ export class Timeline {
     return this.redisHad(['emptied'], from, to);
   }
 
-  /** Codes from before a restart are refused. */
+  /** True if Redis restarted: codes from before the restart are refused. */
   restartedRedis(from: number, to: number): boolean {
     return this.redisHad(['emptied', 'killed'], from, to);
   }
@@ -102,7 +102,7 @@ export class Timeline {
   }
 }
 
-/** Operations that cannot fail must succeed during the fault. */
+/** True if the operation may fail during the fault. Any other operation must succeed. */
 function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: ServedBy): boolean {
   const needsTokenApp = NEED_TOKEN_APP.includes(operation);
   switch (kind.target) {
@@ -136,7 +136,7 @@ function delayOf({ kind, replica }: Fault): number {
       // The process may have died between its answer and its broadcast. A graceful restart loses nothing.
       return kind.effect === 'restarted' ? 0 : CACHE_ENTRY_LIFETIME_MS + SLACK_MS;
     case 'resource':
-      // A process that SIGCONT resumes still has its old cache.
+      // A process that SIGCONT resumes still has its old cache entries.
       return TRUST_WITHOUT_NATS_MS + SLACK_MS;
     default:
       return 0;

@@ -7,7 +7,7 @@ export interface Violation {
   readonly attempts?: readonly Attempt[];
   /** Earlier events. */
   readonly history?: readonly string[];
-  /** Milliseconds. Later faults may be related. */
+  /** Milliseconds. Faults after this time may be related. */
   readonly since: number;
   /** A busy machine may violate rules with a deadline. */
   readonly timeDependent?: boolean;
@@ -30,7 +30,7 @@ export function describeViolation(
   ].join('\n');
 }
 
-/** The reference in an error body is also in the log. */
+/** Includes the reference of an error, which is also in the log. */
 export function describeAttempt({ operation, servedBy, sentAt, answeredAt, status, text }: Attempt): string {
   const body = status === 200 || (status >= 300 && status < 400) ? '' : ` ${textOf(text)}`;
   return `${seconds(sentAt)} ${operation} → ${servedBy}, ${seconds(answeredAt)}: ${status || 'no answer'}${body}`;

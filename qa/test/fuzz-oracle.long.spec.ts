@@ -79,25 +79,25 @@ it.each<[string, SentRequest, string]>([
   ['a page of the console', { ...API, target: '/clients' }, http(404, HTML_HEAD)],
   ['a deliberate 503', SENT, http(503, `${JSON_HEAD}Retry-After: 1\r\n`, ERROR)],
   ['tokens for the client that requested them', SENT, http(200, JSON_HEAD, `{"access_token":"${TOKEN}"}`)],
-  ['a description that may be cached', DESCRIPTION, http(200, PUBLIC_HEAD, '{}')],
+  ['a cacheable description', DESCRIPTION, http(200, PUBLIC_HEAD, '{}')],
   [
-    'the same at another spelling of its path',
+    'a cacheable description at another spelling of its path',
     { ...DESCRIPTION, target: '/api/auth/oauth/openapi%2Ejson/?a=b#c' },
     http(200, PUBLIC_HEAD, '{}'),
   ],
   [
-    'the same at its path in absolute form',
+    'a cacheable description at its path in absolute form',
     { ...DESCRIPTION, target: 'https://evil.example/api/auth/oauth/openapi.json' },
     http(200, PUBLIC_HEAD, '{}'),
   ],
   [
-    'the same without its body',
+    'a cacheable description without its body',
     { ...DESCRIPTION, method: 'HEAD' },
     'HTTP/1.1 200 X\r\n' + PUBLIC_HEAD + '\r\n',
   ],
-  ['the same of which the caller has a copy', DESCRIPTION, http(304, PUBLIC_HEAD)],
+  ['a 304 for a description that the caller has cached', DESCRIPTION, http(304, PUBLIC_HEAD)],
   [
-    'the same after a request whose bytes were changed',
+    'a cacheable answer to a request whose bytes were changed',
     { ...SENT, isRaw: true },
     http(200, PUBLIC_HEAD, '{}'),
   ],
@@ -141,7 +141,7 @@ it('the fuzzer reports a missing or forged ID token', async () => {
   expect(rulesBroken(SENT, forged)).toEqual(['no published key verifies the ID token']);
 });
 
-it('the fuzzer allows the address after a log-out without iss, and only from the log-out', () => {
+it('the fuzzer accepts a redirect to the post-logout URI without iss, and only from the log-out endpoint', () => {
   const bytes = http(303, `${HTML_HEAD}Location: ${POST_LOGOUT_URI}?state=x\r\n`);
   expect(rulesBroken({ ...PAGE, target: '/auth/logout?client_id=app' }, bytes)).toEqual([]);
   expect(rulesBroken(PAGE, bytes)).toEqual(['redirect to an address that is not registered']);
@@ -151,7 +151,7 @@ const STACK = 'TypeError: x\\n    at Thing.run (/srv/dist/apps/token/src/thing.j
 
 it.each<[string, SentRequest, string, string[]]>([
   [
-    'an answer of the HTTP API that its description does not have',
+    'an answer of the HTTP API that its description lacks',
     API,
     http(200, JSON_HEAD, '{"items":[],"next":1}'),
     ['a 200 has the wrong format'],
@@ -161,31 +161,31 @@ it.each<[string, SentRequest, string, string[]]>([
   ['a 500', SENT, http(500, JSON_HEAD, ERROR), ['server error']],
   ['a 503 without Retry-After', SENT, http(503, JSON_HEAD, ERROR), ['a 503 has the wrong format']],
   [
-    'no no-store',
+    'an error without no-store',
     SENT,
     http(400, JSON_HEAD.replace('no-store', 'public'), ERROR),
     ['a 400 has the wrong format'],
   ],
   [
-    'an answer of the token endpoint that may be cached',
+    'a cacheable answer of the token endpoint',
     SENT,
     http(200, PUBLIC_HEAD, '{}'),
     ['a 200 has the wrong format'],
   ],
   [
-    'an error that may be cached, where the endpoint itself may be',
+    'a cacheable error of an endpoint with cacheable answers',
     DESCRIPTION,
     http(400, PUBLIC_HEAD, ERROR),
     ['a 400 has the wrong format'],
   ],
   [
-    'a path that no endpoint has and that may be cached',
+    'a cacheable answer at an unknown path',
     { ...DESCRIPTION, target: '/x/openapi.json' },
     http(200, PUBLIC_HEAD, '{}'),
     ['a 200 has the wrong format'],
   ],
   [
-    'a description that may be cached for another time than it says',
+    'a description that may be cached for longer than it says',
     DESCRIPTION,
     http(200, PUBLIC_HEAD.replace('300', '301'), '{}'),
     ['a 200 has the wrong format'],
@@ -229,7 +229,7 @@ it.each<[string, SentRequest, string, string[]]>([
     ['header injected by a request'],
   ],
   [
-    'a redirect elsewhere',
+    'a redirect to an unregistered host',
     PAGE,
     http(303, `${HTML_HEAD}Location: https://app.example.com.evil.example/callback?tenant=7&iss=y\r\n`),
     ['redirect to an address that is not registered'],
@@ -252,7 +252,7 @@ it.each<[string, SentRequest, string, string[]]>([
     http(400, JSON_HEAD, ERROR) + http(400, JSON_HEAD, ERROR),
     ['one request gets several answers'],
   ],
-  ['no answer', SENT, '', ['request is not answered']],
+  ['a request without an answer', SENT, '', ['request is not answered']],
   [
     'a valid request that is refused',
     { ...SENT, validStatuses: [200] },
@@ -301,15 +301,23 @@ it('the fuzzer distinguishes a message that NATS does not accept from a request 
 
 it.each([
   [
-    'a stack trace',
+    'a stack trace in a log line',
     `{"level":50,"err":{"stack":"${STACK}"}}`,
     ['stack trace or path in a log line, Thing.run'],
   ],
-  ['a credential', `{"level":30,"path":"/x/${TOKEN}"}`, ['access token in a log line']],
-  ['a warning of the runtime', '(node:7) MaxListenersExceededWarning', ['line that is not a log entry']],
-  ['nothing in an entry', '{"level":30,"msg":"answered"}', []],
-  ['nothing in where a dependency failed', `{"level":50,"res":{"statusCode":503},"stack":"${STACK}"}`, []],
-])('the fuzzer reports %s in a log line', (_what, line, rules) => {
+  ['a credential in a log line', `{"level":30,"path":"/x/${TOKEN}"}`, ['access token in a log line']],
+  [
+    'a warning of the runtime in the log',
+    '(node:7) MaxListenersExceededWarning',
+    ['line that is not a log entry'],
+  ],
+  ['nothing for an ordinary log line', '{"level":30,"msg":"answered"}', []],
+  [
+    'nothing for the stack of a failed dependency',
+    `{"level":50,"res":{"statusCode":503},"stack":"${STACK}"}`,
+    [],
+  ],
+])('the fuzzer reports %s', (_what, line, rules) => {
   expect(checkLogLine('token', line, secrets).map(({ rule }) => rule)).toEqual(rules);
 });
 

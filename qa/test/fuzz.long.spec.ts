@@ -34,8 +34,8 @@ const SETTINGS = {
 };
 
 describe('npm run fuzz', () => {
-  it('finds nothing in the product, and reaches the expected answers', async () => {
-    // A request that never ends takes 10 s: many lanes wait at the same time.
+  it('finds no violation and covers the expected responses', async () => {
+    // A request that never ends takes 10 s, so 30 lanes wait concurrently.
     const openWide: OpenTarget = async (...about) => ({ ...(await openRaw(...about)), lanes: 30 });
     const plan = { seed: SEED, length: { requests: 120 }, targets: [openHttp, openWide, openNats] };
     const result = await new Campaign(plan).run(await isolate());
@@ -46,7 +46,7 @@ describe('npm run fuzz', () => {
     expect(reportOf(result)).toContain('no findings');
   });
 
-  it('repeats the same requests for the same seed', async () => {
+  it('sends the same requests for the same seed', async () => {
     const [one, same, other] = [await runTestLane(1), await runTestLane(1), await runTestLane(2)];
     expect(one.recipes).toHaveLength(200);
     expect(same.recipes).toEqual(one.recipes);
@@ -100,7 +100,7 @@ it.each<[string, DynamicModule]>([
 ])('every route of %s is fuzzed', (app, module) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
-  // A page of the console needs a login.
+  // Pages of the console need a login, so only its HTTP API is fuzzed.
   const routes = routesOf(module).filter((route) => app !== 'console' || route.includes(ENDPOINTS.admin));
   expect(routes.length).toBeGreaterThan(2);
   expect(routes.filter((route) => !names.has(route))).toEqual([]);

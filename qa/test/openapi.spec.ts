@@ -67,7 +67,7 @@ describe('the description that an app serves', () => {
   });
 
   it.each(['authorization server', 'API'])(
-    '%s: may be read by any origin, and is not sent twice',
+    'may be read by any origin, and is not sent again if it is unchanged: %s',
     async (which) => {
       const { base_url, api_url } = product.run;
       const [document, url] =
@@ -84,7 +84,7 @@ describe('the description that an app serves', () => {
     },
   );
 
-  it('is what the metadata link to', async () => {
+  it('is linked from the metadata', async () => {
     const { base_url, api_url } = product.run;
     const metadata = await exchange(
       authorizationServer,

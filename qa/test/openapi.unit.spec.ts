@@ -4,21 +4,21 @@ import { DOCUMENTS } from '../openapi/documents.js';
 import { routesOf } from '../openapi/routes.js';
 
 describe.each(DOCUMENTS)('the description of the $name', ({ file, generate }) => {
-  it('is the one that `npm run openapi` generates from the decorators', async () => {
+  it('equals the output of `npm run openapi`', async () => {
     const committed: unknown = JSON.parse(await readFile(file, 'utf8'));
-    // Text, to compare the order as well.
+    // Compares texts, so that the order counts too.
     expect(JSON.stringify(committed)).toBe(JSON.stringify(await generate()));
   });
 
-  it('is valid OpenAPI 3.1, and keeps the recommended rules', async () => {
+  it('is valid OpenAPI 3.1, and follows the recommended rules', async () => {
     const config = await createConfig({
       extends: ['recommended'],
       rules: {
-        // The apps replace these addresses by their own.
+        // The apps replace these addresses with their own.
         'no-server-example.com': 'off',
         // The internal port answers every request.
         'operation-4xx-response': 'off',
-        // Forms of pages answer by redirects.
+        // The answer to a form of a page is a redirect.
         'operation-2xx-response': 'off',
       },
     });

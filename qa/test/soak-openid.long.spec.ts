@@ -20,7 +20,7 @@ function newModel() {
     const endedAt = startedAt + 1_000;
     Object.assign(timeline.start({ kind, replica: null }), { endedAt, settledAt: endedAt });
   };
-  /** Answered 10 ms later. */
+  /** Logs out; the answer arrives 10 ms later. */
   const logOut = (time: number, sids: readonly string[] | null): void => {
     now = time;
     logOuts.request('7', sids).confirmedAt = time + 10;
@@ -34,7 +34,7 @@ describe('the model of log-outs', () => {
     { sub: '7', jti: 'b' },
   ];
 
-  it('accepts the logout token of a session and of every session, also repeated', () => {
+  it('accepts logout tokens for one session and for every session, even repeated ones', () => {
     const { logOuts, logOut, rules, statistics } = newModel();
     logOut(1_000, ['s1']);
     logOuts.receive(ONE);
@@ -128,7 +128,7 @@ describe('the check of ID tokens', () => {
     ['no session', { sid: undefined }],
     ['another login', { auth_time: 1 }],
     ['another issuer', { iss: 'https://evil.example' }],
-  ])('reports an ID token of %s', async (_what, claims) => {
+  ])('reports an ID token with %s', async (_what, claims) => {
     const { problems } = await checkIdToken(await answer(claims), { ...EXPECTED, login: LOGIN });
     expect(problems).not.toEqual([]);
   });

@@ -38,7 +38,7 @@ describe('npm run soak', () => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
 
-  it('uses all faults, for 15 minutes, by default', () => {
+  it('uses all faults for 15 minutes by default', () => {
     expect(readOptions(['--seed', '7'])).toEqual({
       minutes: 15,
       seed: 7,
@@ -127,7 +127,7 @@ const refused = (
 const unanswered = (operation: Operation, sentAt: number) => attemptWith(operation, 'token 1', sentAt, 0);
 const me = (sentAt: number, status: number) => attemptWith('me', 'resource 1', sentAt, status);
 
-/** Redeemed at 100 ms; the revocation is requested at 1000 ms and confirmed at 1100 ms. */
+/** Grant that was redeemed at 100 ms. The revocation is requested at 1000 ms and confirmed at 1100 ms. */
 function revokedGrant(model: Model): { grant: Grant; pair: TokenPair } {
   const grant = new Grant(0);
   model.checkRedemption(grant, [redeemed(100)]);
@@ -330,7 +330,7 @@ describe('the model of the soak test', () => {
       'token 1',
       true,
     ],
-  ] as const)('reports failures without a cause: %s', (_what, attempt, fault, replica, caught) => {
+  ] as const)('reports failures that no fault explains: %s', (_what, attempt, fault, replica, caught) => {
     const { availability, inject, rules } = newOracle();
     if (fault) inject(fault, 1_000, 2_000, replica);
     availability.record(attempt);
@@ -347,7 +347,7 @@ describe('the model of the soak test', () => {
   });
 });
 
-// Ignores rules with a deadline: a busy machine violates some.
+// Ignores rules with a deadline, because a busy machine violates some.
 it('the soak test finds nothing in a graceful restart of a token app and a kill of Redis', async () => {
   const lines: string[] = [];
   const report = await soak({

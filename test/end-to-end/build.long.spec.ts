@@ -65,8 +65,8 @@ describe('a build', () => {
     ['a changed setting of the compiler', 'tsconfig.build.json', '\n'],
     ['a changed package.json', 'package.json', '\n'],
     ['a change of the build itself', 'build.mjs', '\n'],
-    ['other packages', PACKAGES, '\n'],
-  ])('follows %s', async (_, file, text) => {
+    ['an installation of other packages', PACKAGES, '\n'],
+  ])('runs after %s', async (_, file, text) => {
     if (text === '\n') await appendFile(join(folder, file), text);
     else await write(file, text);
     expect(await build()).toEqual({ code: 0, stdout: '', stderr: BUILDING });
@@ -86,7 +86,7 @@ describe('a build', () => {
     expect(outputs.filter((file) => remaining.has(file))).toEqual([]);
   });
 
-  it('is repeated after a failure, even if the source is unchanged since the build before', async () => {
+  it('runs again after a failure, even if the source is the same as in the last successful build', async () => {
     await write(WORD, "export const word = 'first';\n");
     await build();
     await write(WORD, "export const word = 'broken'\nexport const wrong: number = 'text';\n");
@@ -99,7 +99,7 @@ describe('a build', () => {
     expect(await printed()).toBe('first');
   });
 
-  it('replaces an app atomically: a process that is reading it reads all of the old version', async () => {
+  it('replaces an app atomically: a process that is reading the old version can read all of it', async () => {
     const file = join(folder, 'dist/apps/operator.cjs');
     const reader = await open(file);
     const { size } = await reader.stat();
@@ -121,7 +121,7 @@ describe('a build', () => {
     expect(await readdir(join(folder, 'dist/.build/queue'))).toEqual([]);
   });
 
-  it('waits for an earlier process, but not for a killed one', async () => {
+  it('waits for an earlier build, but not for a killed one', async () => {
     await write(WORD, "export const word = 'killed';\n");
     const killed = startBuild();
     await once(killed.stderr, 'data');
@@ -165,7 +165,7 @@ describe('npx operator', () => {
 
 describe('npm start and npm test', () => {
   it.each(['start', 'test'])(
-    'without packages fail with the command to install them: %s',
+    'fail without packages, and print the command to install them: %s',
     async (command) => {
       const empty = await mkdtemp(join(folder, 'empty-'));
       await copyFile('package.json', join(empty, 'package.json'));

@@ -17,9 +17,9 @@ const WRONG = {
   OTEL_TRACES_EXPORTER: 'zipkin',
 };
 
-describe('a process that cannot start', () => {
+describe('a process with an invalid configuration', () => {
   it.each(['authorize', 'token', 'resource'])(
-    'lists the problems of variables, their relations and files together: %s',
+    'lists all problems of variables, combinations of variables and files together: %s',
     async (app) => {
       const problems = await problemsOf(app, WRONG);
       for (const problem of [
@@ -52,7 +52,7 @@ describe('a process that cannot start', () => {
       expect(problems).toContainEqual(expect.stringMatching(problem));
   });
 
-  it('has https links only in production', async () => {
+  it('rejects http links only in production', async () => {
     const links = {
       PRIVACY_URL: 'http://a.example/',
       TERMS_URL: 'http://a.example/',

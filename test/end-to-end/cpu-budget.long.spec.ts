@@ -12,9 +12,9 @@ import { ProductUser } from './use-product.js';
  */
 const BUDGET = { forged: 5.2, refresh: 6.5, known: 3.9 };
 
-/** Subjects alternate in blocks, and the cheapest block of each counts: other processes only add cost. */
+/** Subjects alternate in blocks. Only the cheapest block of each counts, because other processes add cost. */
 const BLOCKS = 8;
-/** A busy machine disturbs blocks: repeats until each subject has had an undisturbed one. */
+/** On a busy machine blocks are repeated until each subject has had an undisturbed one. */
 const MOST_BLOCKS = 32;
 const CONNECTIONS = 16;
 const REQUESTS_EACH = 40;
@@ -71,7 +71,7 @@ async function startBare(): Promise<FastifyInstance> {
   return app;
 }
 
-/** @returns CPU milliseconds per request of this process, which is server and client */
+/** @returns CPU milliseconds per request of this process, which contains both server and client */
 async function block({ port, request, status }: Subject): Promise<number> {
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => KeptConnection.open(port)));
   const start = cpuTime();

@@ -47,7 +47,7 @@ const VALUES = [
   String.raw`(?<![\w-])[\w-]{43}(?![\w-])`,
   String.raw`(?<![\w-])[\w-]{24}(?![\w-])`,
 ];
-/** Times and addresses, which are not compared. */
+/** Formats of times. Their values are not compared. */
 const PASSING = [
   String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
   String.raw`\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?`,
@@ -55,7 +55,8 @@ const PASSING = [
 ];
 
 /**
- * Runs a document's commands in order. Its values are examples: the first output that shows one has the actual value.
+ * Runs a document's commands in order. Values in the document are examples; the first output that contains a value
+ * gives the actual one, which replaces the example in later commands.
  */
 export class DocumentedSession {
   private readonly actual = new Map<string, string>();

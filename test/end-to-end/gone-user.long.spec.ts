@@ -138,7 +138,7 @@ describe.each([
       { env: { ...product.env, NATS_URL: nats.url } },
     );
     const ended = once(child, 'exit');
-    // The proxy ends the process at its first message to NATS.
+    // The proxy kills the process at its first message to NATS.
     nats.onData = () => {
       child.kill('SIGKILL');
       return Buffer.alloc(0);
@@ -170,7 +170,7 @@ describe.each([
   });
 });
 
-it('operator user enable lets a user log in and allow again; earlier grants and sessions stay ended', async () => {
+it('operator user enable lets a user log in and allow again, but does not restore grants or sessions', async () => {
   const person = await Person.new();
   const pair = await person.connect();
   expect(await operator(['user', 'disable', person.login])).toMatchObject({ code: 0 });
@@ -182,7 +182,7 @@ it('operator user enable lets a user log in and allow again; earlier grants and 
   expect(await statusesOf(pair)).toEqual([401, 401]);
 });
 
-it('operator user set-password ends sessions if requested, and no grants', async () => {
+it('operator user set-password ends sessions only if requested, and revokes no grant', async () => {
   const person = await Person.new();
   const pair = await person.connect();
   const set = async (...args: string[]): Promise<string> => {

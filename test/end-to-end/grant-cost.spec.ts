@@ -14,10 +14,10 @@ import { type RunningProduct, startProduct, withStores } from './running-product
 const REDIRECT_URI = 'https://app.example.com/callback';
 const TOKEN_KEYS = Buffer.alloc(32, 7).toString('base64url');
 const codec = new TokenCodec(KeyRing.parse(TOKEN_KEYS));
-/** One digit, because the numbers depend on its length. */
+/** Has one digit, because the measured sizes depend on its length. */
 const USER_ID = 7;
 interface Cost {
-  /** Name, number of arguments, bytes of all arguments. */
+  /** Commands that were sent: name, number of arguments, bytes of all arguments. */
   readonly commands: readonly (readonly [name: string, count: number, bytes: number])[];
   /** Bytes by field of the grant's hash. */
   readonly hash: Readonly<Record<string, number>>;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   product = await startProduct({ TOKEN_KEYS }, { TOKEN_KEYS });
   columns = await withDatabase(product.databaseUrl, async (admin) => {
     await admin.query('UPDATE users SET id = $1', [USER_ID]);
-    // The day of last use is written later, for many grants together.
+    // Excludes the day of last use, which is written later for many grants together.
     const { fields } = await admin.query('SELECT * FROM grants LIMIT 0');
     const names = fields.map(({ name }) => name).filter((name) => name !== 'last_used_on');
     return names.map((name) => `pg_column_size(${name}) AS ${name}`).join();
@@ -58,7 +58,7 @@ beforeAll(async () => {
   client = new OAuthClient({ client_id: clientId, client_secret: secret }, REDIRECT_URI, send);
   redis = new Redis(product.redisUrl);
   stopMonitor = await monitorRedis(product.redisUrl, ([name = '', ...values], source) => {
-    // Commands inside a script are not sent, and the check of readiness belongs to no request.
+    // Ignores commands inside a script, which are not sent, and the readiness check's PING.
     if (source === 'lua' || name === 'ping') return;
     if (name === 'echo') marks.push(values[0] ?? '');
     else commands.push([name, values.length, values.join('').length]);
@@ -76,7 +76,7 @@ afterAll(async () => {
   await product.close();
 });
 
-/** The monitor is ordered but delayed. */
+/** Resolves when the monitor, which is ordered but delayed, has reported all earlier commands. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await redis.echo(mark);
@@ -119,7 +119,7 @@ async function flow(scope: string, parameters: Readonly<Record<string, string>> 
   return { allow, exchange, refresh };
 }
 
-/** Bytes without OpenID Connect. Any change multiplies by the number of grants, and so must be deliberate. */
+/** Bytes without OpenID Connect. Each byte is stored once per grant, so a change must be deliberate. */
 const ACTIVE = {
   [FIELD.status]: 2,
   [FIELD.generation]: 2,
@@ -160,7 +160,7 @@ describe('Allow, code exchange and refresh', () => {
   it.each([
     ['a nonce', { nonce: 'n-1' }],
     ['claims and max_age', { claims: '{"id_token":{"email":null}}', max_age: '9999' }],
-  ])('cost the same without openid whatever the request has besides: %s', async (_, parameters) => {
+  ])('cost the same without openid even if the request has %s', async (_, parameters) => {
     expect(await flow('profile:read', parameters)).toEqual(await flow('profile:read'));
   });
 

@@ -40,7 +40,7 @@ afterAll(async () => {
   await rotation?.close();
 });
 
-/** An application with two libraries that cache the published keys. */
+/** Application that uses two libraries, which cache the published keys. */
 interface RelyingParty {
   readonly configuration: openid.Configuration;
   readonly keys: JWTVerifyGetKey;
@@ -82,7 +82,7 @@ async function logIn({ configuration, keys }: RelyingParty): Promise<string[]> {
 }
 
 const load = { logins: 0, ends: false, kids: new Set<string>(), refused: [] as string[] };
-/** Replaced after the time at which libraries fetch the keys again. */
+/** The application; replaced after libraries would have fetched the keys again. */
 let party: RelyingParty;
 
 async function keepLoggingIn(): Promise<void> {

@@ -113,7 +113,7 @@ describe('the recipe One writer', () => {
     expect((await database.query('SELECT FROM updates')).rowCount).toBe(1);
   });
 
-  it('gets the tokens of a lost answer by repeating the refresh', async () => {
+  it('repeats the refresh after a lost answer, and gets its tokens', async () => {
     const lost = await library.refresh(await store(2));
     expect(await workers[0].accessToken(2)).toBe(lost['access_token']);
   });

@@ -19,7 +19,7 @@ let user: ProductUser;
 const refused: unknown[] = [];
 const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
-/** More than the connections that `fetch` keeps to a process, each of which may be cut. */
+/** More than the number of connections that `fetch` keeps to a process, all of which may be cut. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
@@ -61,7 +61,8 @@ function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
 }
 
 /**
- * Retries after a cut connection, like HTTP libraries and proxies: a stopping process may close one under a request.
+ * Retries after a cut connection, as HTTP libraries and proxies do: a stopping process may close a connection just as
+ * a request is sent.
  */
 async function delivered(send: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
@@ -117,7 +118,7 @@ it('two rotations under load reject no request, including tokens from before the
   const urls = { ...rotation.env, API_URL: resource.url };
   const run = await register(urls.DATABASE_URL, urls, 'http://localhost:1/callback');
   user = new ProductUser(run);
-  // Signed by the first key, and not used before both rotations are over.
+  // These tokens are signed by the first key, and are not used before both rotations are over.
   const kept = await exchange();
 
   const actors = [keepExchanging(), keepRefreshing(), keepRefreshing(), keepRefreshing()];

@@ -14,7 +14,7 @@ let user: ProductUser;
 
 beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
-  // An id that cannot occur in the metrics by chance.
+  // Sets an id that cannot occur in the metrics by chance.
   await withDatabase(product.databaseUrl, (admin) => admin.query('UPDATE users SET id = $1', [USER_ID]));
   user = new ProductUser(product.run);
   await useEverything();
@@ -86,7 +86,7 @@ describe('/metrics on the internal port', () => {
     expect(await value(app, 'oauth_errors_total', { http_route, error })).toBe(count);
   });
 
-  it('has requests by route, method and status', async () => {
+  it('counts requests by route, method and status', async () => {
     const labels = { http_route: '/v2/me', http_request_method: 'GET' };
     const name = 'http_server_request_duration_seconds_count';
     expect(await value('resource', name, { ...labels, http_response_status_code: '200' })).toBe(3);
@@ -101,7 +101,7 @@ describe('/metrics on the internal port', () => {
       expect(await value(app, 'oauth_configuration_file_info', { variable: 'SCOPES_FILE', sha256 })).toBe(1);
   });
 
-  it('has operations of Redis, PostgreSQL and NATS', async () => {
+  it('counts operations of Redis, PostgreSQL and NATS', async () => {
     const database = 'db_client_operation_duration_seconds_count';
     const redis = { db_system_name: 'redis', db_operation_name: 'EVALSHA' };
     const postgres = { db_system_name: 'postgresql', db_operation_name: 'SELECT', outcome: 'ok' };
@@ -132,7 +132,7 @@ describe('/metrics on the internal port', () => {
   });
 
   it.each(['authorize', 'token', 'resource'] as const)(
-    'has whether the dependencies of the %s app answer, and its event loop lag',
+    'shows whether the dependencies of the %s app answer, and its event loop lag',
     async (app) => {
       const text = await scrape(app);
       expect(text).toMatch(/^oauth_dependency_up\{dependency="(nats|postgres)",service="\w+"\} 1$/m);
@@ -164,7 +164,7 @@ describe('/metrics of every app', () => {
 async function seriesOf(): Promise<string[]> {
   const texts = await Promise.all((['authorize', 'token', 'resource'] as const).map(scrape));
   const lines = texts.join('\n').split('\n');
-  // Excludes the runtime's open handles by kind, because sockets come and go, and the writes of last use every 30 s.
+  // Excludes the runtime's open handles, because sockets come and go, and the writes of last use every 30 s.
   const own = lines
     .filter((line) => /^(http_|oauth_|db_|messaging_)/.test(line))
     .filter((line) => !/^db_.*db_operation_name="WITH"/.test(line));

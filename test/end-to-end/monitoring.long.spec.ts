@@ -22,7 +22,7 @@ interface Panel {
 interface Query {
   readonly where: string;
   readonly expr: string;
-  /** Labels that the text around the query names. */
+  /** Labels in the text around the query. */
   readonly named: readonly string[];
 }
 
@@ -130,7 +130,7 @@ const labelsOf = ({ selectors }: Parsed): Set<string> =>
   new Set(selectors.flatMap(({ metric }) => [...(metrics.get(metric)?.keys() ?? [])]));
 
 describe('the queries of the alerts and the dashboard', () => {
-  it('exist for both', () => {
+  it('exist in both files', () => {
     expect(rules.length).toBeGreaterThan(10);
     expect(queries.length).toBeGreaterThan(rules.length + 15);
   });

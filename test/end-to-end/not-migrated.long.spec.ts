@@ -8,7 +8,7 @@ import { type AppName, type AppProcess, launchApp } from '../support/app-process
 
 const APPS = ['authorize', 'token'] as const;
 
-describe('apps on a database', () => {
+describe('apps', () => {
   let services: Isolated;
   let apps: AppProcess[];
 
@@ -37,7 +37,7 @@ describe('apps on a database', () => {
       return missing.every((each) => JSON.stringify(each) === JSON.stringify(names));
     });
 
-  it('without one of their migrations report it and are not ready until it is applied', async () => {
+  it('name a migration that the database lacks, and are not ready until it is applied', async () => {
     const dataSource = await databaseDataSource(services.databaseUrl).initialize();
     const last = dataSource.migrations.at(-1)?.constructor.name;
     await dataSource.undoLastMigration();
@@ -50,7 +50,7 @@ describe('apps on a database', () => {
     await miss();
   });
 
-  it('without tables are not ready until it is migrated', async () => {
+  it('are not ready on a database without tables until it is migrated', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query('DROP SCHEMA oauth CASCADE; CREATE SCHEMA oauth'),
     );

@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Actions of other people between the commands, by the comments of the document. */
+/** Actions of other people between the commands, by comment in the document. */
 const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   'the user allows': async () => {
     const code = await allowedCode();
@@ -71,7 +71,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(status).toBe(400);
     const reference = body['error_reference'] ?? '';
     session.set('t3ib0_DJFYhc', reference);
-    // Events reach the trail about a second later.
+    // Events reach the audit trail about a second later.
     await until('the event is in the audit trail', 60_000, async () => {
       const { code } = await session.shell(`operator explain ${reference}`);
       return code === 0;
@@ -133,7 +133,7 @@ const secretNow = (): string => session.newest(/^scs_/);
 const sections = new Map<string, DocumentedStep[]>();
 for (const step of steps) sections.set(step.section, [...(sections.get(step.section) ?? []), step]);
 
-// In the order of the document: each section continues with the state of the previous sections.
+// The sections run in the order of the document, because each continues with the state of the previous ones.
 it.each([...sections])(
   `every command of "%s" in ${DOCUMENT} prints what the guide says`,
   async (_, ofSection) => {

@@ -99,8 +99,8 @@ describe.each([
   ['token', ENDPOINTS.authorizationServerMetadata],
   ['resource', ENDPOINTS.protectedResourceMetadata],
   ['authorize', ENDPOINTS.account],
-])('%s, overloaded', (name, path) => {
-  it('refuses with 503, Retry-After and the headers of every answer, and serves again afterwards', async () => {
+])('the overloaded app %s', (name, path) => {
+  it('refuses with 503, Retry-After and the headers of every answer, and recovers', async () => {
     const app = appOf(name);
     const headers = { origin: 'https://spa.example.com' };
     const refused = await whileOverloaded(app, () => fetch(app.url + path, { headers }));
@@ -112,7 +112,7 @@ describe.each([
     expect(namesOf(refused)).toEqual(expect.arrayContaining(required));
   });
 
-  it('counts a refusal and logs why', async () => {
+  it('counts a refusal, and logs the reason', async () => {
     const app = appOf(name);
     const counted = async () =>
       (await app.metrics.registry.getSingleMetric('oauth_overload_refusals_total')?.get())?.values[0]
@@ -156,7 +156,7 @@ it('authorize refuses with a page that offers a retry', async () => {
   expect(await refused.text()).toMatch(/<h1>Our service is temporarily unavailable[\s\S]*>Try again</);
 });
 
-// The app does not read the body, and the connection stays usable.
+// The app refuses the refresh without reading the body, and the connection stays usable.
 it('a refused refresh changes nothing: its token stays valid, and has no successor', async () => {
   const app = appOf('token');
   const fixture = await openFixture(services, TOKEN_KEYS);

@@ -9,8 +9,8 @@ export type RotatedApp = 'authorize' | 'token';
 export type Rotation = Awaited<ReturnType<typeof openRotation>>;
 
 /**
- * Processes of authorize and token, each app behind a load balancer, for a rotation of their keys under load.
- * @param settings of every process
+ * Opens a load balancer each for authorize and token, whose processes `replace` starts with other keys under load.
+ * @param settings variables of every process
  */
 export async function openRotation(settings: Record<string, string> = {}) {
   const services = await isolate();
@@ -40,7 +40,7 @@ export async function openRotation(settings: Record<string, string> = {}) {
     database,
     keysNext,
 
-    /** The new process takes over before the old one gets SIGTERM. */
+    /** Starts a process, which takes over before the old one gets SIGTERM. */
     async replace(name: RotatedApp, at: number, keys: Record<string, string>): Promise<void> {
       const fresh = await startApp(name, { ...env, ...keys });
       const old = running[name][at];

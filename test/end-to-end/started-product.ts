@@ -38,7 +38,10 @@ export class StartedProduct {
   readonly exit: Promise<number>;
   private readonly child: ChildProcess;
 
-  /** @param env LOCAL_DIR and the ports @param npm starts it as npm does, through a parent process and a shell */
+  /**
+   * @param env LOCAL_DIR and the ports
+   * @param npm starts the product through a parent process and a shell, as npm does
+   */
   constructor(
     private readonly env: Record<string, string>,
     { npm = false, flags = [] as readonly string[] } = {},
@@ -69,7 +72,7 @@ export class StartedProduct {
     return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
   }
 
-  /** Resolves when all processes exist. They may not be ready. */
+  /** Resolves when all processes exist, even if they are not ready. */
   async allStarted(): Promise<SeenProcess[]> {
     let all: SeenProcess[] = [];
     // Listing the machine's processes is slow: wait for the first app.
@@ -97,7 +100,7 @@ export class StartedProduct {
     return join(this.env['LOCAL_DIR'] ?? '', 'run.json');
   }
 
-  /** Signals the process itself. @returns its exit code; -1 if it was killed */
+  /** Signals only the process itself. @returns its exit code; -1 if it was killed */
   kill(signal: NodeJS.Signals): Promise<number> {
     this.child.kill(signal);
     return this.exit;

@@ -28,7 +28,7 @@ interface Export {
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
   readonly texts: string[] = [];
-  /** Answers 401 and echoes the request headers, as some servers do. */
+  /** True to answer 401 and echo the request headers, as some servers do. */
   refuses = false;
 
   private constructor(private readonly server: Server) {}

@@ -17,7 +17,7 @@ class LoadedModules {
   static async begin(): Promise<LoadedModules> {
     const folder = await mkdtemp(join(tmpdir(), 'modules-'));
     const probe = join(folder, 'probe.cjs');
-    // Written at SIGTERM, by the apps and not by their guards.
+    // The apps write their lists at SIGTERM; their guards write none.
     const script = `
       const write = () => require('node:fs').writeFileSync(
         ${JSON.stringify(join(folder, 'list.json'))} + process.pid, JSON.stringify(Object.keys(require.cache)));
@@ -30,7 +30,7 @@ class LoadedModules {
     return { NODE_OPTIONS: `--require=${this.probe}` };
   }
 
-  /** Call it once, after the apps have ended. */
+  /** Returns the modules. Must be called once, after the apps have ended. */
   async end(): Promise<string[]> {
     const lists = (await readdir(this.folder)).filter((name) => name.startsWith('list'));
     const texts = await Promise.all(lists.map((name) => readFile(join(this.folder, name), 'utf8')));
@@ -109,7 +109,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     for (const path of paths) expect(path[0]).toBe(me);
   });
 
-  it('have one span and no call for a cached token', () => {
+  it('have one span and no call to another service for a cached token', () => {
     const second = collector.spans.find((span) => isMe(span) && !spans.includes(span));
     expect(collector.spans.filter(({ traceId }) => traceId === second?.traceId)).toEqual([second]);
   });
@@ -165,14 +165,14 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(text).not.toMatch(/grant:|session:|\bWHERE\b|\$1|\?|code=|client_id/);
   });
 
-  it('are named in the log line of the request', () => {
+  it('have their trace_id in the log line of the request', () => {
     const [me] = spans.filter(isMe);
     const lines = product.apps.resource.output().split('\n');
     const line = lines.find((text) => text.includes(String(attributesOf(me as CollectedSpan)['reference'])));
     expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
   });
 
-  it('are reported as refused by status, without the collector’s text, which may contain its key', async () => {
+  it('log only the status of a refusal, because the text of the collector may contain its key', async () => {
     const logged = () =>
       product.apps.resource
         .output()
@@ -199,11 +199,11 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   });
 });
 
-describe('without a configured collector', () => {
+describe('a product without a configured collector', () => {
   it.each<[string, Record<string, string>]>([
-    ['nothing of OpenTelemetry is loaded', {}],
+    ['loads nothing of OpenTelemetry', {}],
     [
-      'OTEL_TRACES_EXPORTER=none turns them off, whatever the endpoint',
+      'loads nothing of OpenTelemetry with OTEL_TRACES_EXPORTER=none, whatever the endpoint',
       { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
     ],
   ])('%s', async (_rule, env) => {

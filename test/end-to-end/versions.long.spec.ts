@@ -44,7 +44,7 @@ function consumed({ jkt, jti, expires_at: expiresAt }: Proof): object {
   return isProof ? { outcome: 'consumed' } : {};
 }
 
-/** Token app of 0.1.0, or with fields of a later version. */
+/** Token app of 0.1.0. Its messages may have additional fields of a later version. */
 class TokenAppOf01 {
   revoked = false;
 
@@ -115,7 +115,7 @@ describe.each([
 
   const me = (headers: Record<string, string>): Promise<Response> => fetch(`${api.url}/v2/me`, { headers });
 
-  it('accepts a bearer token, and a bound token, both new and cached', async () => {
+  it('accepts a bearer token, and a bound token before and after it is cached', async () => {
     const answer = await me({ Authorization: 'Bearer bearer' });
     expect(await answer.json()).toEqual({ status: 'success', data: expect.objectContaining(PROFILE) });
     const key = await DpopKey.generate();
@@ -126,12 +126,12 @@ describe.each([
     expect((await me({ Authorization: 'Bearer bound' })).status).toBe(401);
   });
 
-  it('refuses a token for another API, and accepts one for this', async () => {
+  it('refuses a token for another API, and accepts one for itself', async () => {
     expect((await me({ Authorization: 'Bearer elsewhere' })).status).toBe(401);
     expect((await me({ Authorization: 'Bearer here' })).status).toBe(200);
   });
 
-  it('receives a revocation', async () => {
+  it('refuses a token after its revocation is broadcast', async () => {
     await tokenApp.revoke();
     // Before the cache entry expires after 30 s.
     await until(

@@ -97,7 +97,7 @@ export async function buildExample(example: Example, library: FoundLibrary): Pro
         command: program,
         args: parameters,
         cwd,
-        // The services are on this machine, whatever proxy leads to others.
+        // The services run on this machine, so a configured proxy must not be used.
         env: { ...library.env, no_proxy: '*', NO_PROXY: '*', ...settings, PORT: port },
         logFile: join(folder, 'log'),
         onOutput: (text) => (output += text),

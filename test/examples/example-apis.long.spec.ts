@@ -16,7 +16,7 @@ import {
 } from './example-api.js';
 
 const BOTH_SCOPES = 'bookings:read bookings:write';
-/** Longer than any test, so that entries do not expire: an unused entry was evicted or is not trusted. */
+/** Longer than any test. So an entry that is not used was evicted or is not trusted. */
 const LONG = '3600';
 const API_URL = 'https://bookings.example.com';
 
@@ -195,7 +195,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       ['client', () => ['oauth.client.changed', { client_id: token.ours.client_id }] as const],
       ['user', () => ['oauth.user.changed', { user_id: token.userId }] as const],
       ['unreadable', () => ['oauth.grant.revoked', { grant: 7 }] as const],
-    ])('introspects again after a broadcast: %s', async (_what, broadcast) => {
+    ])('introspects a cached token again after a broadcast: %s', async (_what, broadcast) => {
       const valid = await accessToken();
       await cached(valid);
       const [subject, event] = broadcast();
@@ -222,7 +222,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       await until('it asks anew', 30_000, async () => (await cost(valid)) === 1);
     });
 
-    it('does not use its cache while broadcasts cannot arrive, and starts with an empty one afterwards', async () => {
+    it('does not use its cache while broadcasts cannot arrive, and empties it afterwards', async () => {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);
       await cached(other);

@@ -35,7 +35,7 @@ let home: string;
 let login: ClientProcess | undefined;
 
 beforeAll(async () => {
-  // A refresh token that is used twice ends the access.
+  // Without a retry window, a refresh token that is used twice revokes its grant.
   product = await startProduct({ RETRY_WINDOW: 0 });
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
     stores.get(ClientStore).create({
@@ -150,7 +150,7 @@ describe('examples/command-line', () => {
     expect((await stored()).refresh_token).not.toBe(before.refresh_token);
   });
 
-  it('ignores an answer to another request', async () => {
+  it('ignores a response to another request', async () => {
     const url = await startLogin(await environment('xdg-open'));
     const redirectUri = url.searchParams.get('redirect_uri') ?? '';
     const forged = await fetch(`${redirectUri}?${new URLSearchParams({ code: 'sac_x', state: 'forged' })}`);
@@ -159,7 +159,7 @@ describe('examples/command-line', () => {
     expect(await login?.exitCode()).toBe(0);
   });
 
-  it('says that the access has ended when the user has removed it', async () => {
+  it('reports that access has ended after the user has removed it', async () => {
     const env = await environment('xdg-open');
     await logIn(env);
     const { access_token: token } = await stored();

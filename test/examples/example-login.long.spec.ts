@@ -96,7 +96,7 @@ describe.each([
     await allow(page);
     await heading(page, 'Your calendar is connected');
     expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
-    // With earlier consent, the product's form leads to the application without another page.
+    // Because of the earlier consent, the product's form leads to the application without another page.
     await context.clearCookies({ name: /^(?!almanac)/ });
     await page.goto(service.demoUrl);
     await connect(page);

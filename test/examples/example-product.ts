@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 
 const FOLDER = 'examples/product';
-/** Site, notes API and bookings API. */
+/** Ports of the site, the notes API and the bookings API. */
 const PORTS = [3020, 3021, 3022] as const;
 
 export interface ExampleProduct {

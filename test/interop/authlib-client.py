@@ -30,7 +30,7 @@ client = OAuth2Session(
     scope="profile:read",
     code_challenge_method="S256",
 )
-# The method of revocation is that of introspection as well.
+# The library uses the revocation method for introspection, too.
 api = OAuth2Session(
     settings["resource_server"]["id"],
     settings["resource_server"]["secret"],

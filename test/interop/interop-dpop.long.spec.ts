@@ -3,7 +3,7 @@ import * as openid from 'openid-client';
 import { allow } from '../end-to-end/use-product.js';
 import { type RunningProduct, startProduct } from '../end-to-end/running-product.js';
 
-describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s', (DPOP_NONCE) => {
+describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with %s nonces', (DPOP_NONCE) => {
   let product: RunningProduct;
 
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s
 
   const meUrl = () => new URL(`${product.run.api_url}/v2/me`);
 
-  it.each(['ES256', 'Ed25519', 'PS256'])('work in openid-client with a key of %s', async (alg) => {
+  it.each(['ES256', 'Ed25519', 'PS256'])('works in openid-client with a key of %s', async (alg) => {
     const { run } = product;
     const configuration = await openid.discovery(
       new URL(run.base_url),
@@ -58,7 +58,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with nonces %s
     expect(bearer.status).toBe(401);
   });
 
-  it('work in oauth4webapi', async () => {
+  it('works in oauth4webapi', async () => {
     const { run } = product;
     const issuer = new URL(run.base_url);
     const insecure = { [oauth.allowInsecureRequests]: true };

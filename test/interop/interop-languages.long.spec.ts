@@ -68,7 +68,7 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
     let dialogue: Dialogue;
 
     beforeEach(() => {
-      // The product is on this machine: no proxy.
+      // The product is on this machine, so no proxy is needed.
       const env = { ...library.env, no_proxy: 'localhost', NO_PROXY: 'localhost' };
       const file = fileURLToPath(new URL(program, import.meta.url));
       dialogue = new Dialogue(library.command, [file], env);

@@ -31,13 +31,13 @@ async function startMcpApi(
 
   @Controller()
   class McpController {
-    /** RFC 9728 2. The path is derived from the API's URL (3.1). */
+    /** Protected resource metadata (RFC 9728 2) at a path derived from the API's URL (3.1). */
     @Get(metadataPath)
     metadata(): object {
       return {
         resource: `${origin}/mcp`,
         authorization_servers: [issuer],
-        // More than the tool requires; the challenge names the required scope.
+        // These are more scopes than the tool requires; the challenge names the required one.
         scopes_supported: ['profile:read', 'bookings:read'],
       };
     }
@@ -195,7 +195,7 @@ describe('the MCP TypeScript SDK in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  it('refreshes a token that the API refuses, and gets one for the same API', async () => {
+  it('refreshes a token that the API refuses, and gets a token for the same API', async () => {
     const before = await tokens();
     await page.evaluate(() => {
       const kept = JSON.parse(globalThis.localStorage.getItem('tokens') ?? '{}') as object;

@@ -85,7 +85,7 @@ describe('openid-client', () => {
         pkceCodeVerifier: verifier,
         expectedState: state,
       });
-      // The library counts from the answer; on a busy machine, seconds may have passed since.
+      // The library counts from the answer. On a busy machine, seconds may have passed since then.
       expect(tokens.expiresIn()).toBeGreaterThan(1700);
       expect(await me(tokens.access_token)).toBe(run.user.email);
       const renewed = await openid.refreshTokenGrant(configuration, tokens.refresh_token ?? '');
@@ -208,7 +208,7 @@ describe('oauth4webapi', () => {
 describe('simple-oauth2', () => {
   // @library simple-oauth2
   it.each(['form', 'json'] as const)(
-    'exchanges with a body of %s, refreshes at refreshToken, and revokes',
+    'exchanges a code with a %s body, refreshes at refreshToken, and revokes',
     async (bodyFormat) => {
       const { run } = product;
       const { client_id: id, client_secret: secret, redirect_uri } = run.client;

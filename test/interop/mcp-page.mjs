@@ -42,7 +42,7 @@ async function callTool() {
 callTool().then(
   (text) => document.querySelector('output').append(text),
   (error) => {
-    // The page is being left for the authorization endpoint.
+    // On UnauthorizedError the browser is leaving for the authorization endpoint.
     if (!(error instanceof UnauthorizedError)) document.querySelector('output').append(String(error));
   },
 );

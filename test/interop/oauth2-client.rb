@@ -1,6 +1,6 @@
 # An application and a resource server that use the gem oauth2, as its documentation shows.
 #
-# Says and hears one JSON value a line. The first one that it hears are its settings.
+# Writes and reads one JSON value per line. The first value that it reads contains its settings.
 
 require 'digest'
 require 'json'
@@ -17,8 +17,8 @@ def hear
   JSON.parse($stdin.gets)
 end
 
-# The gem has no call for introspection, and for revocation in its newest versions only: a request with the client's own
-# authentication, as its get_token makes it.
+# Sends a request with the client's authentication, as get_token does. The gem has no call for introspection, and only
+# its newest versions have one for revocation.
 def post(client, url, params)
   form = OAuth2::Authenticator.new(client.id, client.secret, client.options[:auth_scheme]).apply(params)
   headers = { 'Content-Type' => 'application/x-www-form-urlencoded' }.merge(form.delete(:headers) || {})
@@ -29,7 +29,7 @@ def email_of(token, api_url)
   token.get("#{api_url}/v2/me").parsed['data']['email']
 end
 
-# The error code and the status of a request that is refused.
+# Returns the error code and the status of a request that is refused.
 def refused
   yield
   ['accepted', 200]

@@ -13,7 +13,7 @@ process.setSourceMapsEnabled(true);
 const require = createRequire(import.meta.url);
 
 export default async function runSuite(globalConfig, config, environment, runtime, testPath, send) {
-  // Node maps the positions in stacks to the sources, unless a formatter is installed, as Jest's is for each suite.
+  // Removes the stack formatter that Jest installs for each suite: it would prevent Node's mapping to the sources.
   delete Error.prepareStackTrace;
   try {
     return await circus.default(
@@ -31,7 +31,7 @@ export default async function runSuite(globalConfig, config, environment, runtim
   }
 }
 
-/** Storages of the suite's jest-circus. Node before 24 copies the value of every enabled storage to every new promise. */
+/** Storages of a suite's jest-circus, to disable. Node before 24 copies the value of each to every new promise. */
 const storages = [];
 
 class RecordedStorage extends AsyncLocalStorage {
@@ -45,7 +45,7 @@ class RecordedStorage extends AsyncLocalStorage {
 function nativeRuntime(runtime) {
   return Object.assign(Object.create(runtime), {
     requireInternalModule(path) {
-      // It keeps the tests and event handlers of one suite.
+      // Loads the module again, because it keeps the tests and event handlers of a suite.
       delete require.cache[path];
       asyncHooks.AsyncLocalStorage = RecordedStorage;
       try {

@@ -7,7 +7,7 @@ const swcOptions = {
   jsc: {
     target: 'es2022',
     parser: { syntax: 'typescript', decorators: true },
-    // Node needs `with { type: 'json' }`.
+    // Keeps `with { type: 'json' }`, which Node needs.
     experimental: { keepImportAttributes: true },
     transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
   },

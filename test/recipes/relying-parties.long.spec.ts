@@ -94,7 +94,7 @@ for (const { recipe, library } of relyingParties) {
   });
 }
 
-describe('in the browser', () => {
+describe('browser applications', () => {
   let browser: Chromium;
 
   beforeAll(async () => {

@@ -8,9 +8,9 @@ import type { ListeningRecipe } from './web-recipe.js';
 /** A web application of docs/openid.md: it shows `sub` and the email address after the login. */
 export interface RelyingParty extends ListeningRecipe {
   readonly begin: (browser: Browser) => Promise<Response>;
-  /** Absent if the library does not refresh. */
+  /** Path that refreshes the tokens; absent if the library does not refresh. */
   readonly refresh?: string;
-  /** Redirects to the end-session endpoint; absent if the library does not. */
+  /** Path that redirects to the end-session endpoint; absent if the library does not support log-outs. */
   readonly logout?: (returnTo: string) => string;
 }
 
@@ -32,14 +32,14 @@ const GO = {
   start: () => ['./recipe'] as const,
 };
 
-/** Prefers the unpacked modules. */
+/** Command that starts Apache, and prefers the unpacked modules. */
 const APACHE =
   'export HTTPD_FOLDER="$PWD" APACHE_MODULES="${APACHE_MODULES:-/usr/lib/apache2/modules}"; exec apache2';
 
-/** Browsers send it with a navigation; mod_auth_openidc answers 401 to other requests. */
+/** Header that browsers send with a navigation. Without it, mod_auth_openidc answers 401. */
 const HTML = { Accept: 'text/html' };
 
-/** In the order of the guide. */
+/** Relying parties in the order of the guide. */
 export const RELYING_PARTIES: readonly RelyingParty[] = [
   {
     ...JAVASCRIPT,
@@ -89,7 +89,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
   { ...GO, library: { tool: 'go', name: 'github.com/coreos/go-oidc/v3' } },
   {
     ...GO,
-    // The version of Debian, for machines without Go's registry.
+    // Uses the version of Debian, for machines that cannot reach Go's registry.
     without: '/v3/oidc',
     library: {
       interpreter: 'go',

@@ -29,7 +29,7 @@ const JAVASCRIPT = {
   start: ({ command }: FoundLibrary) => [command, 'recipe.mjs'] as const,
 };
 
-/** In the order of the guide. */
+/** Recipes in the order of the guide. */
 export const WEB_RECIPES: readonly WebRecipe[] = [
   {
     ...JAVASCRIPT,
@@ -81,7 +81,10 @@ export interface RunningRecipe {
   stop(): Promise<void>;
 }
 
-/** Registers and starts the application. @param options without: code to leave out; registration: fields by origin */
+/**
+ * Registers and starts the application.
+ * @param options without: code to leave out; registration: returns fields of the client for an origin
+ */
 export async function startWebRecipe(
   recipe: ListeningRecipe,
   library: FoundLibrary,

@@ -17,7 +17,7 @@ export interface AppProcess {
   readonly internalUrl: string;
   readonly process: GuardedProcess;
   output(): string;
-  /** From `/readyz`; undefined without an answer. */
+  /** Returns the missing dependencies in `/readyz`; undefined without an answer. */
   missing(): Promise<readonly string[] | undefined>;
   /** @throws Error if the app exits or takes too long */
   ready(): Promise<void>;
@@ -30,7 +30,7 @@ interface Options {
   /** A temporary file by default. */
   readonly logFile?: string;
   readonly onOutput?: (text: string) => void;
-  /** False for the default timeouts, for tests of unresponsive servers. */
+  /** False to keep the default timeouts, for tests of unresponsive servers. */
   readonly patient?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Isolated } from './isolate.js';
 
-/** Public URLs are at example.com. TOKEN_KEYS and API_URL are not included. */
+/** Returns variables with public URLs at example.com, without TOKEN_KEYS and API_URL. */
 export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   return {
     AUTH_URL: 'https://auth.example.com',
@@ -11,10 +11,10 @@ export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   };
 }
 
-/** For available dependencies: a busy machine may stall a process for seconds. Tests of outages use the default. */
+/** Timeout for available dependencies, which a busy machine may stall. Tests of outages use the default. */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
 export const PATIENT_ENVIRONMENT = { DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT) } as const;
 
-/** Milliseconds, for constructors without a configuration. */
+/** The same timeout in milliseconds, for constructors without a configuration. */
 export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;

@@ -22,7 +22,7 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
   return events;
 }
 
-/** In `detail` of every type. */
+/** Fields that `detail` may have for every event type. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
 /** Fields that docs/audit.md does not name in the row of the event type or the linked section, as `type: field`. */

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 
 export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules of WCAG up to 2.2 AA, and best practices. */
+/** Tags of the rules of WCAG up to 2.2 AA, and of best practices. */
 export const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Rules whose result depends on colour scheme or width. */

@@ -6,7 +6,7 @@ const WITHIN_MS = 120_000;
 const WAITING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 interface Database {
-  /** Outside of any transaction: within one, PostgreSQL repeats what it first returned of the activity. */
+  /** Must run outside a transaction, in which PostgreSQL would repeat the first snapshot of the activity. */
   sql(text: string): Promise<unknown[]>;
 }
 

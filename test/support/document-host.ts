@@ -22,10 +22,10 @@ export async function startDocumentHost() {
 
   return {
     host,
-    /** Settings of an app that admits its clients. */
+    /** Variables of an app that admits clients of this host. */
     settings: { CLIENT_METADATA_HOSTS: host, OUTSIDE_FETCH_ALLOW: '127.0.0.1' } as const,
     newUrl: (): string => `http://${host}/client-${++count}.json`,
-    /** The default is a valid public client. */
+    /** Publishes a document; by default of a valid public client. */
     publish(url: string, members: object = {}, headers: Readonly<Record<string, string>> = {}): string {
       const document = {
         client_id: url,

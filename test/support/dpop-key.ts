@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** Omitted claims get their correct value; null removes them. */
+/** Parts of a proof. Omitted claims get their correct value; null removes a claim. */
 export interface ProofSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** For the claim `ath`. */
+  /** Access token whose hash is in the claim `ath`. */
   readonly accessToken?: string;
-  /** Signs with another key than the header's. */
+  /** Key that signs instead of the key in the header. */
   readonly signer?: DpopKey;
 }
 

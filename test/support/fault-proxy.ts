@@ -21,7 +21,7 @@ export class FaultProxy {
   private constructor(
     private readonly server: Server,
     readonly url: string,
-    /** URLs of replicas receive new connections in turn. May change. */
+    /** URLs of replicas, which receive new connections in turn. May change. */
     public targets: readonly [string, ...string[]],
   ) {}
 
@@ -45,13 +45,13 @@ export class FaultProxy {
     this.cut();
   }
 
-  /** Ends `disconnect` and `silence` for new connections. */
+  /** Lets new connections through again after `disconnect` or `silence`. */
   reconnect(): void {
     this.isDown = false;
     this.isSilent = false;
   }
 
-  /** Closes existing connections. New ones work. */
+  /** Closes existing connections. New connections work. */
   cut(): void {
     for (const { near } of this.lines) near.destroy();
   }

@@ -30,7 +30,7 @@ export interface TestClient {
   readonly client_secret: string;
 }
 
-/** Accesses the stores as an operator and the authorize app do. */
+/** Opens the stores that an operator and the authorize app use. */
 export async function openFixture(
   services: Isolated,
   tokenKeys: string,
@@ -177,7 +177,7 @@ export async function openFixture(
       await nats.flush();
     },
 
-    /** A message of the audit trail has one event per line. */
+    /** Subscribes to events; a message of the audit trail has one per line. @returns a function that unsubscribes */
     hear(subject: string, listener: (event: unknown) => void): () => void {
       const subscription = nats.subscribe(subject, {
         callback: (_error, message) => {

@@ -11,10 +11,11 @@ import { Workspace } from '#local/servers/workspace.js';
 
 export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
-  /** The first one names the folder of the unpacked packages. */
+  /** Debian packages. The first one names the folder of the unpacked packages. */
   packages: readonly [string, ...string[]];
   /**
-   * Loads the library and prints its version: a script in Python, Ruby or Perl, a Go package, or a Java source file.
+   * Program that loads the library and prints its version: a script in Python, Ruby or Perl, a Go package, or a Java
+   * source file.
    */
   probe: string;
 }
@@ -25,12 +26,12 @@ export interface FoundLibrary {
   version: string;
 }
 
-/** The packages to install, and why they could not be unpacked; one line. */
+/** One line with the packages to install, and the reason why they could not be unpacked. */
 export interface MissingLibrary {
   missing: string;
 }
 
-/** `env` has PATH; `folder` is the parent of the unpacked packages. */
+/** Environment with a PATH, and the parent folder of the unpacked packages. */
 export interface LibraryPlaces {
   env: NodeJS.ProcessEnv;
   folder: string;
@@ -41,7 +42,7 @@ const PROJECT: LibraryPlaces = {
   folder: fileURLToPath(new URL('../../.local/', import.meta.url)),
 };
 
-// If the network does not respond, tests continue without the libraries.
+// After this time without a response from the network, tests continue without the libraries.
 const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
@@ -64,7 +65,7 @@ const INTERPRETERS = {
       ],
     },
   },
-  // Without Go modules, which would be downloaded: packages come from GOPATH.
+  // Packages come from GOPATH, because Go modules would be downloaded.
   go: {
     args: ['list', '-f', '{{.ImportPath}}, {{context.ReleaseTags | len | printf "Go 1.%d"}}'],
     paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
@@ -112,7 +113,7 @@ export async function findLibraries(
     clearTimeout(timer);
     timer = setTimeout(() => {
       stalled = true;
-      // Its commands end with it.
+      // This also ends the commands of the workspace.
       void workspace.remove();
     }, LONGEST_STALL_MS);
     show(text, passing);
@@ -121,7 +122,7 @@ export async function findLibraries(
     await localFolder(places.folder);
     const draft = await workspace.folder(join(places.folder, 'packages'));
     const apt = new Apt(workspace, draft, places.env, progress);
-    // One after the other: package lists are fetched once.
+    // Unpacks sequentially, so that package lists are fetched only once.
     for (const [index, library] of wanted.entries()) {
       if ('version' in found[index]!) continue;
       try {
@@ -160,7 +161,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   if (needed.length > 0) await apt.download(needed, files);
   await apt.unpack(files, needed, tree);
   await leadToInstalled(tree);
-  // Another process may have unpacked a working library by now; replaces one that does not load.
+  // Another process may have unpacked a working library by now. Only a library that does not load is replaced.
   if ('version' in (await loadUnpacked(library, places))) return;
   const place = treeOf(library, places);
   await rm(place, { recursive: true, force: true });

@@ -21,7 +21,7 @@ export interface TestEngineOptions {
   readonly count?: CountTransition;
 }
 
-/** Without a publisher, revocations are not broadcast. */
+/** Creates the services of grants. Without a publisher, revocations are not broadcast. */
 export function grantEngine({
   redis,
   records,

@@ -48,7 +48,7 @@ function symmetric({ method, uri }: ProofFor): Promise<string> {
     .sign(secret);
 }
 
-/** RFC 9449 4.3. */
+/** Proofs that violate a rule of RFC 9449 4.3. */
 export const INVALID_PROOFS: readonly InvalidProof[] = [
   // @rfc 9449 4.3(1)
   {
@@ -181,7 +181,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'a nonce that is not a string', says: /nonce/, make: claims({ nonce: 7 }) },
 ];
 
-/** node:crypto signs with keys that jose refuses to. */
+/** Signs a proof with node:crypto, because jose rejects such short keys. */
 function rsa({ method, uri }: ProofFor, modulusLength: number): string {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
   const jwk = publicKey.export({ format: 'jwk' });

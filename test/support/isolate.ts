@@ -9,16 +9,16 @@ import { type TestServices, testServices } from './test-services.js';
 
 /** Private services of one suite. */
 export interface Isolated {
-  /** With all migrations applied. */
+  /** Database with all migrations applied. */
   databaseUrl: string;
   redisUrl: string;
-  /** An account with the streams of the audit trail; the shared server if NATS_URL was given. */
+  /** Account with the streams of the audit trail, or the shared server if NATS_URL was set. */
   natsUrl: string;
-  /** Close all connections first. */
+  /** Must be called after all connections are closed. */
   close(): Promise<void>;
 }
 
-/** Takes about 0.1 s. */
+/** Creates private services in about 0.1 s. */
 export async function isolate(): Promise<Isolated> {
   const services = testServices();
   const [database, slot] = await Promise.all([ownDatabase(services), slotWithTrail(services)]);

@@ -7,7 +7,7 @@ export async function tabTo(page: Page, name: string): Promise<void> {
     const focused = page.locator(':focus');
     if ((await focused.count()) === 0) continue;
     const isField = (await focused.getAttribute('name')) === name;
-    // The first line is the element itself: a table that scrolls can have the focus, too.
+    // Compares the first line, which is the element itself: a table that scrolls can also have the focus.
     if (isField || (await focused.ariaSnapshot()).split('\n', 1)[0]?.includes(`"${name}"`)) {
       // The script of the pages disables Allow for half a second.
       await page.locator(':focus:not([aria-disabled])').waitFor();

@@ -13,7 +13,7 @@ export interface ReceivedLogout {
 
 export async function startLogoutReceiver() {
   const received: ReceivedLogout[] = [];
-  /** By path; 200 by default, 0 for no answer. */
+  /** Statuses by path; 200 by default, 0 for no answer. */
   const statuses = new Map<string, number>();
   /** Paths whose response has a compressed body that does not end. */
   const endless = new Set<string>();
@@ -47,7 +47,7 @@ export async function startLogoutReceiver() {
   };
 }
 
-/** Unconsumed ends of sessions, oldest first. */
+/** Returns the ends of sessions that are still in the queue, oldest first. */
 export async function queuedLogouts(natsUrl: string): Promise<(SessionsEnded & { subject: string })[]> {
   const nats = await connect(natsOptions(natsUrl, 'logout test'));
   try {

@@ -1,6 +1,6 @@
 import request from 'supertest';
 
-/** Headers of browser clients that are not CORS-safelisted (Fetch). MCP SDKs send theirs to the metadata, too. */
+/** Headers of browser clients that are not CORS-safelisted (Fetch). MCP SDKs send the last one even to the metadata. */
 const BROWSERS_SEND = ['authorization', 'content-type', 'dpop', 'mcp-protocol-version'];
 
 /** Sends a CORS preflight request. @returns the headers that it refuses */

@@ -1,6 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 
-/** A client as the stores return it. */
+/** Returns a client as the stores return it. */
 export function registeredClient(values: Partial<ClientWithSecrets> = {}): ClientWithSecrets {
   return {
     clientId: 'sc_abcdefghijklmnopqrstuvwx',

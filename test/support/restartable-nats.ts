@@ -11,7 +11,7 @@ import { until } from './until.js';
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
 
-/** A private NATS server with JetStream that keeps its address and data over restarts. */
+/** Private NATS server with JetStream that keeps its address and data over restarts. */
 export class RestartableNats {
   private process: GuardedProcess | undefined;
 
@@ -36,7 +36,7 @@ export class RestartableNats {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves when the server answers. */
+  /** Starts the server again. Resolves when it answers. */
   async restart(): Promise<void> {
     this.process = startGuarded({
       name: 'NATS',

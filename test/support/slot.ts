@@ -3,7 +3,7 @@ import { NATS_ACCOUNTS } from '#local/servers/nats.js';
 import type { TestServices } from './test-services.js';
 
 const CURSOR = 'oauth-test:slot';
-// The slots of a killed run expire after this many seconds.
+// Seconds after which the slots of a killed run expire.
 const LEASE = 3_600;
 
 /** A logical database of Redis, and the NATS account with the same number. */
@@ -75,7 +75,7 @@ function redisUrl(url: string, number: number): string {
   return changed.href;
 }
 
-/** Only our private server has these accounts: suites on another server share subjects. */
+/** Only our private server has these accounts, so suites on another server share subjects. */
 function natsUrl(url: string, number: number): string {
   const changed = new URL(url);
   if (changed.username !== 'account0') return url;

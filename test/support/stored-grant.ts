@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { FIELD, STATUS } from '#grants/grant-hash.js';
 
-/** The hash of a grant with full names. */
+/** Hash of a grant in Redis, with full field names. */
 export interface StoredGrant extends Partial<Record<keyof typeof FIELD, string>> {
   readonly status?: keyof typeof STATUS;
   readonly [other: string]: string | undefined;
 }
 
-/** Empty if Redis lacks the grant. */
+/** Returns the stored grant; empty if Redis lacks it. */
 export async function storedGrant(redis: Redis, id: string): Promise<StoredGrant> {
   return withFullNames(await redis.hgetall(`grant:${id}`));
 }

@@ -27,7 +27,7 @@ async function templateDatabase(services: TestServices): Promise<string> {
     await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount) return;
-    // Renamed at the end, so that a partially migrated database is never copied.
+    // The draft is renamed at the end, so that a partially migrated database is never copied.
     const draft = `${name}_draft`;
     await createDatabase(admin, draft);
     await migrate(withDatabaseName(services.databaseUrl, draft));

@@ -7,7 +7,7 @@ import { lastLines } from '#local/servers/started-service.js';
 
 /** Packages that only tests use, with a separate package.json and lock file. */
 export class TestPackages {
-  /** One folder per state of the lock file, inside the repository, whose packages the code can also import. */
+  /** Folder for this version of the lock file. It is inside the repository, whose packages the code can also import. */
   readonly folder: string;
 
   /** @param manifests folder of package.json and package-lock.json */
@@ -17,7 +17,7 @@ export class TestPackages {
     this.folder = resolve('.local', basename(manifests), state);
   }
 
-  /** Suites may install concurrently: `npm ci` empties its folder, so each uses a draft. @returns the error, if any */
+  /** Installs into a draft: suites may run concurrently, and `npm ci` empties its folder. @returns the error, if any */
   async install(): Promise<string | undefined> {
     const place = join(this.folder, 'node_modules');
     if (existsSync(place)) return undefined;

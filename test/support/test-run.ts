@@ -18,7 +18,7 @@ export async function startTestServices(): Promise<() => Promise<void>> {
   const run = randomBytes(4).toString('hex');
   publishTestServices({ run, databaseUrl, redisUrl, natsUrl });
   return async () => {
-    // Not necessary for a private server.
+    // The databases of a private server are deleted with its data.
     if (givenDatabase) await dropDatabases(givenDatabase, run);
     await services.stop();
   };

@@ -10,7 +10,7 @@ export async function startTokenProcess() {
   const app = await startApp('token', {
     ...appSettings(services),
     LOG_LEVEL: 'fatal',
-    // The maximum, so that a slow machine causes no refusals.
+    // The maximum, so that a slow machine causes no refused retries.
     RETRY_WINDOW: '3600',
     TOKEN_KEYS,
   });

@@ -6,18 +6,18 @@ export interface Pair {
   readonly refresh_token: string;
 }
 
-/** The fields before the thumbprint: version, key id, handle, kind, generation, expiry and scope mask. */
+/** Bytes before the thumbprint: version, key id, handle, kind, generation, expiry and scope mask. */
 const FIELD_BYTES = 34;
 const KIND_AT = 21;
 const BOUND_FLAG = 0x80;
-/** Lengths of a thumbprint and of the MACs, and where they begin after the fields. */
+/** Offsets after the fields at which parts may begin, and lengths of the thumbprint and MACs. */
 const OFFSETS = [0, 16, 32, 33, 48];
 const PART_BYTES = [16, 29, 30, 32];
 const REST_BYTES = [29, 62];
 
 /**
- * Forgeries of a bound token without a key: its fields, with or without the bound flag, and repeated parts
- * of its thumbprint and MAC.
+ * Returns forgeries of a bound token that need no key: its fields, with or without the bound flag, and repeated
+ * parts of its thumbprint and MAC.
  */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
@@ -35,7 +35,7 @@ export function rearranged(token: string): string[] {
   return [...new Set(forged)].filter((text) => text !== token);
 }
 
-/** Limit of round trips. A broadcast takes half of one. */
+/** Maximum number of round trips. A broadcast takes half of one. */
 const MAX_ROUNDS = 100;
 
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
@@ -45,7 +45,7 @@ export async function statusOfToken(apiUrl: string, accessToken: string): Promis
 }
 
 /**
- * Waits for a refusal before the cache entry expires after 30 s, at most for a number of introspections.
+ * Waits until the token is refused, for at most 100 introspections: less than the 30 s of a cache entry.
  * @returns their number
  */
 export async function becomesRefused(apiUrl: string, accessToken: string): Promise<number> {
@@ -56,7 +56,7 @@ export async function becomesRefused(apiUrl: string, accessToken: string): Promi
   throw new Error(`the token is still accepted after ${MAX_ROUNDS} introspections`);
 }
 
-/** Introspecting an unknown token takes one round trip. 503 means that the token app was unavailable. */
+/** Waits for one round trip, which introspecting an unknown token takes. 503: the token app was unavailable. */
 async function introspectAnother(apiUrl: string): Promise<void> {
   const unknown = `sat_${randomBytes(63).toString('base64url')}`;
   while ((await statusOfToken(apiUrl, unknown)) !== 401) await sleep(50);

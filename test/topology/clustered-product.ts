@@ -11,7 +11,7 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js
 import { freePort } from '#local/servers/free-port.js';
 import type { Installation, User } from './retrying-client.js';
 
-/** More than 100 grants of a user in a day would require consent again. */
+/** Number of users. More than 100 grants of a user in a day would require consent again. */
 const USERS = 10;
 
 export interface BackingUrls {
@@ -26,7 +26,7 @@ export interface ClusteredProduct extends Installation {
   stop(): Promise<void>;
 }
 
-/** @param resources replicas of the resource app; one suffices unless NATS fails */
+/** @param resources number of replicas of the resource app; one suffices unless NATS fails */
 export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
   await migrate(urls.DATABASE_URL);
   const { client, users } = await register(urls.DATABASE_URL);
@@ -34,7 +34,7 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   const origin = (port: number) => `http://localhost:${port}`;
   const shared = {
     LOG_LEVEL: 'fatal',
-    // The maximum, so that a slow machine causes no refusals.
+    // The maximum, so that no code expires on a slow machine.
     CODE_LIFETIME: '600',
     RETRY_WINDOW: '3600',
     AUTH_URL: origin(authorize),

@@ -8,8 +8,8 @@ import { type LostWrites, loseLatestWrites } from './lost-writes.js';
 import { pairOf, type RetryingClient } from './retrying-client.js';
 
 /**
- * Redis replaces a master after 2 s of silence and an election; NATS requests time out after 2 s. A
- * busy machine takes longer.
+ * Time for a fail-over: Redis replaces a master after 2 s of silence and an election, and NATS requests time out
+ * after 2 s, but a busy machine takes longer.
  */
 const RECOVERY_DEADLINE_MS = 60_000;
 
@@ -76,7 +76,7 @@ describe('no user is logged out, no code is redeemed twice and the service recov
     expect(report.delayed).toBeGreaterThan(0);
     expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
     expect(await loaded.replayCodes(report)).toEqual([400]);
-    // It restarts as a replica of its successor.
+    // The master restarts as a replica of its successor.
     await master.start();
   });
 });
@@ -98,19 +98,19 @@ describe('after the loss of a Redis Cluster master and its last writes', () => {
     expect((await application.me(next.access_token)).status).toBe(200);
   });
 
-  it('a code that was not redeemed is refused too, because its use cannot be ruled out', async () => {
+  it('a code that was not redeemed is also refused, because an earlier redemption cannot be ruled out', async () => {
     expect((await application.redeem(lost.unredeemed)).status).toBe(400);
     const { code } = await loaded.authorizeAgain();
     expect((await application.redeem(code)).status).toBe(200);
   });
 
   it('a refresh token that was issued there is accepted', async () => {
-    // Before the access token, whose introspection restores the generation as well.
+    // The refresh comes first, because introspection of the access token would also restore the generation.
     expect((await application.refresh(lost.rotated.refresh_token)).status).toBe(200);
     expect((await application.me(lost.rotated.access_token)).status).toBe(200);
   });
 
-  it('the token app applies a revocation again that was lost there, although its connection never broke', async () => {
+  it('the token app repeats a revocation that was lost there, although its connection never broke', async () => {
     await until(
       'the access token is refused',
       RECOVERY_DEADLINE_MS,

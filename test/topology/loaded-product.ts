@@ -10,16 +10,16 @@ const PAUSE_MS = 40;
 const MAX_FAULTS = 10;
 
 export interface Report {
-  /** With or without retries. */
+  /** Number of successful requests, with or without retries. */
   served: number;
-  /** After a 503. */
+  /** Number of successful requests after a 503. */
   delayed: number;
   /** Milliseconds until the slowest answer. */
   longest: number;
-  /** Such as invalid_grant for a live grant. */
+  /** Unexpected responses, such as invalid_grant for a live grant. */
   faults: string[];
   redeemed: string[];
-  /** Lost in a fail-over: the user authorizes again. */
+  /** Number of codes lost in a fail-over; the user authorizes again. */
   lostCodes: number;
 }
 
@@ -56,7 +56,7 @@ class Load {
     const { code, visit } = await this.connect();
     this.countSuccess(visit);
     const answer = await this.application.redeem(code);
-    // The code may be lost in a fail-over: no grant existed yet.
+    // A code may be lost in a fail-over, because no active grant existed yet.
     const lost =
       answer.status === 400 && (answer.retried || /a server failed|the code has expired/.test(answer.text));
     if (lost) this.report.lostCodes += 1;
@@ -88,7 +88,7 @@ const STEADY_REQUESTS = 100;
 export interface Failure {
   /** @param report of the load so far */
   readonly fail: (report: Readonly<Report>) => Promise<unknown>;
-  /** /readyz must name it before the repair. */
+  /** Dependency that /readyz must name before the repair. */
   readonly missingDependency?: string;
   readonly repair?: () => Promise<unknown>;
   readonly withinMs: number;
@@ -104,7 +104,7 @@ export class LoadedProduct {
     private readonly browsers: readonly UserBrowser[],
   ) {}
 
-  /** @param sessions grants that the load refreshes */
+  /** @param sessions number of grants that the load refreshes */
   static async connect(product: ClusteredProduct, sessions: number): Promise<LoadedProduct> {
     const application = retryingClient(product);
     const browsers = product.users.map((user) => new UserBrowser(product, user));
@@ -137,14 +137,14 @@ export class LoadedProduct {
     return load.report;
   }
 
-  /** @returns the distinct statuses */
+  /** Redeems used codes again. @returns the distinct statuses */
   async replayCodes({ redeemed }: Report): Promise<number[]> {
     const answers = await Promise.all(redeemed.map((code) => this.application.redeem(code)));
     return [...new Set(answers.map(({ status }) => status))];
   }
 }
 
-/** Also resolves when the load has ended early. */
+/** Waits for 100 successful requests. Also resolves when the load has ended early. */
 async function steady({ report }: Load): Promise<void> {
   const target = report.served + STEADY_REQUESTS;
   await until(

@@ -11,20 +11,20 @@ import { pairOf } from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
-/** Longer than the reconciler's interval (5 s), also on a busy machine. */
+/** Longer than the reconciler's interval (5 s), even on a busy machine. */
 const PASS_MS = 8_000;
 
-/** A Redis master failed before it replicated their last change. */
+/** Codes and tokens whose last change a Redis master did not replicate before it failed. */
 export interface LostWrites {
   readonly redeemed: string;
   readonly unredeemed: string;
-  /** From the lost redemption, from the lost refresh, and of the grant whose revocation was lost. */
+  /** Tokens of the lost redemption, of the lost refresh, and of the grant whose revocation was lost. */
   readonly first: Pair;
   readonly rotated: Pair;
   readonly revoked: Pair;
 }
 
-/** Resolves after recovery. */
+/** Kills a master before it replicates its last writes. Resolves after the recovery. */
 export async function loseLatestWrites(
   redis: RedisCluster,
   product: ClusteredProduct,

@@ -86,7 +86,7 @@ export class NatsCluster {
     return most.clients;
   }
 
-  /** Clients of that name on all servers. */
+  /** Returns the number of clients of that name on all servers. */
   async clients(name: string): Promise<number> {
     const counts = await Promise.all(this.nodes.map((node) => clientsOn(node, name)));
     return counts.reduce((sum, count) => sum + count, 0);
@@ -117,7 +117,7 @@ export class NatsCluster {
   }
 }
 
-/** Returns 0 for a server that was killed. */
+/** Returns the number of clients of that name; 0 for a killed server. */
 async function clientsOn({ monitor }: Node, client: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${monitor}/connz`).catch(() => undefined);
   const { connections = [] } = ((await response?.json()) ?? {}) as { connections?: { name?: string }[] };

@@ -18,7 +18,7 @@ const SETTINGS = {
   unix_socket_directories: '',
   wal_level: 'replica',
   max_connections: '100',
-  // Commits need not reach the disk, but must reach the standby.
+  // A commit need not reach the disk, but must reach the standby.
   fsync: 'off',
   full_page_writes: 'off',
   timezone: 'GMT',
@@ -92,13 +92,13 @@ export class PostgresPair {
     return pair;
   }
 
-  /** The standby is first, so that clients must look for the primary. */
+  /** Lists the standby first, so that clients must look for the primary. */
   get url(): string {
     const servers = [this.standby, this.primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
   }
 
-  /** Valid until a server is killed. */
+  /** URL of the primary; valid until a server is killed. */
   get primaryUrl(): string {
     return this.urlOf(this.primary);
   }

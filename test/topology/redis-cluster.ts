@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
-/** The default is 15 s. */
+/** Time after which a silent node counts as failed; the default is 15 s. */
 const NODE_TIMEOUT_MS = 2_000;
 
 /** Three masters with a replica each. */
@@ -25,7 +25,7 @@ export class RedisCluster {
     const password = randomBytes(16).toString('hex');
     const nodes: RedisNode[] = [];
     for (let n = 0; n < 2 * MASTERS; n++) {
-      // The nodes talk to each other at the port 10 000 above.
+      // The nodes talk to each other at the port plus 10 000.
       const port = await freePort(10_000);
       nodes.push(
         new RedisNode(port, folder, password, [
@@ -33,7 +33,7 @@ export class RedisCluster {
           'cluster-enabled yes',
           `cluster-config-file ${port}.nodes`,
           `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
-          // A stopped replica may take over, however long it was stopped.
+          // Lets a stopped replica take over, however long it was stopped.
           'cluster-replica-validity-factor 0',
           'save ""',
           'repl-diskless-sync-delay 0',
@@ -51,13 +51,13 @@ export class RedisCluster {
     return cluster;
   }
 
-  /** Two of the six nodes are enough to find the others. */
+  /** Lists two of the six nodes, which are enough to find the others. */
   get url(): string {
     const [first, , , second] = this.nodes;
     return `redis-cluster://:${this.password}@127.0.0.1:${first?.port},127.0.0.1:${second?.port}`;
   }
 
-  /** Waits until the running nodes agree. */
+  /** Returns the master of a key, once the running nodes agree. */
   async masterOf(key: string): Promise<RedisNode> {
     for (const node of this.nodes) {
       const found = await node
@@ -80,7 +80,7 @@ export class RedisCluster {
     return replica;
   }
 
-  /** A restarted node takes a moment to follow its master. */
+  /** Returns a replica. Waits for a restarted node, which takes a moment to follow its master. */
   async replicaOf({ port }: RedisNode): Promise<RedisNode> {
     let replica: RedisNode | undefined;
     await until(`a replica follows ${port}`, 30_000, async () => {
@@ -145,11 +145,11 @@ export class RedisCluster {
   }
 }
 
-/** Stops a replica that has every write of its master, so that it gets no later ones. */
+/** Stops a replica after it has every write of its master, so that it misses all later writes. */
 export async function isolateReplica(replica: RedisNode, master: RedisNode): Promise<void> {
   await until('the replica is in step', 30_000, () => master.ask(isInStep));
   replica.signal('SIGSTOP');
-  // The replica would later read data already sent. Closing the connection discards the rest.
+  // Closes the connection, because the replica would later read data that was already sent.
   await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
 }
 

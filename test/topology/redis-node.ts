@@ -6,7 +6,7 @@ import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
 
-/** A Redis process that can be killed and restarted. */
+/** Redis process that can be killed and restarted. */
 export class RedisNode {
   private process: GuardedProcess | undefined;
 
@@ -61,7 +61,7 @@ export class RedisNode {
     try {
       return await work(redis);
     } finally {
-      // On a closed connection it would leave a timer that keeps a Jest worker alive.
+      // `disconnect` on a closed connection would leave a timer that keeps a Jest worker alive.
       if (redis.status !== 'end') redis.disconnect();
     }
   }

@@ -13,7 +13,7 @@ export interface User {
 
 export interface Installation {
   readonly authorizeUrl: string;
-  /** One per replica. */
+  /** One URL per replica. */
   readonly tokenUrls: readonly string[];
   readonly resourceUrls: readonly string[];
   readonly client: {
@@ -85,7 +85,7 @@ export class UserBrowser {
     this.url = new OAuthClient(client, client.redirect_uri, () => undefined).authorizationUrl(authorizeUrl);
   }
 
-  /** Logs in and clicks Allow, if necessary. @returns the code */
+  /** Logs in and clicks Allow if necessary. @returns the code */
   async allow(): Promise<string> {
     return codeOf(303, await this.browser.allow(this.url, this.user));
   }

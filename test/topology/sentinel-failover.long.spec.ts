@@ -11,7 +11,7 @@ import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
 
 const MASTER = 'oauth';
-/** The default is 30 s. */
+/** Time after which a silent master counts as failed; the default is 30 s. */
 const DOWN_AFTER_MS = 2_000;
 
 /** A master with a replica, and three Sentinels. */
@@ -87,10 +87,10 @@ function pairs(list: readonly unknown[]): object {
   return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])));
 }
 
-/** An election may be repeated. A Sentinel that did not run for 2 s does nothing for the next 30 s (TILT mode). */
+/** Allows for a repeated election, and for TILT mode: a Sentinel that did not run for 2 s does nothing for 30 s. */
 const RECOVERY_DEADLINE_MS = 120_000;
 
-/** Lost redemptions while the sessions are refreshed. */
+/** Number of lost redemptions while the sessions are refreshed. */
 const LOST_REDEMPTIONS = 5;
 
 let services: Isolated;
@@ -129,7 +129,7 @@ it('no user is logged out and no code is redeemed twice when Sentinels replace t
   expect(report.faults).toEqual([]);
   expect(report.delayed).toBeGreaterThan(0);
   expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
-  // Its redemption is lost, but not the code.
+  // Redis has lost the redemption, but not the code.
   expect((await loaded.application.redeem(code)).status).toBe(400);
   expect(await loaded.replayCodes(report)).toEqual([400]);
 });

@@ -15,7 +15,7 @@ const post = (path: string, fields: Readonly<Record<string, string>>): autocanno
 export class Tokens {
   readonly codes: string[] = [];
   readonly refresh: string[] = [];
-  /** Not yet seen by any API. */
+  /** Access tokens that no API has seen yet. */
   readonly access: string[] = [];
 
   keep(body: string): void {
@@ -55,7 +55,7 @@ export async function tokenCases(
       name: 'refresh',
       url,
       status: 200,
-      // The oldest first: no token is presented while its own successor is under way.
+      // Uses the oldest token, so that concurrent requests refresh different grants.
       next: () => refreshing(tokens.refresh.shift() ?? ''),
       answered: keep,
     },
@@ -80,7 +80,7 @@ export async function tokenCases(
       name: '`par`',
       url,
       status: 201,
-      // Within the limit of a client (par.service.ts).
+      // Stays below the limit of pushed requests per client (par.service.ts).
       most: () => 30_000,
       next: () =>
         post('/api/auth/oauth/par', { response_type: 'code', state: 'bench', ...redirect, ...client }),

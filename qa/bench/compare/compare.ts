@@ -13,7 +13,7 @@ const ROUNDS = 3;
 /** Requests per round: enough for V8 to compile hot code, and few enough that creating their codes takes seconds. */
 const AMOUNT = { warm: 1_500, alone: 300, busy: 3_000 } as const;
 
-/** Medians of the rounds. */
+/** Figures of a route: medians of all rounds. */
 export interface Comparison {
   readonly contestant: string;
   readonly route: Route;
@@ -25,7 +25,7 @@ export interface Comparison {
   readonly unloadedP50: number;
   /** CPU seconds per 1,000 requests, Redis included. */
   readonly cpu: number;
-  /** Main threads of the contestant's processes only. */
+  /** CPU seconds per 1,000 requests of the contestant's main threads only. */
   readonly main: number;
 }
 

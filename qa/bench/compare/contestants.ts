@@ -12,7 +12,7 @@ import type { Product } from '../product.js';
 
 const PEERS = resolve('qa', 'bench', 'peers');
 
-/** Exchanges of a code, by the algorithm of the ID token; null for none. */
+/** Code exchanges with the algorithm of their ID token; null without an ID token. */
 const EXCHANGES = { exchange: null, exchangeRs256: 'RS256', exchangeEs256: 'ES256' } as const;
 export type Exchange = keyof typeof EXCHANGES;
 
@@ -96,7 +96,7 @@ async function startPeer(
   ended.catch(() => undefined);
   await Promise.race([listening, ended]);
   const url = `http://127.0.0.1:${port}`;
-  // A client per algorithm, with the same secret (oidc-provider.mjs).
+  // Each algorithm has its own client; all clients have the same secret (oidc-provider.mjs).
   const clientOf = (exchange: Exchange) => {
     const alg = EXCHANGES[exchange];
     return alg === null ? client : { ...client, client_id: `${client.client_id}-${alg}` };
@@ -143,7 +143,7 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
         idToken: { nonce: 'bench' },
       };
       const pending = EXCHANGES[exchange] === null ? {} : openId;
-      // Fewer per user than the limit of live grants.
+      // Creates fewer grants per user than the limit of live grants.
       const users = await Promise.all(Array.from({ length: Math.ceil(codes / 100) }, () => fixture.user()));
       for (let issued = 0; issued < codes; issued += users.length)
         tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(clientId, user, pending)))));
@@ -204,7 +204,7 @@ function casesOf(
       name: `${name}: refresh`,
       url: urls.token,
       status: 200,
-      // The oldest first: no token is presented while its own successor is under way.
+      // Uses the oldest token, so that concurrent requests refresh different grants.
       next: () => post({ grant_type: 'refresh_token', refresh_token: tokens.refresh.shift() ?? '' }),
       answered: keep,
     },
@@ -225,7 +225,7 @@ function casesOf(
   return { cases, tokens };
 }
 
-/** Tokens of these clients are not refreshed. */
+/** Does not keep the tokens, because no case refreshes them. @throws Error without an ID token */
 function expectIdToken(name: string, body: string): void {
   const { id_token: idToken } = JSON.parse(body) as Record<string, unknown>;
   if (typeof idToken !== 'string') throw new Error(`${name}: an answer without an ID token`);

@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly name: string;
   readonly app: FuzzedApp;
   readonly internal: boolean;
-  /** Statuses of a valid request, without overload. */
+  /** Statuses of a valid request, except under overload. */
   readonly validStatuses: readonly number[];
   /** @param variant its bits select the form of the request */
   readonly build: (actor: Actor, variant: number) => Promise<Draft>;
@@ -58,7 +58,7 @@ function fieldsOf(parameters: Readonly<Record<string, unknown>>): Field[] {
 
 export const bit = (variant: number, n: number): boolean => ((variant >> n) & 1) === 1;
 
-/** Selects by two bits of the variant. */
+/** Selects one of the choices by two bits of the variant. */
 export function choose<T>(variant: number, n: number, choices: readonly [T, ...T[]]): T {
   return choices[((variant >> n) & 3) % choices.length] ?? choices[0];
 }

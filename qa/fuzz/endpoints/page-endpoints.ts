@@ -28,7 +28,7 @@ function query(actor: Actor, variant: number, prompts: readonly [string, ...stri
   return { ...request, ...(prompt !== '' && { prompt }) };
 }
 
-/** RFC 9126. @returns the query that refers to the pushed request */
+/** Pushes an authorization request (RFC 9126). @returns the query that refers to it */
 async function pushed(actor: Actor, variant: number) {
   const client = actor.client(bit(variant, 0));
   const answer = await actor.submit(actor.urls.token + ENDPOINTS.par, {
@@ -39,7 +39,7 @@ async function pushed(actor: Actor, variant: number) {
   return { client_id: client.id, request_uri };
 }
 
-/** The ID token belongs to another session. */
+/** Sends the ID token of another session. */
 async function endSession(actor: Actor, variant: number): Promise<Fields> {
   if (bit(variant, 0)) return { client_id: actor.publicClient.id, state: 'left' };
   const { idToken = '' } = await actor.pair({ isPublic: false, bound: false }, 'share');

@@ -45,7 +45,7 @@ export function authorizationRequest(
   return {
     client_id: id,
     redirect_uri: (bit(variant, 4) && redirectUris[1]) || (redirectUris[0] ?? ''),
-    // Optional for the public client.
+    // `state` is optional for the public client.
     ...((secret !== undefined || bit(variant, 12)) && { state: actor.newSecret('state') }),
     scope: bit(variant, 13)
       ? 'openid profile:read'
@@ -53,7 +53,7 @@ export function authorizationRequest(
     // Any 32 bytes are a valid challenge.
     code_challenge: actor.newSecret('state'),
     code_challenge_method: 'S256',
-    // Required with the scope `openid`.
+    // `response_type` is required with the scope `openid`.
     ...((bit(variant, 7) || bit(variant, 13)) && { response_type: 'code' }),
     ...(bit(variant, 8) && { login_hint: 'ada@example.com', ui_locales: 'de ar', nonce: '1' }),
   };

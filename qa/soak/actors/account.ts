@@ -11,14 +11,14 @@ const MAX_GRANTS = 3;
 /** An application gives up after this many API calls without an answer. */
 const MAX_API_ATTEMPTS = 3;
 const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
-/** Of the grants of applications that may use devices. */
+/** Share of device grants, for applications that may use devices. */
 const DEVICE_SHARE = 1 / 4;
-/** A browser on a slow network. */
+/** Longest delay between a code and its redemption, as of a browser on a slow network. */
 const MAX_REDIRECT_DELAY_MS = 3_000;
 
 export class Account {
   private grants: Grant[] = [];
-  /** By number of the browser's session. */
+  /** `sid` claims by the number of the browser's session. */
   private readonly sids = new Map<number, Set<string>>();
   private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
 
@@ -106,7 +106,7 @@ export class Account {
     return this.browser.authorize(client);
   }
 
-  /** An application with ID tokens must be notified, unless a request failed: its event may be lost. */
+  /** Expects a logout token, unless the application has no ID token or a request failed: its event may be lost. */
   private async logOut(operation: 'log out' | 'log out everywhere'): Promise<void> {
     let logOut: LogOut | undefined;
     const attempts = await this.browser.logOut(operation, (session) => {
@@ -175,7 +175,7 @@ export class Account {
     await this.client.replay(grant, 'refresh token', request, stale.receivedAt);
   }
 
-  /** Two refreshes old, or one refresh and the length of the retry window. */
+  /** Returns the pair before the newest one if the retry window has passed, otherwise the pair before that. */
   private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
     const previous = pairs.at(-2);
     return newest && this.windowHasPassed(newest) && previous ? previous : pairs.at(-3);
@@ -185,7 +185,7 @@ export class Account {
     return this.environment.timeline.now() - receivedAt > this.environment.retryWindow;
   }
 
-  /** A refresh does not shorten the lifetime of older access tokens. */
+  /** Picks one of three pairs, because a refresh does not shorten the lifetime of older access tokens. */
   private recentPair({ pairs }: Grant): TokenPair {
     return this.random.pick(pairs.slice(-3));
   }

@@ -17,10 +17,10 @@ export class CheckedApplication {
     readonly application: Application,
   ) {}
 
-  /** Polls once before the user decides. */
+  /** Requests a device code, and polls once before the user decides. */
   async requestDevice(): Promise<DeviceRequest> {
     const requestedAt = this.environment.timeline.now();
-    // Another address each time: one address has a limit of waiting devices.
+    // Uses a new address each time, because the number of waiting devices per address is limited.
     const address = `10.1.${this.random.between(0, 255)}.${this.random.between(0, 255)}`;
     const request = this.application.deviceRequest(address);
     const { text } = await this.sendUntilAnswered('request a device code', request, [], [200]);
@@ -33,7 +33,7 @@ export class CheckedApplication {
     return { deviceCode: body.device_code, page: body.verification_uri_complete, requestedAt };
   }
 
-  /** @param requests sent concurrently @returns a grant, without tokens if every request failed */
+  /** @param requests number of concurrent requests @returns a grant, without tokens if every request failed */
   async redeem(authorization: Authorization, requests: number): Promise<Grant> {
     const grant = new Grant(authorization.issuedAt);
     const attempts: Attempt[] = [];
@@ -106,7 +106,7 @@ export class CheckedApplication {
     await this.expectRevoked(grant);
   }
 
-  /** If the replay got no answer, the client revokes the grant. */
+  /** Checks that a replay has revoked the grant. If the replay got no answer, the client revokes it. */
   async expectRevoked(grant: Grant): Promise<void> {
     const { newest, revocation } = grant;
     if (!newest || revocation === null) return;

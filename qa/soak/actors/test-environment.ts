@@ -19,7 +19,7 @@ export interface TestEnvironment {
   readonly timeline: Timeline;
   readonly violate: Violate;
   readonly hasEnded: () => boolean;
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly retryWindow: number;
   /** The application that received each grant. */
   readonly owners: Map<Grant, GrantOwner>;
@@ -30,7 +30,7 @@ interface GrantOwner {
   readonly authorization: Authorization;
 }
 
-/** @param pause mean milliseconds between steps, roughly: half to twice as many */
+/** @param pause milliseconds between steps; varies from half to twice this number */
 export async function runActor(
   environment: TestEnvironment,
   random: Random,

@@ -1,5 +1,5 @@
-// Calls tools in order, and prints the authorization URL when the user must allow it. Arguments: server, port of the redirect URI,
-// metadata document of the client, names of tools. Prints a line of JSON for each result.
+// Calls tools in order. Prints the authorization URL when the user must allow access, and a line of JSON for each
+// result. Arguments: server, port of the redirect URI, metadata document of the client, names of tools.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createProvider } from './sdk-provider.mjs';

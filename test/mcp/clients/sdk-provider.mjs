@@ -1,7 +1,7 @@
 // OAuthClientProvider of an unregistered client, and a tool call with the unmodified SDK.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 
-/** @param storage outlives a page */
+/** @param storage keeps its values when the page is left */
 export const createProvider = ({ redirectUrl, clientMetadataUrl, storage, redirect }) => ({
   redirectUrl,
   clientMetadataUrl,

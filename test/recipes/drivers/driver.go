@@ -1,4 +1,4 @@
-// Calls the functions of a recipe in Go, as lines of JSON tell it.
+// Calls the functions of a Go recipe according to lines of JSON.
 package main
 
 import (

@@ -1,4 +1,4 @@
-# Calls the functions of a recipe in Ruby, as lines of JSON tell it.
+# Calls the functions of a Ruby recipe according to lines of JSON.
 require 'json'
 require_relative 'recipe'
 
@@ -8,7 +8,7 @@ rescue StandardError => e
   { error: e.inspect, ended: ended(e) }
 end
 
-# An application may pass on what to_hash returned, whose keys are symbols in new versions, or what it stored as JSON.
+# Tokens may come from to_hash, whose keys are symbols in new versions, or from stored JSON. `disconnect` gets symbols.
 def arguments(told)
   told['call'] == 'disconnect' ? told['args'].map { |tokens| tokens.transform_keys(&:to_sym) } : told['args']
 end

@@ -31,7 +31,7 @@ interface Components {
 
 export interface Exchange {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
   /** Parsed body; undefined without a body. */
   readonly request: unknown;
@@ -57,7 +57,7 @@ export class AnswerChecker {
     addFormats.default(this.ajv);
   }
 
-  /** Ignores undocumented paths and methods. */
+  /** Lists the differences from the description. Ignores undocumented paths and methods. */
   problems({ method, path, request, status, headers, body }: Exchange): string[] {
     const operation = this.operation(method, path);
     if (!operation) return [];
@@ -71,7 +71,7 @@ export class AnswerChecker {
     ].map((problem) => `${where}: ${problem}`);
   }
 
-  /** Undefined if the operation sets none. */
+  /** Returns the fixed Cache-Control; undefined if the operation sets none. */
   cacheControl({ method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>): string | undefined {
     const operation = this.operation(method === 'HEAD' ? 'GET' : method, path);
     return this.fixedCacheControl(operation?.responses[status]);
@@ -166,7 +166,7 @@ export class AnswerChecker {
     return known;
   }
 
-  /** Resolves references. @param strict rejects undeclared fields, which clients must accept */
+  /** Resolves references. @param strict true to reject undeclared fields, which clients must accept */
   private inline(schema: Json, strict: boolean, isWhole = true): Json {
     const { $ref, ...own } = schema;
     if (typeof $ref === 'string') {

@@ -49,7 +49,7 @@ export function checkingAnswers<Configuration>(
 
 function addHook(fastify: FastifyInstance, checker: AnswerChecker, report: AnswerReport): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    // No route has this path, or another configuration serves it.
+    // No route has this path, or only another configuration has one.
     if (request.is404) {
       done(null, payload);
       return;

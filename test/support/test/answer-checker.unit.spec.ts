@@ -35,8 +35,8 @@ const good = {
   body: '{"id":7}',
 };
 
-describe('an answer is compared with its description:', () => {
-  it('an answer that matches has no problem', () => {
+describe('the check of an answer', () => {
+  it('accepts an answer that matches its description', () => {
     expect(checker.problems(good)).toEqual([]);
     expect(checker.problems({ ...good, status: 404, body: '' })).toEqual([
       'thing 404: the header etag is not described',
@@ -44,24 +44,28 @@ describe('an answer is compared with its description:', () => {
   });
 
   it.each([
-    ['a status', { status: 201 }, 'thing 201: the status is not described'],
+    ['an undescribed status', { status: 201 }, 'thing 201: the status is not described'],
     ['a field that the schema lacks', { body: '{"id":7,"more":1}' }, 'must NOT have unevaluated properties'],
     ['a missing field', { body: '{}' }, "must have required property 'id'"],
     ['a value of another type', { body: '{"id":"7"}' }, 'must be integer'],
     ['a missing header', { headers: { 'content-type': 'application/json' } }, 'the header etag is missing'],
-    ['a header', { headers: { ...good.headers, location: '/' } }, 'the header location is not described'],
     [
-      'a media type',
+      'an undescribed header',
+      { headers: { ...good.headers, location: '/' } },
+      'the header location is not described',
+    ],
+    [
+      'an undescribed media type',
       { headers: { ...good.headers, 'content-type': 'text/html' } },
       'the media type text/html',
     ],
-    ['no body', { body: '' }, 'the body is missing'],
-  ])('%s', (_what, change, problem) => {
+    ['a missing body', { body: '' }, 'the body is missing'],
+  ])('reports %s', (_what, change, problem) => {
     expect(checker.problems({ ...good, ...change })).toEqual([expect.stringContaining(problem)]);
   });
 });
 
-it('the description has every parameter that an authorization request is checked for', () => {
+it('the description has every parameter that the checks of an authorization request read', () => {
   const read = new Set<string>();
   const valid: Record<string, string> = {
     redirect_uri: 'https://app.example.com/callback',
@@ -82,7 +86,7 @@ it('the description has every parameter that an authorization request is checked
     requireState: true,
   };
   checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
-  // The client is found, and a pushed request resolved, before these checks.
+  // These two parameters are read before the checks, to find the client and the pushed request.
   const described = Object.keys(AUTHORIZATION_PARAMETERS);
   expect(described.filter((name) => name !== 'client_id' && name !== 'request_uri').sort()).toEqual(
     [...read].sort(),

@@ -42,7 +42,7 @@ describe('isolate', () => {
     await Promise.all([a.close(), b.close()]);
   });
 
-  it('leaves nothing behind when it is closed', async () => {
+  it('deletes everything when it is closed', async () => {
     const closed = await isolate();
     const client = new Redis(closed.redisUrl);
     await client.set('key', 'value');
