@@ -6,7 +6,7 @@ import * as oauth from 'openid-client';
 
 const PATIENCE_MS = 5 * 60_000;
 
-/** Over SSH, the browser would open on the display of the remote machine. */
+/** Returns false over SSH, because the browser would open on the remote machine. */
 export function hasBrowser({ env, platform } = process) {
   if (env.SSH_CONNECTION || env.SSH_TTY) return false;
   return platform !== 'linux' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY);
@@ -50,7 +50,7 @@ export async function logInHere(server, scope, show) {
   }
 }
 
-/** Ignores other requests: any program and any web page can send them. */
+/** Ignores other requests, because any program and any web page can send them. */
 function waitForCallback(listener, redirectUri, state) {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(
@@ -62,21 +62,21 @@ function waitForCallback(listener, redirectUri, state) {
       if (callback.pathname !== '/callback' || callback.searchParams.get('state') !== state)
         return response.writeHead(404).end();
       clearTimeout(limit);
-      // No connection stays open, so that the process can end.
+      // Closes the connection, so that the process can end.
       const headers = { 'Content-Type': 'text/plain', Connection: 'close' };
       return resolve({ callback, answer: (text) => response.writeHead(200, headers).end(text) });
     });
   });
 }
 
-/** The address is an argument, never a part of a shell's command line. */
+/** Passes the URL as an argument, never in the command line of a shell. */
 function openBrowser(url) {
   const [command, ...args] = {
     darwin: ['open'],
     win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   }[process.platform] ?? ['xdg-open'];
   const browser = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
-  // The user has the address.
+  // Ignores errors, because the user can also open the URL.
   browser.on('error', () => undefined);
   browser.unref();
 }

@@ -1,4 +1,4 @@
-// The login of the user: its tokens, their refresh and their end.
+// Stores, refreshes and revokes the tokens of the user.
 import * as oauth from 'openid-client';
 import { openStore } from './store.js';
 
@@ -14,13 +14,13 @@ const sessionOf = ({ access_token, refresh_token, expires_in }) => ({
   expires_at: Date.now() + expires_in * 1000,
 });
 
-/** Replaces an earlier login. @returns the place of the tokens, for a message */
+/** Stores new tokens and revokes earlier ones. @returns the place of the tokens, for a message */
 export async function start(server, tokens) {
   const store = storeOf(server);
   return store.locked(async () => {
     const earlier = await store.read();
     const place = await store.write(sessionOf(tokens));
-    // The new login works without it.
+    // Ignores errors, because the new login works without the revocation.
     if (earlier) await oauth.tokenRevocation(server, earlier.refresh_token).catch(() => undefined);
     return place;
   });
@@ -29,7 +29,7 @@ export async function start(server, tokens) {
 /**
  * Requests JSON from the API for the user.
  *
- * @throws NotLoggedInError also if the access has been revoked
+ * @throws NotLoggedInError even if the user was logged in, but access has been revoked
  */
 export async function useToken(server, url) {
   const token = await accessToken(server);
@@ -49,10 +49,10 @@ export async function end(server) {
 }
 
 /**
- * The access token, refreshed if it is about to expire. A refresh token is used once: of processes that run at the same time, one
- * refreshes, and the others wait for its tokens.
+ * Returns the access token, and refreshes it if it is about to expire. A refresh token is used once: one of several concurrent
+ * processes refreshes, and the others wait for its tokens.
  *
- * @param refused an access token that the API did not accept
+ * @param refused access token that the API has rejected
  */
 async function accessToken(server, refused) {
   const store = storeOf(server);

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const SERVICE = 'scheduling-cli';
 const FOLDER = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), SERVICE);
-/** Longer than the requests that are sent with the lock. */
+/** Longer than any request that is sent while the lock is held. */
 const STALE_LOCK_MS = 60_000;
-/** The keychain may ask the user to unlock it. */
+/** Long, because the keychain may ask the user to unlock it. */
 const KEYCHAIN_TIMEOUT_MS = 60_000;
 
 /** @param issuer tokens of one issuer are never sent to another */
@@ -32,7 +32,7 @@ export function openStore(issuer) {
         await rm(file, { force: true });
         return "the system's keychain";
       }
-      // Readers see the old file or the new one, never a part.
+      // The rename is atomic: readers see the old file or the new one, never a part.
       await writeFile(`${file}.new`, secret, { mode: 0o600 });
       await rename(`${file}.new`, file);
       return file;
@@ -58,7 +58,7 @@ export function openStore(issuer) {
   return store;
 }
 
-/** Waits until this process has created the file. A process that was killed leaves its lock, which becomes stale. */
+/** Waits until this process has created the file. A killed process leaves its lock, which becomes stale. */
 async function take(lock) {
   for (;;) {
     try {
@@ -72,7 +72,7 @@ async function take(lock) {
   }
 }
 
-/** The commands of each system. Tokens go through pipes: every user of the machine can read the arguments of a command. */
+/** Commands by system. Tokens go through pipes, because every user of the machine can read the arguments of a command. */
 const KEYCHAINS = {
   linux: (account) => {
     const attributes = ['service', SERVICE, 'account', account];
@@ -100,7 +100,7 @@ const KEYCHAINS = {
   },
 };
 
-/** @returns what the command printed; undefined if it failed, or does not exist */
+/** @returns the output of the command; undefined if it failed or does not exist */
 async function run(command, args, input = '') {
   try {
     const child = spawn(command, args, {

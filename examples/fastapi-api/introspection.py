@@ -54,7 +54,7 @@ class Introspector:
         # RFC 9449 6: a bound token is not a bearer token, and this API does not check proofs.
         if fields["active"] is not True or "cnf" in fields:
             return None
-        # RFC 9700 2.3: a token for other APIs is not for this one. Without `aud` it is for all.
+        # RFC 9700 2.3: rejects a token for other APIs. A token without `aud` is for all APIs.
         if "aud" in fields and self._api_url not in fields["aud"]:
             return None
         return Token(
@@ -73,7 +73,7 @@ class TokenCache:
         self._seconds = seconds
         self._entries: OrderedDict[str, tuple[Token, float]] = OrderedDict()
         self.evictions = 0
-        # Whether entries may be used now. The revocation feed replaces this.
+        # True if entries may be used now. The revocation feed replaces this function.
         self.is_trusted = lambda: True
 
     def get(self, token: str) -> Token | None:

@@ -57,7 +57,7 @@ async def book(booking: Booking, token: Token = Depends(token_with("bookings:wri
 
 async def main() -> None:
     settings = os.environ
-    # Without the feed, this is how long a revoked token is still accepted.
+    # Without the feed, a revoked token is accepted until its cache entry expires.
     cache = TokenCache(float(settings.get("CACHE_SECONDS", "30")))
     credentials = (settings["RESOURCE_SERVER_ID"], settings["RESOURCE_SERVER_SECRET"])
     async with httpx.AsyncClient(auth=credentials, timeout=2) as http:

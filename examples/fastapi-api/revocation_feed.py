@@ -15,7 +15,7 @@ from introspection import TokenCache
 ECHO_EVERY_SECONDS = 1
 TRUST_SECONDS = 5
 
-# For each broadcast: the field of its JSON, and the field of the tokens to evict.
+# Subject of a broadcast: field of its JSON, and field of the tokens to evict.
 EVICTIONS = {
     "oauth.grant.revoked": ("grant_id", "grant_id"),
     "oauth.client.changed": ("client_id", "client_id"),
@@ -70,7 +70,7 @@ class RevocationFeed:
 
     async def _ping(self, writer: asyncio.StreamWriter) -> None:
         while True:
-            # One at a time, so that a PONG is never taken for the answer to a later ping.
+            # Sends one ping at a time, so that a PONG never counts as the answer to a later ping.
             if self._pinged_at <= self._echoed_at:
                 self._pinged_at = time.time()
                 writer.write(b"PING\r\n")
@@ -92,7 +92,7 @@ class RevocationFeed:
             self._unreadable = False
             self._echoed_at = self._pinged_at
         elif verb == "-ERR":
-            # A refused login, or a subscription that is not permitted: without it the cache must not be trusted.
+            # NATS refused the login or a subscription. Without both, the cache must not be trusted.
             raise ValueError(line.strip())
 
     def _evict(self, subject: str, payload: bytes) -> None:
@@ -100,5 +100,5 @@ class RevocationFeed:
         try:
             self._cache.evict(field, str(json.loads(payload)[source]))
         except (ValueError, KeyError, TypeError):
-            # Any entry may be stale.
+            # After an unreadable broadcast, any entry may be stale.
             self._unreadable = True

@@ -26,12 +26,12 @@ type Token struct {
 	Key      json.RawMessage `json:"cnf"`
 }
 
-// RFC 9700 2.3: a token for other APIs is not for this one. Without an audience it is for all.
+// isFor reports whether the token is for this API (RFC 9700 2.3). A token without an audience is for all APIs.
 func (t *Token) isFor(api string) bool {
 	return t.Audience == nil || contains(t.Audience, api)
 }
 
-// HasScope reports whether the user allowed the scope.
+// HasScope reports whether the user granted the scope.
 func (t *Token) HasScope(wanted string) bool {
 	return contains(strings.Fields(t.Scope), wanted)
 }
@@ -45,7 +45,7 @@ func contains(all []string, wanted string) bool {
 	return false
 }
 
-// Introspector asks the authorization service about tokens (RFC 7662) and caches the answers.
+// Introspector introspects tokens at the authorization service (RFC 7662) and caches the answers.
 type Introspector struct {
 	Client     *http.Client // has a timeout
 	URL        string

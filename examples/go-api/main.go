@@ -15,7 +15,7 @@ import (
 const realm = `Bearer realm="bookings"`
 
 func main() {
-	// Without the feed, this is how long a revoked token is still accepted.
+	// Without the feed, a revoked token is accepted until its cache entry expires.
 	lifetime, err := time.ParseDuration(setting("CACHE_SECONDS", "30") + "s")
 	if err != nil {
 		log.Fatal(err)
@@ -48,7 +48,7 @@ func setting(name, ifAbsent string) string {
 
 type handler func(http.ResponseWriter, *http.Request, *Token)
 
-// The guard: admits requests whose access token has the scope (RFC 6750 3.1).
+// guard admits requests whose access token has the scope (RFC 6750 3.1).
 func guard(introspector *Introspector, scope string, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

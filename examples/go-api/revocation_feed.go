@@ -18,7 +18,7 @@ const (
 // The broadcasts of the authorization service that make cached tokens stale.
 var broadcasts = []string{"oauth.grant.revoked", "oauth.client.changed", "oauth.user.changed"}
 
-// The content of a broadcast: one of these.
+// stale is the content of a broadcast, which has one of these fields.
 type stale struct {
 	GrantID  string      `json:"grant_id"`
 	ClientID string      `json:"client_id"`
@@ -58,7 +58,7 @@ func Follow(natsURL string, cache *TokenCache) error {
 	}
 	go func() {
 		for ; ; time.Sleep(echoEvery) {
-			// Without Go's monotonic clock, which stops while the machine is suspended.
+			// Round removes Go's monotonic clock, which stops while the machine is suspended.
 			sentAt := time.Now().Round(0)
 			// Sends a ping. The answer comes after every broadcast that the server sent before.
 			if err := connection.FlushTimeout(trustFor); err != nil {
@@ -94,7 +94,7 @@ func (f *RevocationFeed) echoed(sentAt time.Time, reconnects uint64) {
 func (f *RevocationFeed) evict(message *nats.Msg) {
 	var what stale
 	if err := json.Unmarshal(message.Data, &what); err != nil || what == (stale{}) {
-		// Any entry may be stale.
+		// After an unreadable broadcast, any entry may be stale.
 		f.mutex.Lock()
 		f.unreadable = true
 		f.mutex.Unlock()
@@ -110,7 +110,7 @@ func (f *RevocationFeed) onError(_ *nats.Conn, _ *nats.Subscription, err error) 
 	// A slow consumer has lost broadcasts.
 	f.cache.Clear()
 	if !errors.Is(err, nats.ErrSlowConsumer) {
-		// Such as a subscription that is not permitted: the cache stays unused until a restart.
+		// After an error such as a forbidden subscription, the cache stays unused until a restart.
 		f.mutex.Lock()
 		f.failed = true
 		f.mutex.Unlock()

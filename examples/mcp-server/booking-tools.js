@@ -1,10 +1,10 @@
-// The tools: bookings of the user who gave the token.
+// Tools for the bookings of the user who granted the token.
 import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 const bookings = new Map();
 
-/** A server for one request. */
+/** Creates a server for one request. */
 export function bookingTools() {
   const server = new McpServer({ name: 'bookings', version: '1.0.0' });
 

@@ -17,10 +17,10 @@ export function introspection({ endpoint, id, secret, audience }) {
         body: new URLSearchParams({ token }),
         signal: AbortSignal.timeout(2000),
       });
-      // Answered with 500: a token that cannot be checked is never let through.
+      // The server answers with 500: a token that cannot be checked is never accepted.
       if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
       const found = await response.json();
-      // A token for another server, for every server, or bound to a key is refused (RFC 8707, RFC 9449).
+      // Refuses a token for another server, for every server, or bound to a key (RFC 8707, RFC 9449).
       if (found.active !== true || found.cnf || !found.aud?.includes(audience))
         throw new OAuthError(OAuthErrorCode.InvalidToken, 'The access token is not valid for this server');
       return {

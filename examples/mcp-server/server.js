@@ -1,4 +1,4 @@
-// An MCP server (streamable HTTP) whose tools act for a user who has allowed it.
+// An MCP server (streamable HTTP) whose tools act for a user who has granted access.
 import {
   createMcpExpressApp,
   getOAuthProtectedResourceMetadataUrl,
@@ -31,7 +31,7 @@ const issuerMetadata = await fetch(`${ISSUER}/.well-known/oauth-authorization-se
   found.json(),
 );
 
-// Without a token, a client learns here where to get one, and for which scopes (RFC 9728, RFC 6750).
+// A request without a token gets a challenge, which has the metadata URL and these scopes (RFC 9728, RFC 6750).
 const scopes = ['bookings:read'];
 const authenticate = requireBearerAuth({
   verifier: introspection({
@@ -49,7 +49,7 @@ app.use(
   mcpAuthMetadataRouter({ oauthMetadata: issuerMetadata, resourceServerUrl: url, scopesSupported: scopes }),
 );
 const mcp = toNodeHandler(createMcpHandler(bookingTools));
-// Clients in a browser read the challenge too.
+// Exposes the challenge to clients in a browser.
 app.all(url.pathname, cors({ exposedHeaders: ['WWW-Authenticate'] }), authenticate, (req, res) =>
   mcp(req, res, req.body),
 );

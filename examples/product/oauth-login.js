@@ -1,4 +1,4 @@
-// The product's side of the signed-JWT login: identifies the user to the authorization service (docs/login.md).
+// Implements the product's side of the signed-JWT login, which identifies the user to the service (docs/login.md).
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import {
@@ -14,7 +14,7 @@ import { logIn, loginForm, page, text } from './site.js';
 /** `router` serves the signed-JWT login; `logOut` ends a session. `authUrl` is the authorization service, `siteUrl` the product. */
 export async function oauthLogin({ authUrl, siteUrl }) {
   const router = express.Router();
-  // A new key at each start, published below. In production the key comes from a secret store (docs/login.md#set-it-up).
+  // Makes a new key at each start. In production the key comes from a secret store (docs/login.md#set-it-up).
   const { privateKey, publicKey } = await generateKeyPair('Ed25519');
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);
@@ -56,7 +56,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
       name: user.name,
       zoneinfo: user.timeZone,
     });
-    // A form, because an assertion in a URL would be stored in histories and logs.
+    // Sends a form, because an assertion in a URL would be stored in histories and logs.
     return res.set('Cache-Control', 'no-store').send(
       page(
         'One moment',

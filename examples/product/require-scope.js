@@ -1,4 +1,4 @@
-// The guard of an API without NestJS: RFC 7662 introspection over HTTP (docs/introspection-http.md).
+// Guards an API without NestJS by RFC 7662 introspection over HTTP (docs/introspection-http.md).
 
 /** Admits requests whose access token has the scope. */
 export function requireScope(scope, { introspectionUrl, id, secret, apiUrl }) {

@@ -30,12 +30,12 @@ export async function logIn(req) {
     req.session.regenerate((error) => (error ? reject(error) : resolve())),
   );
   const loggedInAt = Math.floor(Date.now() / 1000);
-  // The id in the cookie is secret.
+  // A second id for the authorization service, because the id in the cookie is secret.
   Object.assign(req.session, { userId: user.id, publicId: randomUUID(), loggedInAt });
   return null;
 }
 
-/** The product's site; `connectedApps` is the URL of the page of connected applications, `onLogOut` receives the ended session. */
+/** Creates the site. `connectedApps` is the URL of the page of connected applications; `onLogOut` receives the ended session. */
 export function createSite({ connectedApps, onLogOut }) {
   const site = express();
   const cookie = { httpOnly: true, sameSite: 'lax' };
@@ -73,7 +73,7 @@ export function createSite({ connectedApps, onLogOut }) {
   site.post('/logout', (req, res) => {
     const { userId: sub, publicId: sid } = req.session;
     req.session.destroy(() => res.redirect('/login'));
-    // In production: from a queue that retries until it succeeds.
+    // In production, send it from a queue that retries until it succeeds.
     if (sub) onLogOut({ sub, sid }).catch(({ message }) => console.error(message));
   });
   return site;

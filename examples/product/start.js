@@ -44,7 +44,7 @@ function startApis() {
     NOTES_URL,
   );
 
-  // NestJS with the introspection package; it needs NATS, and no account.
+  // The bookings API uses NestJS and the introspection package, which needs NATS but no account.
   const { BOOKINGS_API = fileURLToPath(new URL('../bookings-api/dist/main.js', import.meta.url)) } =
     process.env;
   if (!existsSync(BOOKINGS_API)) {

@@ -6,7 +6,7 @@ export const users = JSON.parse(readFileSync(new URL('users.json', import.meta.u
 
 export const findUser = (id) => users.find((user) => user.id === id);
 
-/** The user, or undefined for an unknown e-mail address or a wrong password. */
+/** Returns the user, or undefined for an unknown e-mail address or a wrong password. */
 export async function checkPassword(email, password) {
   const user = users.find((one) => one.email === email);
   return user && (await verify(String(password), user.passwordHash)) ? user : undefined;

@@ -27,7 +27,7 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
   const but = (outcomes: readonly [string, string][], expected: string): string[] =>
     outcomes.filter(([, outcome]) => outcome !== expected).map(([object]) => object);
 
-  it('is unchanged the second time, except for selectors that kubectl always sends', async () => {
+  it('is unchanged the second time, except for the selectors that kubectl always sends', async () => {
     await withCopy(async (folder) => {
       const first = await apply(folder);
       expect(first.length).toBeGreaterThan(30);

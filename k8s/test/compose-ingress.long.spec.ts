@@ -20,7 +20,7 @@ const CONSOLE: Configuration = {
   hosts: { 8444: 'console.localhost' },
   apps: ['console:3004'],
 };
-/** Nothing listens there. */
+/** Address at which nothing listens. */
 const NOBODY = '127.0.0.1:9';
 /** Header with the client address of a request to the ingress of `tightComposeIngress`. */
 const FROM = 'x-from';
@@ -86,7 +86,7 @@ describe('the ingress of docker-compose.yml, without apps', () => {
   });
   afterEach(() => ingress?.stop());
 
-  it.each(URLS)('limits requests to %s per network, as the login does: an IPv6 /64', async (url) => {
+  it.each(URLS)('limits requests to %s by network as the login does, with an IPv6 /64 as one network', async (url) => {
     const seen = new Map<string, number>();
     for (const address of ADDRESSES) {
       const network = addressNetwork(address);
@@ -97,7 +97,7 @@ describe('the ingress of docker-compose.yml, without apps', () => {
     }
   });
 
-  it('logs how and at which app each request ended, without the query of a request that no app received', async () => {
+  it('logs the app and status of each request, but not the query of a request that no app received', async () => {
     const query = 'state=typed-1&login_hint=typed-2&request_uri=typed-3&access_token=typed-4';
     for (const url of URLS)
       for (let n = 0; n < 4; n += 1) await ingress.ask(`${url}?${query}`, { headers: { referer: query } });

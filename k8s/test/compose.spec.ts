@@ -112,7 +112,7 @@ describe('docker-compose.yml', () => {
     for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
   });
 
-  it('starts the console with its profile only, and with a login only', async () => {
+  it('starts the console only with its profile and with a login', async () => {
     for (const [name, { profiles }] of Object.entries(services))
       expect([name, profiles]).toEqual([
         name,
@@ -183,8 +183,8 @@ describe('docker-compose.yml', () => {
   it.each(APPS)('checks %s by its own /readyz, and gives it time to finish its requests', (app) => {
     const { INTERNAL_PORT } = new SHAPES[app]();
     expect(service(app).healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${INTERNAL_PORT}/readyz`);
-    // 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for those over NATS, and
-    // some to close connections.
+    // Covers 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for requests over NATS, and
+    // time to close connections.
     expect(Number(/^(\d+)s$/.exec(service(app).stop_grace_period ?? '')?.[1])).toBeGreaterThanOrEqual(15);
   });
 
@@ -223,7 +223,7 @@ describe('docker-compose.yml', () => {
       expect([name, service(name).healthcheck]).not.toContain(undefined);
   });
 
-  it('makes Redis persistent, and lets it never evict a grant', async () => {
+  it('makes Redis persistent, and never lets it evict a grant', async () => {
     const text = await readFile(join(ROOT, 'k8s/overlays/local/redis/redis.conf'), 'utf8');
     expect(text.split('\n')).toEqual(
       expect.arrayContaining(['appendonly yes', 'appendfsync everysec', 'maxmemory-policy noeviction']),

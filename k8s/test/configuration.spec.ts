@@ -57,7 +57,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       .filter(({ image }) => image?.includes('scheduling-oauth'));
   });
 
-  /** The environment as the kubelet builds it. Throws for a missing key. */
+  /** Builds the environment as the kubelet does. @throws Error for a missing key */
   function environmentOf({ env = [] }: V1Container): Record<string, string> {
     return Object.fromEntries(
       env.map(({ name, value, valueFrom }) => {
@@ -94,7 +94,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 
   it.each(APPS_OF[overlay])('let %s trust only proxies in private networks', (app) => {
-    // With the proxy's address for every user, one attacker who guesses passwords would lock out all users.
+    // If every user had the proxy's address, one attacker who guesses passwords would lock out all users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
     for (const range of ranges?.split(',') ?? [])

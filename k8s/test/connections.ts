@@ -28,7 +28,7 @@ export function podsOf(manifests: readonly Manifest[]): Peer[] {
   }));
 }
 
-/** Checks egress and ingress policies. A pod that no policy selects, and any other peer, allows everything. */
+/** Checks egress and ingress policies. Pods that no policy selects, and peers that are not pods, allow everything. */
 export function passes(
   manifests: readonly Manifest[],
   from: Peer,
@@ -44,7 +44,7 @@ export function passes(
   );
 }
 
-/** Unknown parts appear as they are in the manifest. */
+/** Writes each rule as a text. Unknown parts appear as they are in the manifest. */
 export function spelledRules(manifests: readonly Manifest[]): string[] {
   return all(manifests, 'NetworkPolicy').flatMap(({ metadata, spec }) => {
     const rules = [

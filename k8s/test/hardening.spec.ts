@@ -140,7 +140,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
       expect(wait).toBeGreaterThanOrEqual(5);
       // A request may take 10 s to arrive (docs/configuration.md, Limits).
       expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
-      // Otherwise each deployment would undo the autoscaler's decision.
+      // With a number, each deployment would undo the autoscaler's decision.
       expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
     },
   );
@@ -158,7 +158,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
   });
 
-  it('keeps a replica of the console during a node drain, and has it behind a separate controller', () => {
+  it('keeps a replica of the console during a node drain, and puts it behind a separate controller', () => {
     const names = all(manifests, 'Deployment').map(({ metadata }) => metadata?.name);
     expect(names.includes('console')).toBe(overlay === 'local');
     if (overlay !== 'local') return;
@@ -177,7 +177,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   it.each(APPS_OF[overlay])('spreads %s over zones, and over nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
       find(manifests, 'Deployment', app).spec?.template.spec ?? {};
-    // Only one: with several constraints the scheduler ignores nodes that lack the label of any of them.
+    // There must be only one: with several, the scheduler ignores nodes that lack the label of any constraint.
     expect(topologySpreadConstraints).toEqual([
       expect.objectContaining({
         maxSkew: 1,

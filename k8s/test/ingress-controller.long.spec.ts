@@ -10,7 +10,7 @@ import { ROOT } from './settings.js';
 
 const HOSTS = { auth: '/auth/login', base: '/api/auth/oauth/token', api: '/v2/me' };
 
-/** Data of the controller's ConfigMap in docs/deploy.md. */
+/** Returns the data of the controller's ConfigMap in docs/deploy.md. */
 async function documentedSettings(): Promise<ControllerSettings> {
   const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8');
   const part = page.split('\n### The ingress controller\n')[1]?.split('\n## ')[0] ?? '';

@@ -39,7 +39,7 @@ describe('the ingress', () => {
         AUTH_URL,
         BASE_URL,
         API_URL,
-        // Only the proxy, as in the cluster.
+        // Trusts only the proxy, as in the cluster.
         TRUSTED_PROXIES: '127.0.0.1',
         DATABASE_URL: services.databaseUrl,
         REDIS_URL: services.redisUrl,
@@ -122,7 +122,7 @@ describe('the ingress', () => {
     expect(refreshed.status).toBe(200);
   });
 
-  /** The sixth of one address and name is refused with 429. */
+  /** Fails to log in. The sixth attempt of one address and name is refused with 429. */
   async function failedLogin(
     name: string,
     spoofed: string,

@@ -11,11 +11,11 @@ export type ControllerSettings = Readonly<
   Partial<Record<'log-format' | 'error-log-level' | 'http-snippets', string>>
 >;
 
-/** The controller's default. */
+/** The controller's default log format. */
 const LOG_FORMAT =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 
-/** Generates the configuration of the NGINX Ingress Controller of nginx.org. Throws for an unknown annotation. */
+/** Generates the configuration of the NGINX Ingress Controller of nginx.org. @throws Error for an unknown annotation */
 function nginxConfiguration(
   ingresses: readonly V1Ingress[],
   place: Place,

@@ -20,7 +20,7 @@ import { ROOT } from './settings.js';
 const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
 const USERS = ['authorize', 'token', 'resource', 'console', 'operator', 'product', 'migrate', 'bookings'];
 
-/** NATS of a development installation, with the document's user. */
+/** Starts NATS as in a development installation, with the user in the document. */
 async function startDocumented(): Promise<BackingService> {
   const [user = ''] =
     /^ {4}\{\n {6}user: bookings\n.*?^ {4}\}\n/ms.exec(await text('docs/introspection.md')) ?? [];

@@ -40,7 +40,7 @@ const APPS = {
   resource: [3003, 9003],
   console: [3004, 9004],
 } as const;
-/** Only operators reach the console. */
+/** The controller that only operators reach. */
 const INTERNAL_INGRESS: Peer = { ...INGRESS, name: 'internal ingress', namespace: 'nginx-internal' };
 
 /** The connections in the diagram of ARCHITECTURE.md. */
@@ -70,7 +70,7 @@ const ARROWS = [
   'token → redis',
 ];
 
-/** With the component `console`, which the local overlay has. */
+/** Connections with the component `console`, which the local overlay has. */
 const CONSOLE_ARROWS = [
   'console → a public IPv6 address',
   'console → a public address',
@@ -96,7 +96,7 @@ const COMMON = [
   'dns to namespace kube-system, k8s-app=kube-dns: UDP 53, TCP 53',
   'to-clients to 0.0.0.0/0 except 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16 or 2000::/3: TCP 443',
 ];
-/** Every rule, so that a rule for an unexpected peer or port fails the test. */
+/** Lists every rule, so that a rule for an unexpected peer or port fails the test. */
 const RULES: Record<(typeof OVERLAYS)[number], string[]> = {
   local: [
     ...COMMON,

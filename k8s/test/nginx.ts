@@ -40,7 +40,7 @@ function ask(url: URL, port: number, ca: Buffer, { headers = {}, ...asking }: As
   );
 }
 
-/** Bypasses the ingress, from another local address. */
+/** Sends a request directly to an app from another local address, without the ingress. */
 export function askDirectly(to: Asking & Target): Promise<Answer> {
   const headers = { ...lengthOf(to.body), ...to.headers };
   return answerTo(httpRequest({ ...optionsOf(to), headers }), to.body);
@@ -137,7 +137,7 @@ function reach(port: number): Promise<void> {
   });
 }
 
-/** nginx writes log lines after its answers. */
+/** Waits for log lines, because nginx writes them after its answers. */
 export async function lines(ingress: Ingress, atLeast: number): Promise<string[]> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
     const all = (await ingress.logs()).split('\n').filter(Boolean);

@@ -335,7 +335,7 @@ describe('a development installation', () => {
         const others = EVENTS.filter((event) => !RECORDS[user].includes(event));
         const replies = [...targets, '$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ...others];
         for (const reply of replies) nats.publish(subject, 'x', { reply });
-        // Also with the credential for the product's messages.
+        // The app's other user, for its messages, publishes the same.
         const { nats: other } = await connected(user);
         for (const reply of replies) other.publish(subject, 'x', { reply });
         await other.flush();

@@ -73,7 +73,7 @@ export const OVERLAYS = ['local', 'production'] as const;
 export type Manifest = KubernetesObject &
   Required<Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>>;
 
-/** The copy's local overlay has its settings. */
+/** Copies k8s, with the settings of the local overlay. */
 export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(tmpdir(), 'k8s-'));
   try {
@@ -87,7 +87,7 @@ export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** By path, because a rendering takes seconds. */
+/** Cache of renderings by path, because a rendering takes seconds. */
 const unchanged = new Map<string, Promise<Manifest[]>>();
 
 /** Renders the manifests that `kubectl apply -k` would send. @param change modifies a copy of k8s/ first */

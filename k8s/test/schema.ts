@@ -13,8 +13,8 @@ interface Model {
 const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
 
 /**
- * Strict field validation: the official client's models find unknown fields and wrong types,
- * `kubernetes-models` missing fields.
+ * Validates fields strictly: the official client's models find unknown fields and wrong types, and
+ * `kubernetes-models` finds missing fields.
  */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   return (await Promise.all(manifests.map(problemsOfOne))).flat();

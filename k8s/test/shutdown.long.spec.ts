@@ -118,7 +118,7 @@ describe('a process in its container environment', () => {
     }
     child.kill('SIGTERM');
     while ((await fetch(`${internal}/readyz`)).status === 200);
-    // While stopped (SIGSTOP), it misses the end of its grace period, then continues with requests that have arrived.
+    // The stopped process misses the end of its grace period, and later continues with requests that have arrived.
     child.kill('SIGSTOP');
     const answers = kept.map((connection) => collect(connection).catch(String));
     await Promise.all(kept.map((connection) => new Promise((sent) => connection.write(GET, sent))));

@@ -90,7 +90,7 @@ const OF_KIND: Fields = {
 
 const METADATA = { uid: 'a', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
 
-/** With the defaults of an API server (1.30), and base64 in one line. */
+/** Returns a manifest with the defaults of an API server (1.30), and with base64 in one line. */
 function asKept(manifest: Manifest): Manifest {
   const filled = defaulted(manifest, { ...(OF_KIND[manifest.kind] as Fields), metadata: METADATA });
   const { data } = filled as { data?: Record<string, string> };
@@ -115,7 +115,7 @@ function defaulted(given: object, defaults: Fields): Fields {
   return { ...defaults, ...(Object.fromEntries(fields) as Fields) };
 }
 
-/** `1Gi`, not `1024Mi`, and `200m`, not `0.2`. */
+/** Returns the canonical form: `1Gi` for `1024Mi`, and `200m` for `0.2`. */
 function canonical(quantity: unknown): unknown {
   const [, number = '', unit = ''] = /^([\d.]+)(m|Mi|)$/.exec(String(quantity)) ?? [];
   const value = Number(number);
@@ -131,7 +131,7 @@ function ofItem(value: unknown, defaults: Fields): unknown {
     : value;
 }
 
-/** Group and version, path, and true if namespaced. */
+/** Resources: group and version, path, and true if namespaced. */
 const RESOURCES = [
   ['v1', 'Namespace', 'namespaces', false],
   ['v1', 'ConfigMap', 'configmaps', true],

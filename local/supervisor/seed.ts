@@ -13,8 +13,8 @@ import { UserStore } from '#database/user/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
- * Creates the demo application, the console's client, and the demo user, who is an admin of the console. The application
- * always has the scopes of OpenID Connect and the default scopes of the file, which a request without `scope` gets.
+ * Creates the demo application, the console's client, and the demo user, who is an admin of the console. The
+ * application always has the scopes of OpenID Connect and the default scopes, which a request without `scope` gets.
  * @throws StartError if they exist with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {

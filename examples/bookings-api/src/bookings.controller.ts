@@ -8,7 +8,7 @@ interface Booking {
   readonly by: string;
 }
 
-/** The bookings of the user who gave the token. */
+/** Serves the bookings of the user who granted the token. */
 @Controller('bookings')
 @UseGuards(TokenGuard)
 export class BookingsController {

@@ -1,7 +1,7 @@
 import { Controller, Get, ServiceUnavailableException } from '@nestjs/common';
 import { Introspector } from '@scheduling-oauth/introspection';
 
-/** For the load balancer, or the readiness probe of Kubernetes. */
+/** Answers the load balancer, or the readiness probe of Kubernetes. */
 @Controller('readyz')
 export class ReadinessController {
   constructor(private readonly introspector: Introspector) {}

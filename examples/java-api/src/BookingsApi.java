@@ -28,7 +28,7 @@ public final class BookingsApi {
 
     public static void main(String[] arguments) throws IOException {
         Map<String, String> settings = System.getenv();
-        // Without the feed, this is how long a revoked token is still accepted.
+        // Without the feed, a revoked token is accepted until its cache entry expires.
         var lifetime = Duration.ofSeconds(Long.parseLong(settings.getOrDefault("CACHE_SECONDS", "30")));
         TokenCache cache = new TokenCache(lifetime);
         if (settings.containsKey("NATS_URL"))
@@ -79,7 +79,7 @@ public final class BookingsApi {
         answer(exchange, 201, Map.of("title", title));
     }
 
-    /** Guard: returns the access token if it has the scope, otherwise refuses the request (RFC 6750 3.1). */
+    /** Returns the access token if it has the scope, otherwise refuses the request (RFC 6750 3.1). */
     private Optional<Token> tokenWith(String scope, HttpExchange exchange) throws IOException {
         String authorization = Optional.ofNullable(exchange.getRequestHeaders().getFirst("Authorization")).orElse("");
         if (!authorization.regionMatches(true, 0, "Bearer ", 0, 7)) return refuse(exchange, 401, REALM);

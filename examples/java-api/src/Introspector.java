@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 
-/** Asks the authorization service about tokens (RFC 7662) and caches the answers. */
+/** Introspects tokens at the authorization service (RFC 7662) and caches the answers. */
 final class Introspector {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
@@ -23,7 +23,7 @@ final class Introspector {
 
     /**
      * @param apiUrl public URL of this API
-     * @param id with the secret: the credentials of the resource server
+     * @param id id of the resource server; its credentials are the id and the secret
      */
     Introspector(URI url, String apiUrl, String id, String secret, TokenCache cache) {
         this.url = url;
@@ -34,7 +34,7 @@ final class Introspector {
     }
 
     /**
-     * Empty for a token that is not valid.
+     * Returns an empty value for an invalid token.
      *
      * @throws IOException if the token cannot be checked now: answer 503, never let the request through
      */

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Evicts revoked tokens from the cache immediately: the broadcasts of the authorization service over NATS.
+ * Evicts revoked tokens from the cache immediately, when the authorization service broadcasts a revocation over NATS.
  *
  * <p>These few lines of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) need no
  * library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
@@ -103,13 +103,13 @@ final class RevocationFeed implements Runnable {
     }
 
     private void ping(OutputStream out) {
-        // One at a time, so that a PONG is never taken for the answer to a later ping.
+        // Sends one ping at a time, so that a PONG never counts as the answer to a later ping.
         if (pingedAt.isAfter(echoedAt)) return;
         pingedAt = Instant.now();
         try {
             send(out, "PING");
         } catch (IOException error) {
-            // The reader sees the end of the connection too.
+            // The reading thread also notices the end of the connection.
         }
     }
 
@@ -130,7 +130,7 @@ final class RevocationFeed implements Runnable {
                 unreadable = false;
                 echoedAt = pingedAt;
             }
-            // A refused login, or a subscription that is not permitted: without it the cache must not be trusted.
+            // NATS refused the login or a subscription. Without both, the cache must not be trusted.
             case "-ERR" -> throw new IOException(line);
             default -> {}
         }

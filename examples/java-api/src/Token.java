@@ -23,12 +23,12 @@ record Token(
             Stream.of(userId, clientId, grantId, scope).forEach(Objects::requireNonNull);
     }
 
-    /** RFC 9449 6: a bound token is not a bearer token, and this API does not check proofs. */
+    /** Rejects a bound token: it is not a bearer token (RFC 9449 6), and this API does not check proofs. */
     boolean isValidBearerToken() {
         return active && cnf == null;
     }
 
-    /** RFC 9700 2.3: a token for other APIs is not for this one. Without an audience it is for all. */
+    /** True if the token is for this API (RFC 9700 2.3). A token without an audience is for all APIs. */
     boolean isFor(String apiUrl) {
         return aud == null || aud.contains(apiUrl);
     }

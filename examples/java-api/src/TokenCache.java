@@ -26,7 +26,7 @@ final class TokenCache {
         this.lifetime = lifetime;
     }
 
-    /** Entries are used only while this is true. */
+    /** Uses entries only while the condition is true. */
     void trustWhile(BooleanSupplier condition) {
         trusted = condition;
     }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Generates passwords, keys and a certificate once (deploy/settings.sh), and writes Secrets from them:
 #   sh k8s/overlays/local/settings.sh
-# Not Kustomize's generator: it wraps long values, which kubectl reports as a change on every apply.
+# Does not use Kustomize's generator, which wraps long values: kubectl reports them as a change on every apply.
 set -eu
 umask 077
 cd "$(dirname "$0")"

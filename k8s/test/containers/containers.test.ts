@@ -52,7 +52,7 @@ describe('the image and docker-compose.yml', () => {
       ]),
     );
 
-  it('contain what runs, and nothing that builds or tests', async () => {
+  it('contain the files that run, and no files for builds or tests', async () => {
     const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
     };

@@ -97,7 +97,7 @@ async function ownEngine(tree: string): Promise<Engine> {
       delimiter,
     ),
     LD_LIBRARY_PATH: libraries,
-    // The rules that make names known inside of a container, in its own network; not the machine's.
+    // Extensions for the rules of name resolution in a container's network, which do not change the machine.
     XTABLES_LIBDIR: join(libraries, 'xtables'),
     DOCKER_HOST: `unix://${run}/docker.sock`,
     DOCKER_BUILDKIT: '0',
