@@ -26,7 +26,7 @@ export class CalendarClient {
     if (/^http:\/\/(localhost|127\.0\.0\.1)(:|$)/.test(BASE_URL)) oauth.allowInsecureRequests(this.server);
   }
 
-  /** Returns the authorization URL, and an attempt to check the response with (RFC 6749 4.1.1, RFC 7636). */
+  /** Returns the authorization URL, and the state and code verifier for `finish` (RFC 6749 4.1.1, RFC 7636). */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
     const attempt = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
     const url = oauth.buildAuthorizationUrl(this.server, {

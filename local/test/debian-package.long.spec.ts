@@ -50,7 +50,7 @@ describe('missing servers', () => {
     expect(message).not.toMatch(PATTERN);
   });
 
-  it('are not listed if the environment names a server', async () => {
+  it('do not include a server that the environment configures', async () => {
     const message = await refusal({ PATH: '/nowhere', DATABASE_URL: 'postgres://127.0.0.1/a' });
     expect(message).toMatch(/^Redis and NATS are not on this machine/);
     expect(message).toMatch(/apt install redis-server nats-server\n/);

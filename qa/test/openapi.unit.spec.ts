@@ -18,7 +18,7 @@ describe.each(DOCUMENTS)('the description of the $name', ({ file, generate }) =>
         'no-server-example.com': 'off',
         // The internal port answers every request.
         'operation-4xx-response': 'off',
-        // The answer to a form of a page is a redirect.
+        // The response to the form of a page is a redirect.
         'operation-2xx-response': 'off',
       },
     });

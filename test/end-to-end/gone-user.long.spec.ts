@@ -127,7 +127,7 @@ describe.each([
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
 
-  it('is completed by the token service if it is killed after its write and before its broadcast', async () => {
+  it('is completed by the token service if the command is killed between its write and its broadcast', async () => {
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);

@@ -42,7 +42,10 @@ export class LogoutService {
     return this.leave(request, null, { id: 'flash.logged_out_everywhere' });
   }
 
-  /** Ends the session here only. @param isAnnounced false if the end of every session of the user is announced */
+  /**
+   * Ends the session here, but not at the login provider.
+   * @param isAnnounced false if the caller announces the end of all sessions of the user
+   */
   async end(request: IncomingMessage, isAnnounced = true): Promise<void> {
     const ended = await this.sessions.end(this.cookies.read(request.headers.cookie));
     if (!ended) return;

@@ -38,7 +38,7 @@ interface Protection {
 
 const PROTECTION = Symbol('protection of the form');
 
-/** @param isExempt for a route that accepts requests from other sites, but must not treat them as the form */
+/** @param isExempt returns true for a request that another site may send; the handler must not take it for the form */
 export function ProtectForm(purpose: FormPurpose, isExempt: Exemption = () => false): MethodDecorator {
   return applyDecorators(
     SetMetadata(PROTECTION, { purpose, isExempt } satisfies Protection),

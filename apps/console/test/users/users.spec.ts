@@ -61,7 +61,7 @@ it('disables a user, which ends the grants, and enables the user again', async (
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('can log in again');
 });
 
-it('offers Enable only for a user that an operator has disabled, and Disable also if the product has', async () => {
+it('offers Enable only for a user whom an operator has disabled, and Disable even for a user whom the product has disabled', async () => {
   const userId = await fixture.user();
   await app.sql('UPDATE users SET product_disabled_at = now() WHERE id = $1', [userId]);
   const page = await support.get(`/users/${userId}`);

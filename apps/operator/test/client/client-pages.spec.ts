@@ -203,7 +203,7 @@ describe('--logo', () => {
     expect(await bench.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
   });
 
-  it('replaces the logo, keeps it in other updates, and removes it with none', async () => {
+  it('replaces the logo, keeps it in other updates, and removes it with the value none', async () => {
     const id = await create('--logo', await file('one.png', png(8, 8)));
     const { logo } = await show(id);
     await update(id, '--name', 'Renamed');

@@ -17,7 +17,7 @@ export async function identifyClient(clients: ClientStore, idOrName: string): Pr
 
 const GENERATED_ID = /^sc_[a-z2-7]{24}$/;
 
-/** A generated id is never a name: otherwise an application with this name would hide the events of a deleted one. */
+/** Never takes a generated id for a name: an application with that name would hide the events of a deleted client. */
 export async function clientIdInTrail(
   clients: ClientStore,
   idOrName: string,

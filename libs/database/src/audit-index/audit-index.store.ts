@@ -191,7 +191,8 @@ export class AuditIndexStore {
   }
 
   /**
-   * Repeats a statement that changes a batch of rows until no row is left, so that none exceeds the statement timeout.
+   * Repeats a statement that changes one batch of rows until no row is left. Batches keep each statement within the
+   * statement timeout.
    */
   private async repeat(tables: string, before: Date): Promise<void> {
     for (let rows = -1; rows !== 0;) {

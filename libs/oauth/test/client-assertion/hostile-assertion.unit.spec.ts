@@ -35,7 +35,7 @@ describe('a hostile assertion', () => {
     }
   });
 
-  it('cannot use a key of its registration with another algorithm, or another key', async () => {
+  it('cannot use a registered key with another algorithm, or another key with the same kid', async () => {
     const other = await ClientKey.generate('RS256', rsa.jwk.kid);
     const keys = keysOf(rsa).jwks ?? { keys: [] };
     const by = async (key: ClientKey) => {

@@ -12,9 +12,9 @@ export type Resolve = (
 const TIMEOUT_MS = 1_500;
 
 /**
- * Queries the name servers directly. `lookup` would occupy one of two threads, so that the silent name servers of two
- * outsiders would block every lookup of the process, even of PostgreSQL, Redis and NATS. Ignores /etc/hosts and search
- * domains.
+ * Queries the name servers directly, without /etc/hosts and search domains. `lookup` occupies a thread of libuv's pool,
+ * of which only half may wait for name servers: two external hosts whose name servers do not respond would block every
+ * lookup of the process, even of PostgreSQL, Redis and NATS.
  */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return (host, _options, answer, limit) => {
