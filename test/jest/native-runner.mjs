@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { takeCoverage } from 'node:v8';
 import circus from 'jest-circus/runner';
+// Before any entry point of Nest: `@nestjs/common/internal` does not load it itself.
+import 'reflect-metadata';
 import { jest } from './jest-globals.mjs';
 import './register-typescript.mjs';
 
