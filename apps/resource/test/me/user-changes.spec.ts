@@ -265,7 +265,7 @@ describe('oauth.user.delete', () => {
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL', [id])).toEqual([]);
   });
 
-  it('completes the deletion of a user whom the same message has disabled before', async () => {
+  it('deletes a user that was disabled by a message of the same time', async () => {
     const { identity, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     expect((await me(token)).status).toBe(200);
