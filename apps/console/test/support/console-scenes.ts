@@ -18,6 +18,7 @@ type Scene = (page: Page) => Promise<void>;
 
 const REDIRECT_URI = 'https://rooms.example.com/oauth/callback';
 const API_CLIENT = 'sc_apiclientapiclientapicli';
+const NOT_ANNOUNCED = 'NATS (NATS_URL) does not answer: running services may take 30 s to notice the change';
 const LONG = 'sc_longlonglonglonglonglong';
 const LONG_NAME =
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft, Room Finder'.slice(
@@ -137,7 +138,11 @@ export async function openConsoleScenes() {
   const asViewer = (open: Scene) => as('viewer', open);
   /** Opens a job in a state that a real job has only briefly. */
   const job =
-    (fields: Record<string, string | number>, failures: readonly string[] = []): Scene =>
+    (
+      fields: Record<string, string | number>,
+      failures: readonly string[] = [],
+      warnings: readonly string[] = [],
+    ): Scene =>
     async (page) => {
       const key = randomBytes(16).toString('base64url');
       const started = Date.now() - 42_000;
@@ -161,6 +166,7 @@ export async function openConsoleScenes() {
           `console:job:{${key}}:failures`,
           JSON.stringify({ item, reason: 'there is no such application' }),
         );
+      if (warnings.length > 0) await app.redis.sadd(`console:job:{${key}}:warnings`, ...warnings);
       await app.redis.zadd('console:jobs', started, key);
       await page.goto(`${origin}/jobs/${key}?refresh=off`);
     };
@@ -285,6 +291,7 @@ export async function openConsoleScenes() {
     'bulk action, interrupted': job({}),
     'bulk action, stopped': job({ state: 'stopped' }),
     'bulk action, failures': job({ state: 'finished', done: 118 }, [id, API_CLIENT]),
+    'bulk action, warnings': job({ state: 'finished', done: 120 }, [], [NOT_ANNOUNCED]),
     'bulk action, done': async (page) => {
       await page.goto(`${origin}/jobs/new?action=log-out-users&id=${userId}`);
       await press(page, 'Log out');

@@ -20,7 +20,7 @@ export interface Credentials {
   /** Null if the user does not exist. */
   readonly user: User | null;
   readonly passwordHash: string | null;
-  /** Hashes of the other kinds. Verify these too, so that the duration reveals neither the kind nor whether the user exists. */
+  /** Hashes of the other kinds, verified too, so that the duration reveals neither the kind nor if a user exists. */
   readonly others: readonly string[];
 }
 
