@@ -35,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       status,
       code: cause instanceof TokenRefusedError ? cause.code : nameOf(status),
       description: description ?? '',
-      detail: { door: isApi ? 'api' : 'page', ...detail },
+      detail: { channel: isApi ? 'api' : 'page', ...detail },
       cause,
     });
     if (status >= 500) this.logger.error(thrown);

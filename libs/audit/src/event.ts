@@ -69,7 +69,7 @@ export interface AuditEvent {
   /** `name@host` of the user of a command; only in events of the operator. */
   readonly operator?: string;
   /** Interface of the operator's change; absent for the command line. */
-  readonly door?: 'api' | 'page';
+  readonly channel?: 'api' | 'page';
   readonly request?: { readonly method: string; readonly path: string };
   /** Present only if AUDIT_CLIENT_ADDRESS is true; the same applies to `user_agent`. */
   readonly address?: string;

@@ -40,7 +40,7 @@ const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
   user_id: isOptionalNumber,
   grant_id: isOptionalText,
   operator: isOptionalText,
-  door: isOptionalText,
+  channel: isOptionalText,
   request: (value) =>
     value === undefined || (isObject(value) && isText(value['method']) && isText(value['path'])),
   address: isOptionalText,

@@ -83,7 +83,7 @@ function describe(
   status: number,
   { address, user_agent }: Caller,
 ): AuditRecord {
-  const { event: _, client_id, user_id, grant_id, operator, door, ...others } = fields;
+  const { event: _, client_id, user_id, grant_id, operator, channel, ...others } = fields;
   const { error, check, description, stack: __, ...detail } = others;
   return {
     type,
@@ -92,7 +92,7 @@ function describe(
     user_id,
     grant_id,
     operator,
-    door,
+    channel,
     request: { method, path: pathOf(raw.url ?? '') },
     address,
     user_agent,

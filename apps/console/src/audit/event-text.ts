@@ -42,7 +42,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'request.refused': t('sent a request that was refused'),
 };
 
-/** Any process that stores events chooses their type and `door`, such as `constructor`. */
+/** Checks with hasOwn: a publisher could choose a type or a channel such as `constructor`. */
 export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = Object.hasOwn(TEXTS, type) ? TEXTS[type] : type;
   const { command } = detail;
@@ -74,8 +74,8 @@ export function actorOfEvent(event: AuditEvent): Html {
 const CHANNELS = { api: t('HTTP API'), page: t('console') } as const;
 
 /** Origin of an operator's event; the service of any other event. */
-export function channelOf({ operator, door, service, type }: AuditEvent): string {
-  if (door) return Object.hasOwn(CHANNELS, door) ? CHANNELS[door] : door;
+export function channelOf({ operator, channel, service, type }: AuditEvent): string {
+  if (channel) return Object.hasOwn(CHANNELS, channel) ? CHANNELS[channel] : channel;
   if (operator === undefined) return service;
   // Only the console has logins of operators.
   return type.startsWith('login.') ? CHANNELS.page : t('command line');

@@ -56,7 +56,7 @@ export class OperatorGuard implements CanActivate {
     if (operator === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
     // Before any refusal, whose page shows the menu.
     request.operator = operator;
-    addLogContext(request.raw, { operator: operator.name, door: 'page' });
+    addLogContext(request.raw, { operator: operator.name, channel: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
     if (!mayActAs(operator.role, required))
       throw new RefusedRequestError(403, `this needs the role ${required}, and yours is ${operator.role}`, {

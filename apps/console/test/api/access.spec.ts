@@ -176,7 +176,7 @@ it('names the API client and the channel in the audit trail', async () => {
   });
   expect(created.status).toBe(201);
   const { body } = await api.call('get', `/events?types=user.created&user=id:${created.body.id}`);
-  expect(body.items).toMatchObject([{ operator: `Terraform (${api.clientId})`, door: 'api' }]);
+  expect(body.items).toMatchObject([{ operator: `Terraform (${api.clientId})`, channel: 'api' }]);
 });
 
 it('limits the requests of a client, and failed authentications from an address', async () => {

@@ -43,14 +43,14 @@ it('records the logins of operators, their log-outs, and logins that it refuses'
   await app.logIn(app.browser(), { groups: ['cleaners'], preferred_username: 'mallory' });
   const events = await auditEvents(app.services.natsUrl, { operator: 'linus' }, 2);
   expect(events).toMatchObject([
-    { type: 'login.succeeded', service: 'operator', door: 'page', detail: { subject: 'ada' } },
-    { type: 'login.ended', door: 'page', detail: { subject: 'ada' } },
+    { type: 'login.succeeded', service: 'operator', channel: 'page', detail: { subject: 'ada' } },
+    { type: 'login.ended', channel: 'page', detail: { subject: 'ada' } },
   ]);
   expect(await auditEvents(app.services.natsUrl, { operator: 'mallory' })).toMatchObject([
     {
       type: 'login.refused',
       service: 'operator',
-      door: 'page',
+      channel: 'page',
       description: expect.stringContaining('no role') as string,
     },
   ]);
@@ -65,7 +65,7 @@ it('records a page that a role may not open, explains it by its reference, and c
   });
   expect(refused).toMatchObject({
     service: 'operator',
-    door: 'page',
+    channel: 'page',
     request: { method: 'GET', path: '/applications/new' },
     status: 403,
     error: 'forbidden',
@@ -95,7 +95,7 @@ it('shows events whose client_id is not Unicode, as any process may store them',
 it('shows events whose type or channel is the name of a property of every object', async () => {
   const later = { ...auditEvent('token', { type: 'request.refused' }), type: 'constructor' };
   nats.publish('oauth.refusal.token.constructor', JSON.stringify(later));
-  const forged = auditEvent('token', { type: 'request.refused', door: 'toString' as 'api' });
+  const forged = auditEvent('token', { type: 'request.refused', channel: 'toString' as 'api' });
   await storeEvent(nats, forged);
   const page = await viewer.get('/audit');
   expect(page.status).toBe(200);

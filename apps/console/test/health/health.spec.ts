@@ -75,7 +75,7 @@ describe('key rotation', () => {
     expect(page.headers['cache-control']).toBe('no-store');
     expect(wordsOf(page)).toContain('Set TOKEN_KEYS for authorize and token');
     const events = await auditEvents(services.natsUrl, { operator: 'ada', types: ['operator.command'] });
-    expect(events.at(-1)).toMatchObject({ door: 'page', detail: { command: 'keys next', action: 'add' } });
+    expect(events.at(-1)).toMatchObject({ channel: 'page', detail: { command: 'keys next', action: 'add' } });
     expect(JSON.stringify(events)).not.toContain(value.slice(44));
     expect((await admin.get('/health/keys')).text).not.toContain(TOKEN_KEYS);
   });

@@ -89,7 +89,7 @@ it('changes every selected application, and records each change with the operato
   expect(await versions(ids)).toEqual([2, 2, 2]);
   for (const clientId of ids)
     expect(await auditEvents(app.services.natsUrl, { clientId }, 1)).toMatchObject([
-      { type: 'client.disabled', operator: 'operator1', door: 'page' },
+      { type: 'client.disabled', operator: 'operator1', channel: 'page' },
     ]);
 });
 

@@ -92,7 +92,7 @@ it('shows when a user logged in, and logs the user out everywhere', async () => 
   expect(out.text).not.toContain(`/users/${id}/logout`);
   expect((await product.get('/auth/')).headers['location']).toContain('/auth/login');
   const events = await auditEvents(services.natsUrl, { userId: id, types: ['user.logged_out'] });
-  expect(events).toMatchObject([{ operator: 'ada', door: 'page' }]);
+  expect(events).toMatchObject([{ operator: 'ada', channel: 'page' }]);
 });
 
 it('shows a user while authorize does not answer', async () => {

@@ -22,7 +22,7 @@ export class AuditTrail {
   /** Never undoes the change. @returns a warning with each whole event that NATS has not stored */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
-    const by = { operator: actor.name, ...(actor.channel !== 'command' && { door: actor.channel }) };
+    const by = { operator: actor.name, ...(actor.channel !== 'command' && { channel: actor.channel }) };
     const events = records.map((record) => auditEvent('operator', { ...record, ...by }));
     const storeAll = async (nats: NatsConnection): Promise<void> => {
       // Stored events are removed, so that a retry does not store them twice.

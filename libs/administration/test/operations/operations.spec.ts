@@ -54,7 +54,13 @@ describe('an operation', () => {
     const id = await client();
     const { events } = await context.get(AuditService).search({ client: id });
     expect(events).toMatchObject([
-      { type: 'client.created', service: 'operator', operator: 'ada@console', door: 'page', client_id: id },
+      {
+        type: 'client.created',
+        service: 'operator',
+        operator: 'ada@console',
+        channel: 'page',
+        client_id: id,
+      },
     ]);
   });
 
