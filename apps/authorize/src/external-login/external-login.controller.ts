@@ -5,6 +5,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
+import { LoginCookie } from '../session/login-cookie.js';
 import { SessionService } from '../session/session.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { ExternalLoginService } from './external-login.service.js';
@@ -14,6 +15,7 @@ import { LOGIN_OPERATION } from '../login/login.openapi.js';
 export class ExternalLoginController {
   constructor(
     private readonly logins: ExternalLoginService,
+    private readonly loginCookie: LoginCookie,
     private readonly requests: AuthorizationRequestService,
     private readonly sessions: SessionService,
     private readonly pages: PageResponder,
@@ -29,8 +31,8 @@ export class ExternalLoginController {
     // The next page validates the session, unless the request needs a new login.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const visitor = { cookies: headers.cookie, address: ip };
-    const { location, cookies } = await this.logins.start(visitor, query, request);
-    reply.header('Set-Cookie', cookies);
+    const { location, loginCookie } = await this.logins.start(visitor, query, request);
+    if (loginCookie !== null) reply.header('Set-Cookie', this.loginCookie.set(loginCookie));
     this.pages.seeOther(reply, location);
   }
 }

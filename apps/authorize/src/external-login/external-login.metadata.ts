@@ -11,7 +11,7 @@ import { BackChannelLogoutService } from './back-channel-logout.service.js';
 import { ExternalLoginController } from './external-login.controller.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { ExternalLogout } from './external-logout.js';
-import { LoginCookie } from './login-cookie.js';
+import { LoginResponder } from './login.responder.js';
 import { LoginTransactionStore } from './login-transaction.store.js';
 import { LogoutTokenStore } from './logout-token.store.js';
 
@@ -21,7 +21,7 @@ export const EXTERNAL_LOGIN = {
   providers: [
     BackChannelLogoutService,
     ExternalLoginService,
-    LoginCookie,
+    LoginResponder,
     LoginTransactionStore,
     LogoutTokenStore,
     LogoutService,

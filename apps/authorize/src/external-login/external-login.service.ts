@@ -7,11 +7,10 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { ValidatedRequest } from '../authorize/validated-request.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
+import { LoginCookie, type LoginRedirect } from '../session/login-cookie.js';
+import { SessionService } from '../session/session.service.js';
 import type { ExternalSession } from '../session/session.store.js';
-import { LanguageService } from '../ui/i18n/language.service.js';
 import { duringLogin, ExternalLoginError } from './external-login.error.js';
-import { LoginCookie } from './login-cookie.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
 
@@ -20,13 +19,11 @@ export interface LoginBrowser {
   readonly address: string | undefined;
 }
 
-export interface Redirect {
+export interface FinishedLogin {
   readonly location: string;
-  readonly cookies: readonly string[];
+  /** User and new session cookie; null if an earlier callback has finished the login. */
+  readonly login: { readonly user: User; readonly cookie: string } | null;
 }
-
-/** Redirect after the login callback; `userId` is null if the callback was handled before. */
-export type LoginRedirect = Redirect & { readonly userId: number | null };
 
 export interface AuthenticatedUser {
   /** The provider's id of the user (`sub`). */
@@ -52,8 +49,6 @@ export class ExternalLoginService {
     private readonly loginCookie: LoginCookie,
     private readonly users: ExternalUserStore,
     private readonly sessions: SessionService,
-    private readonly sessionCookie: SessionCookie,
-    private readonly language: LanguageService,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -64,8 +59,9 @@ export class ExternalLoginService {
     rawQuery: string,
     request: ValidatedRequest | null,
     prompt: LoginStart['prompt'] = promptOf(request),
-  ): Promise<Redirect> {
-    if (!request && new URLSearchParams(rawQuery).has('client_id')) return this.resume(rawQuery);
+  ): Promise<LoginRedirect> {
+    if (!request && new URLSearchParams(rawQuery).has('client_id'))
+      return { location: afterLogin(rawQuery), loginCookie: null };
     const query = resumableQuery(rawQuery, request);
     const state = randomBytes(32).toString('base64url');
     const { location, details } = await this.provider.start({
@@ -90,7 +86,7 @@ export class ExternalLoginService {
           headers: { 'Retry-After': String(wait) },
         },
       );
-    return { location, cookies: existing === null ? [this.loginCookie.set(browser)] : [] };
+    return { location, loginCookie: existing === null ? browser : null };
   }
 
   /**
@@ -114,8 +110,8 @@ export class ExternalLoginService {
   }
 
   /** Continues without a new session: the next page uses the current session, or requires a login. */
-  resume(query: string): LoginRedirect {
-    return { location: afterLogin(query), cookies: [], userId: null };
+  resume(query: string): FinishedLogin {
+    return { location: afterLogin(query), login: null };
   }
 
   /** @throws ExternalLoginError if the user cannot be stored, is disabled, or has already logged out at the provider */
@@ -123,7 +119,7 @@ export class ExternalLoginService {
     cookieHeader: string | undefined,
     query: string,
     authenticated: AuthenticatedUser,
-  ): Promise<LoginRedirect> {
+  ): Promise<FinishedLogin> {
     const { session, subject } = authenticated;
     const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
@@ -144,8 +140,7 @@ export class ExternalLoginService {
           },
         );
       const cookie = await this.sessions.begin(cookieHeader, user, query, session);
-      const cookies = [this.sessionCookie.set(cookie), ...this.language.remember(cookieHeader, user.locale)];
-      return { location: afterLogin(query), cookies, userId: user.id };
+      return { location: afterLogin(query), login: { user, cookie } };
     } catch (error) {
       const failed = refusalOf(error);
       if (failed === null) throw duringLogin(error, query);

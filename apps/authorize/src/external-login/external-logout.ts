@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { LogoutContinuation } from '../logout/logout-continuation.js';
+import type { LoginRedirect } from '../session/login-cookie.js';
 import type { Session } from '../session/session.store.js';
 import { ExternalLoginService } from './external-login.service.js';
 import { LoginProvider } from './login-provider.js';
@@ -26,7 +27,7 @@ export class ExternalLogout extends LogoutContinuation {
   async logInAgain(
     browser: { readonly cookies: string | undefined; readonly address: string },
     query: string,
-  ): Promise<{ location: string; cookies: readonly string[] }> {
+  ): Promise<LoginRedirect> {
     const request = await this.requests.validateOrNull(query, null);
     // Without select_account the provider would log the same user in again.
     return this.logins.start(browser, query, request, ['select_account']);

@@ -7,8 +7,8 @@ import { ApiOperation } from '#openapi/operation.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { ExternalLoginError } from '../external-login/external-login.error.js';
-import { LoginCookie } from '../external-login/login-cookie.js';
 import type { FormFields } from '../session/csrf.guard.js';
+import { LoginCookie } from '../session/login-cookie.js';
 import { SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
@@ -16,7 +16,7 @@ import { jwtLoginPage, RESUBMITTED_FIELD } from './jwt-login.page.js';
 import { JwtLoginService } from './jwt-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
 import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
-import { sendFinishedLogin } from '../external-login/finished-login.js';
+import { LoginResponder } from '../external-login/login.responder.js';
 import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
 
 /** Maximum length in characters; a profile needs about a thousand. */
@@ -28,6 +28,7 @@ export class JwtLoginController {
     private readonly logins: JwtLoginService,
     private readonly challenges: LoginChallenges,
     private readonly loginCookie: LoginCookie,
+    private readonly responder: LoginResponder,
     private readonly requests: AuthorizationRequestService,
     private readonly sessions: SessionService,
     private readonly language: LanguageService,
@@ -48,10 +49,11 @@ export class JwtLoginController {
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(JWT_LOGIN_OPERATION)
   async finish(
-    @Req() { headers, raw }: FastifyRequest,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Body() fields: FormFields = {},
   ): Promise<void> {
+    const { headers } = request;
     const { assertion } = fields;
     if (typeof assertion !== 'string' || assertion === '' || assertion.length > MAX_ASSERTION)
       throw new ExternalLoginError(
@@ -63,7 +65,7 @@ export class JwtLoginController {
     // Browsers omit SameSite=Lax cookies from another site's form, but send them when our page repeats the form.
     if (this.loginCookie.read(headers.cookie) === null && fields[RESUBMITTED_FIELD] === undefined)
       return this.pages.page(reply, 200, jwtLoginPage(this.language.translatorFor({ headers }), assertion));
-    sendFinishedLogin(raw, reply, this.pages, await this.logins.finish(headers.cookie, assertion));
+    this.responder.finish(request, reply, await this.logins.finish(headers.cookie, assertion));
   }
 
   /** Reports the cancelled login to the application, like Cancel on the consent page (RFC 6749 4.1.2.1). */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { duringLogin, ExternalLoginError } from '../external-login/external-login.error.js';
-import { ExternalLoginService, type LoginRedirect } from '../external-login/external-login.service.js';
+import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
 import {
   type ClaimMapping,
   emailVerifiedOf,
@@ -37,7 +37,7 @@ export class JwtLoginService {
   ) {}
 
   /** Consumes the challenge first, so that a login cannot be retried with other claims. @throws ExternalLoginError */
-  async finish(cookieHeader: string | undefined, assertion: string): Promise<LoginRedirect> {
+  async finish(cookieHeader: string | undefined, assertion: string): Promise<FinishedLogin> {
     const challenge = challengeOf(assertion);
     const issued = await this.issued(challenge);
     const { query, outcome } = await this.logins.consume(cookieHeader, issued.jti);

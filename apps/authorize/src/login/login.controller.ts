@@ -18,6 +18,7 @@ import { PageResponder } from '../ui/page.responder.js';
 import { loginPage } from './login.page.js';
 import { LoginService } from './login.service.js';
 import { LOGIN_OPERATION, SUBMIT_LOGIN_OPERATION } from './login.openapi.js';
+import { DeviceCookie } from './throttle/device-cookie.js';
 
 @Controller(ENDPOINTS.login)
 export class LoginController {
@@ -26,6 +27,7 @@ export class LoginController {
     private readonly requests: AuthorizationRequestService,
     private readonly sessions: SessionService,
     private readonly cookies: SessionCookie,
+    private readonly devices: DeviceCookie,
     private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
@@ -59,9 +61,14 @@ export class LoginController {
     const query = rawQuery(url);
     const result = await this.login.logIn(fields, { address: ip, cookies: headers.cookie, query });
     if ('user' in result) {
-      addLogContext(raw, { user_id: result.user.id, outcome: 'logged in' });
+      const { user, session } = result;
+      addLogContext(raw, { user_id: user.id, outcome: 'logged in' });
       addAuditEvent(raw, 'login.succeeded');
-      reply.header('Set-Cookie', result.cookies);
+      reply.header('Set-Cookie', [
+        this.cookies.set(session),
+        this.devices.set(headers.cookie, user),
+        ...this.language.remember(headers.cookie, user.locale),
+      ]);
       return this.pages.seeOther(reply, afterLogin(query));
     }
     addLogContext(raw, result.detail);

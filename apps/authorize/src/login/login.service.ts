@@ -3,8 +3,7 @@ import type { User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
 import type { FormFields } from '../session/csrf.guard.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
-import { LanguageService } from '../ui/i18n/language.service.js';
+import { SessionService } from '../session/session.service.js';
 import type { MessageId } from '../ui/i18n/translator.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
@@ -29,7 +28,8 @@ export interface LoginRefusal {
 
 export interface LoginSuccess {
   readonly user: User;
-  readonly cookies: readonly string[];
+  /** Value of the new session cookie. */
+  readonly session: string;
 }
 
 export interface LoginContext {
@@ -51,8 +51,6 @@ export class LoginService {
     private readonly throttle: LoginThrottleService,
     private readonly devices: DeviceCookie,
     private readonly sessions: SessionService,
-    private readonly sessionCookie: SessionCookie,
-    private readonly language: LanguageService,
   ) {}
 
   /** Makes one Redis round trip before the password is verified, and one after a successful login. */
@@ -65,14 +63,7 @@ export class LoginService {
       this.sessions.begin(cookies, user, query),
       this.throttle.succeeded(attempt),
     ]);
-    return {
-      user,
-      cookies: [
-        this.sessionCookie.set(session),
-        this.devices.set(cookies, user),
-        ...this.language.remember(cookies, user.locale),
-      ],
-    };
+    return { user, session };
   }
 
   /**

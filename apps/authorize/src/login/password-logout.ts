@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LogoutContinuation } from '../logout/logout-continuation.js';
 import { FLASH_QUERY } from '../session/flash-message.store.js';
+import type { LoginRedirect } from '../session/login-cookie.js';
 import { withQuery } from '../urls.js';
 
 @Injectable()
@@ -12,7 +13,7 @@ export class PasswordLogout extends LogoutContinuation {
     return Promise.resolve(null);
   }
 
-  logInAgain(_browser: unknown, query: string): Promise<{ location: string; cookies: readonly string[] }> {
-    return Promise.resolve({ location: withQuery(ENDPOINTS.login, query), cookies: [] });
+  logInAgain(_browser: unknown, query: string): Promise<LoginRedirect> {
+    return Promise.resolve({ location: withQuery(ENDPOINTS.login, query), loginCookie: null });
   }
 }

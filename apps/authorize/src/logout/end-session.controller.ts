@@ -8,7 +8,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { ProtectForm } from '../session/csrf.guard.js';
-import { SessionService } from '../session/session.service.js';
+import { SessionCookie, SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { rawQuery } from '../urls.js';
@@ -29,6 +29,7 @@ export class EndSessionController {
     private readonly requests: EndSessionRequestService,
     private readonly logouts: LogoutService,
     private readonly sessions: SessionService,
+    private readonly cookies: SessionCookie,
     private readonly keys: SigningKeys,
     private readonly language: LanguageService,
     private readonly pages: PageResponder,
@@ -76,7 +77,7 @@ export class EndSessionController {
     request: EndSessionRequest,
   ): Promise<void> {
     const { location, cookie } = await this.logouts.logOut(raw, locationOf(request));
-    reply.header('Set-Cookie', cookie);
+    reply.header('Set-Cookie', this.cookies.set(cookie));
     this.pages.seeOther(reply, location);
   }
 

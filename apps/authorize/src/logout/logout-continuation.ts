@@ -1,3 +1,4 @@
+import type { LoginRedirect } from '../session/login-cookie.js';
 import type { Session } from '../session/session.store.js';
 
 export abstract class LogoutContinuation {
@@ -11,5 +12,5 @@ export abstract class LogoutContinuation {
   abstract logInAgain(
     browser: { readonly cookies: string | undefined; readonly address: string },
     query: string,
-  ): Promise<{ readonly location: string; readonly cookies: readonly string[] }>;
+  ): Promise<LoginRedirect>;
 }

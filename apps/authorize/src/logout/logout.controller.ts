@@ -6,6 +6,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
+import { LoginCookie } from '../session/login-cookie.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
@@ -20,6 +21,7 @@ export class LogoutController {
     private readonly continuation: LogoutContinuation,
     private readonly sessions: SessionService,
     private readonly cookies: SessionCookie,
+    private readonly loginCookie: LoginCookie,
     private readonly pages: PageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
@@ -42,8 +44,9 @@ export class LogoutController {
     await this.logouts.end(raw);
     reply.header('Set-Cookie', this.cookies.clear());
     const browser = { cookies: headers.cookie, address: ip };
-    const { location, cookies } = await this.continuation.logInAgain(browser, query);
-    reply.header('Set-Cookie', [this.cookies.clear(), ...cookies]);
+    const { location, loginCookie } = await this.continuation.logInAgain(browser, query);
+    reply.header('Set-Cookie', this.cookies.clear());
+    if (loginCookie !== null) reply.header('Set-Cookie', this.loginCookie.set(loginCookie));
     this.pages.seeOther(reply, location);
   }
 
@@ -57,7 +60,7 @@ export class LogoutController {
   }
 
   private leave(reply: FastifyReply, { location, cookie }: LoggedOut): void {
-    reply.header('Set-Cookie', cookie);
+    reply.header('Set-Cookie', this.cookies.set(cookie));
     this.pages.seeOther(reply, location);
   }
 }

@@ -12,7 +12,7 @@ import { LogoutReturnStore } from './logout-return.store.js';
 
 export interface LoggedOut {
   readonly location: string;
-  /** `Set-Cookie` of a new session cookie. */
+  /** Value of a new session cookie. */
   readonly cookie: string;
 }
 
@@ -79,6 +79,6 @@ export class LogoutService {
     const atProvider = cookie && session ? await this.continuation.providerUrl(cookie, session) : null;
     if (returnTo === null) await this.flashMessages.save(next, message);
     else if (atProvider !== null) await this.returns.save(next, returnTo);
-    return { location: atProvider ?? returnTo ?? this.continuation.landing, cookie: this.cookies.set(next) };
+    return { location: atProvider ?? returnTo ?? this.continuation.landing, cookie: next };
   }
 }

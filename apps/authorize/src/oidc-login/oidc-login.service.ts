@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { ExternalLoginService, type LoginRedirect } from '../external-login/external-login.service.js';
+import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
 import {
   type ClaimMapping,
   emailVerifiedOf,
@@ -23,7 +23,7 @@ export class OidcLoginService {
   }
 
   /** Consumes the transaction first, so that every callback counts once. @throws ExternalLoginError */
-  async finish(cookieHeader: string | undefined, query: string): Promise<LoginRedirect> {
+  async finish(cookieHeader: string | undefined, query: string): Promise<FinishedLogin> {
     const states = new URLSearchParams(query).getAll('state');
     const [state = ''] = states.length === 1 ? states : [];
     const transaction = await this.logins.consume(cookieHeader, state);

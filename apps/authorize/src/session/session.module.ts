@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CookieDiagnosisService } from './cookie-diagnosis.service.js';
 import { FlashMessageStore } from './flash-message.store.js';
+import { LoginCookie } from './login-cookie.js';
 import { SessionCookie, SessionService } from './session.service.js';
 import { SessionListService } from './session-list.service.js';
 import { SessionStore } from './session.store.js';
@@ -9,11 +10,12 @@ import { SessionStore } from './session.store.js';
   providers: [
     CookieDiagnosisService,
     FlashMessageStore,
+    LoginCookie,
     SessionCookie,
     SessionListService,
     SessionService,
     SessionStore,
   ],
-  exports: [CookieDiagnosisService, FlashMessageStore, SessionCookie, SessionService],
+  exports: [CookieDiagnosisService, FlashMessageStore, LoginCookie, SessionCookie, SessionService],
 })
 export class SessionModule {}
