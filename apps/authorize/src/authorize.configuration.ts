@@ -5,7 +5,6 @@ import { ServiceConfiguration, settingsOf } from '#platform/configuration/servic
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import {
   UrlVariable,
-  AuditUrlVariable,
   ChoiceVariable,
   DatabaseUrlVariable,
   DEFAULT_SCHEMA,
@@ -19,7 +18,6 @@ import {
   OriginVariable,
   ParsedVariable,
   SchemaVariable,
-  UrlsVariable,
 } from '#platform/configuration/variables.js';
 import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
@@ -69,10 +67,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;
 
-  /** Used to broadcast revocations. The app serves every request without NATS. */
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
-
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
   @KeysVariable() TOKEN_KEYS: string;
 
   /** Public keys of ID tokens, which verify `id_token_hint`. An empty value disables OpenID Connect. */
@@ -121,10 +115,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   /** Links the first external login of a user to the account with the same verified e-mail address. */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
-
-  get auditUrl(): string {
-    return this.AUDIT_NATS_URL || this.NATS_URL;
-  }
 
   override get publicUrl(): string {
     return this.AUTH_URL;

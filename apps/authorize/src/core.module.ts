@@ -1,8 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { ClientDocumentOptions, ClientDocumentsService } from '#clients/client-documents.service.js';
-import { metadataHosts } from '#clients/metadata-hosts.js';
+import { ClientDocumentsModule } from '#clients/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#grants/key-ring-recorder.js';
@@ -15,8 +14,6 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK } from '#platform/clock.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
-import { OutsideHosts } from '#platform/http/outside-hosts.js';
-import { OutsideHttp } from '#platform/http/outside-http.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
@@ -77,15 +74,6 @@ export class CoreModule {
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
       { provide: CLOCK, useValue: Date.now },
-      {
-        provide: OutsideHttp,
-        useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
-      },
-      {
-        provide: ClientDocumentOptions,
-        useValue: { hosts: metadataHosts(configuration.CLIENT_METADATA_HOSTS) },
-      },
-      ClientDocumentsService,
     ];
     return {
       module: CoreModule,
@@ -104,6 +92,7 @@ export class CoreModule {
           isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
+        ClientDocumentsModule.forRoot(configuration),
       ],
       providers,
       exports: [...stores, grants, ...providers],

@@ -3,7 +3,6 @@ import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { TogetherWith, UnlessEqual } from '#platform/configuration/variable-relations.js';
 import {
-  AuditUrlVariable,
   DatabaseUrlVariable,
   DEFAULT_SCHEMA,
   IssuerVariable,
@@ -12,7 +11,6 @@ import {
   OriginVariable,
   ParsedVariable,
   SchemaVariable,
-  UrlsVariable,
 } from '#platform/configuration/variables.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
@@ -55,13 +53,6 @@ export class ConsoleConfiguration extends ServiceConfiguration {
 
   @RedisUrlVariable()
   REDIS_URL: string;
-
-  @UrlsVariable('nats', 'tls')
-  NATS_URL: string;
-
-  /** URL with the NATS user that writes and reads the audit trail; defaults to NATS_URL. */
-  @AuditUrlVariable()
-  AUDIT_NATS_URL = '';
 
   /** The setting of the services: where metadata documents of clients may be outside the public internet. */
   @OutsideHostsVariable()
@@ -107,10 +98,6 @@ export class ConsoleConfiguration extends ServiceConfiguration {
 
   get roles(): RolesOfGroups {
     return parseRoles(this.CONSOLE_ROLES);
-  }
-
-  get auditUrl(): string {
-    return this.AUDIT_NATS_URL || this.NATS_URL;
   }
 
   override get publicUrl(): string {

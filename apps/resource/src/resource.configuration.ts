@@ -1,13 +1,7 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
-import {
-  AuditUrlVariable,
-  NameVariable,
-  NumberVariable,
-  OriginVariable,
-  UrlsVariable,
-} from '#platform/configuration/variables.js';
+import { NameVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
 import type { Settings } from '#platform/status/status-report.js';
 
 export class ResourceConfiguration extends ServiceConfiguration {
@@ -20,16 +14,10 @@ export class ResourceConfiguration extends ServiceConfiguration {
   /** RFC 9728 2, resource_name. */
   @NameVariable() PRODUCT_NAME = 'Scheduling';
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** Maximum age of a DPoP proof, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** Seconds that the `iat` of a proof may be in the future. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
-
-  get auditUrl(): string {
-    return this.AUDIT_NATS_URL || this.NATS_URL;
-  }
 
   override get publicUrl(): string {
     return this.API_URL;

@@ -1,8 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { ClientDocumentOptions, ClientDocumentsService } from '#clients/client-documents.service.js';
-import { metadataHosts } from '#clients/metadata-hosts.js';
+import { ClientDocumentsModule } from '#clients/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.js';
@@ -17,8 +16,6 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK } from '#platform/clock.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
-import { OutsideHosts } from '#platform/http/outside-hosts.js';
-import { OutsideHttp } from '#platform/http/outside-http.js';
 import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
@@ -81,6 +78,7 @@ export class CoreModule {
           isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
+        ClientDocumentsModule.forRoot(configuration),
         GrantsModule.forRoot({
           imports: connections,
           tokenKeys: configuration.TOKEN_KEYS,
@@ -95,23 +93,12 @@ export class CoreModule {
         { provide: ScopeCatalogue, useValue: scopes.value },
         { provide: SigningKeys, useValue: configuration.signingKeys },
         { provide: CLOCK, useValue: Date.now },
-        {
-          provide: OutsideHttp,
-          useValue: new OutsideHttp(new OutsideHosts(configuration.OUTSIDE_FETCH_ALLOW)),
-        },
-        {
-          provide: ClientDocumentOptions,
-          useValue: { hosts: metadataHosts(configuration.CLIENT_METADATA_HOSTS) },
-        },
-        ClientDocumentsService,
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
         CLOCK,
-        OutsideHttp,
-        ClientDocumentsService,
         GrantsModule,
         DatabaseModule,
         RedisModule,

@@ -1,7 +1,6 @@
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {
-  AuditUrlVariable,
   ChoiceVariable,
   DatabaseUrlVariable,
   DEFAULT_SCHEMA,
@@ -12,7 +11,6 @@ import {
   OriginVariable,
   ParsedVariable,
   SchemaVariable,
-  UrlsVariable,
 } from '#platform/configuration/variables.js';
 import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
@@ -44,8 +42,6 @@ export class TokenConfiguration extends ServiceConfiguration {
   @DatabaseUrlVariable() DATABASE_URL: string;
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @RedisUrlVariable() REDIS_URL: string;
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** Must have the same value as in the authorize app; published in the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
   /**
@@ -75,10 +71,6 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
-
-  get auditUrl(): string {
-    return this.AUDIT_NATS_URL || this.NATS_URL;
-  }
 
   override get publicUrl(): string {
     return this.BASE_URL;

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
 import {
@@ -21,9 +22,6 @@ import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
 import { grantId, isCode, isProvedBy, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
-
-/** Injection token of a clock: a function that returns milliseconds since the epoch. */
-export const GRANT_CLOCK = Symbol('clock of the grant engine');
 
 export interface TokenRevocation {
   readonly outcome: 'revoked' | 'unrecognized' | 'unknown' | 'other_client';
@@ -51,7 +49,7 @@ export class GrantEngine {
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
     @Inject(LIFETIMES) private readonly lifetimes: Lifetimes,
-    @Inject(GRANT_CLOCK) private readonly clock: () => number,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
   ) {
     this.ttl = grantTtl(lifetimes);

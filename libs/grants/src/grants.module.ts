@@ -3,7 +3,7 @@ import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
-import { GRANT_CLOCK, GrantEngine } from './grant-engine.js';
+import { GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
 import { KeyRingRecorder, type RecordedRing, tokenRing } from './key-ring-recorder.js';
@@ -48,7 +48,6 @@ export class GrantsModule {
       imports,
       providers: [
         { provide: LIFETIMES, useValue: lifetimes },
-        { provide: GRANT_CLOCK, useValue: Date.now },
         {
           provide: COUNT_TRANSITION,
           inject: [Metrics],

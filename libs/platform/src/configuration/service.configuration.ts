@@ -1,6 +1,12 @@
 import { IsIn } from 'class-validator';
 import type { Settings } from '../status/status-report.js';
-import { ChoiceVariable, NumberVariable, ProxiesVariable } from './variables.js';
+import {
+  AuditUrlVariable,
+  ChoiceVariable,
+  NumberVariable,
+  ProxiesVariable,
+  UrlsVariable,
+} from './variables.js';
 
 export abstract class ServiceConfiguration {
   /** In production the origins must be https. */
@@ -18,6 +24,11 @@ export abstract class ServiceConfiguration {
 
   @NumberVariable(1, 10) TRUSTED_PROXY_HOPS = 1;
 
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
+
+  /** URL with the NATS user of the audit trail; empty to use NATS_URL. */
+  @AuditUrlVariable() AUDIT_NATS_URL = '';
+
   /** Records each request's address and user agent, which are personal data, in the audit trail. */
   @ChoiceVariable('true', 'false') AUDIT_CLIENT_ADDRESS = 'false';
 
@@ -29,6 +40,10 @@ export abstract class ServiceConfiguration {
 
   get dependencyTimeoutMs(): number {
     return this.DEPENDENCY_TIMEOUT * 1_000;
+  }
+
+  get auditUrl(): string {
+    return this.AUDIT_NATS_URL || this.NATS_URL;
   }
 
   abstract get publicUrl(): string;

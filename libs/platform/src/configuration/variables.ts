@@ -16,7 +16,6 @@ export function UrlsVariable(...protocols: string[]): PropertyDecorator {
   });
 }
 
-/** URL of NATS for the audit trail's user (docs/audit.md); empty to use NATS_URL. */
 export function AuditUrlVariable(): PropertyDecorator {
   return applyDecorators(
     ValidateIf((_, value) => value !== ''),

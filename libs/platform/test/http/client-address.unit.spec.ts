@@ -47,6 +47,7 @@ describe('TRUSTED_PROXIES', () => {
   class Configuration extends ServiceConfiguration {
     override PORT = 0;
     override INTERNAL_PORT = 0;
+    override NATS_URL = 'nats://localhost';
     override publicUrl = 'http://localhost';
   }
   const load = (TRUSTED_PROXIES: string) => loadConfiguration(Configuration, { TRUSTED_PROXIES });
