@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
-import { Controller, Get, Header, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
 import { jsonText } from '#administration/text.js';
@@ -31,24 +31,33 @@ export class AuditController {
   }
 
   @Get('events.jsonl')
-  @Header('Content-Disposition', 'attachment; filename="events.jsonl"')
   async export(@QueryForm() query: Form): Promise<StreamableFile> {
     const selected = await this.audit.select(inputOf(query.filled(...FILTERS)));
     const output = new PassThrough();
-    writeEvents(selected, output).catch((error: Error) => {
+    let written = Promise.resolve();
+    const first = new Promise<void>((resolve) => {
+      written = writeEvents(selected, output, resolve);
+    });
+    // A failure before the first event is an error page instead of a file.
+    await Promise.race([first, written]);
+    written.catch((error: Error) => {
       // Breaks the connection: a file that merely ends would look complete.
       if (!output.destroyed) this.logger.warn(error);
       output.destroy(error);
     });
-    return new StreamableFile(output, { type: 'application/x-ndjson' });
+    return new StreamableFile(output, {
+      type: 'application/x-ndjson',
+      disposition: 'attachment; filename="events.jsonl"',
+    });
   }
 }
 
-/** Waits until the client reads, and stops when it disconnects. */
-async function writeEvents(selected: SelectedEvents, output: Writable): Promise<void> {
+/** Writes at the speed at which the client reads, and stops when the client disconnects. */
+async function writeEvents(selected: SelectedEvents, output: Writable, onEvent: () => void): Promise<void> {
   const closed = new AbortController();
   output.once('close', () => closed.abort());
   await selected.read(async (event) => {
+    onEvent();
     closed.signal.throwIfAborted();
     if (!output.write(`${jsonText(event)}\n`)) await once(output, 'drain', { signal: closed.signal });
   });

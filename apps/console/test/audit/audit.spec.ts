@@ -166,6 +166,14 @@ describe('the audit page, without JetStream,', () => {
     await nats.stop();
   });
 
+  it('sends an error page instead of the download', async () => {
+    const operator = await other.operator('viewer');
+    const page = await operator.get('/audit/events.jsonl');
+    expect(page.status).toBe(503);
+    expect(page.headers['content-disposition']).toBeUndefined();
+    expect(wordsOf(page)).toContain('NATS (AUDIT_NATS_URL) has no JetStream');
+  });
+
   it('says that the audit trail is unavailable, and what to do', async () => {
     const operator = await other.operator('viewer');
     for (const path of ['/audit', '/events?reference=abcdefghijkl']) {
@@ -196,6 +204,10 @@ it('is unavailable while JetStream does not answer, also after it has answered a
       503,
       expect.stringContaining('NATS (AUDIT_NATS_URL) does not answer') as string,
     ]);
+  }
+  for (const unanswered of ['$JS.API.CONSUMER.CREATE', '$JS.API.CONSUMER.MSG.NEXT']) {
+    proxy.onData = (bytes) => (bytes.includes(unanswered) ? Buffer.alloc(0) : undefined);
+    expect([unanswered, (await operator.get('/audit/events.jsonl')).status]).toEqual([unanswered, 503]);
   }
   await other.close();
   await proxy.close();
