@@ -1,15 +1,15 @@
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
-/** Limits of the buffer. An event has about 400 characters. */
+/** An event has about 400 characters. */
 const MAX_EVENTS = 20_000;
 const MAX_CHARACTERS = 16_000_000;
-/** Fill level up to which a kind is accepted: any client can cause refusals, and any user can cause activity. */
+/** Fill level up to which the buffer accepts a kind: any client can cause refusals, and any user can cause activity. */
 const SHARES: readonly (readonly [prefix: string, share: number])[] = [
   [AUDIT_KINDS.refusals.prefix, 0.5],
   [AUDIT_KINDS.activity.prefix, 0.9],
   [AUDIT_KINDS.trail.prefix, 1],
 ];
-/** Limit in characters of at most three bytes each. The NATS server of our manifests accepts messages of 128 KB. */
+/** Limit in characters, which have at most three bytes each. In our manifests, NATS accepts messages of 128 KB. */
 const MAX_MESSAGE = 32_000;
 
 /** Message with one event per line. Its id is the id of the first event. */
@@ -25,8 +25,8 @@ interface OpenMessage extends AuditMessage {
 }
 
 /**
- * Bounded buffer of events. Events of one type share a message, because separate messages cost four times the CPU,
- * here and in NATS.
+ * Bounded buffer of events. Events of one type share a message, because separate messages cost four times the CPU in
+ * this process and in NATS.
  */
 export class EventBuffer {
   private messages: OpenMessage[] = [];
@@ -57,7 +57,7 @@ export class EventBuffer {
     return true;
   }
 
-  /** Returns the oldest messages of a kind, closed so that a retry sends the same ones. Keeps them in the buffer. */
+  /** Returns the oldest messages of a kind. Closes all messages, so that a retry sends the same contents. */
   oldest(count: number, prefix: string): readonly AuditMessage[] {
     this.open.clear();
     return this.messages.filter(({ subject }) => subject.startsWith(prefix)).slice(0, count);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Version of {@link AuditEvent}, which changes only when a field changes its meaning. */
+/** Increases only if an existing field of {@link AuditEvent} gets a new meaning. */
 const AUDIT_VERSION = 1;
 
 /** Rare types, caused by operators, the product and attacks. docs/audit.md describes all types. */
@@ -66,12 +66,12 @@ export interface AuditEvent {
   readonly client_id?: string;
   readonly user_id?: number;
   readonly grant_id?: string;
-  /** `name@host` of the user of a command; only in events of the operator. */
+  /** Name of the operator, such as `ada@laptop` for a command; only in events of the service `operator`. */
   readonly operator?: string;
-  /** Interface of the operator's change; absent for the command line. */
+  /** Interface of the operator's change; absent for a command. */
   readonly channel?: 'api' | 'page';
   readonly request?: { readonly method: string; readonly path: string };
-  /** Present only if AUDIT_CLIENT_ADDRESS is true; the same applies to `user_agent`. */
+  /** `address` and `user_agent` are present only if AUDIT_CLIENT_ADDRESS is true. */
   readonly address?: string;
   readonly user_agent?: string;
   readonly status?: number;
@@ -94,15 +94,15 @@ export interface AuditStream {
   readonly name: string;
   readonly prefix: string;
   readonly types: readonly AuditType[];
-  /** Share of AUDIT_MAX_MEGABYTES. */
+  /** Size as a fraction of AUDIT_MAX_MEGABYTES. */
   readonly share: number;
 }
 
 type Shares = Readonly<Partial<Record<AuditService, number>>>;
 
-/** Separate streams per service, so that events of one service cannot displace events of another in a full stream. */
+/** Each service has separate streams, because new events displace old events in a full stream. */
 export const AUDIT_STREAMS: readonly AuditStream[] = [
-  // The token app needs as large a share as the operator, because it records each change of a user by the product.
+  // The token app records every change that the product makes to a user, so it needs as large a share as the operator.
   ...streamsOf('OAUTH_AUDIT', AUDIT_KINDS.trail, { operator: 1 / 8, token: 1 / 8, authorize: 1 / 64 }),
   ...streamsOf('OAUTH_ACTIVITY', AUDIT_KINDS.activity, { token: 1, authorize: 1 / 16, operator: 1 / 64 }),
   ...streamsOf('OAUTH_REFUSALS', AUDIT_KINDS.refusals, {
@@ -132,7 +132,7 @@ const PREFIXES: ReadonlyMap<AuditType, string> = new Map(
   ),
 );
 
-/** Returns an empty subject for a type of a later version. */
+/** Returns an empty string for an unknown type, such as a type of a later version. */
 export function auditSubject({ service, type }: Pick<AuditEvent, 'service' | 'type'>): string {
   const prefix = PREFIXES.get(type);
   return prefix === undefined ? '' : `${prefix}${service}.${type}`;

@@ -15,7 +15,7 @@ export interface AuditFilter {
   readonly until?: Date | undefined;
 }
 
-/** Expands `token.issued` to itself and `token` to every type about tokens; empty for an unknown name. */
+/** Returns all types of tokens for `token`, one type for `token.issued`, and an empty array for an unknown name. */
 export function typesNamed(name: string): AuditType[] {
   return AUDIT_TYPES.filter((type) => type === name || type.startsWith(`${name}.`));
 }
@@ -35,7 +35,7 @@ export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     event.time < until;
 }
 
-/** Streams that may have a match, each with one subject filter (NATS before 2.10 supports only one). */
+/** Returns the streams that may contain matches. Each has one subject filter: NATS before 2.10 supports only one. */
 export function sourcesOf({ types }: AuditFilter): { stream: string; subject: string }[] {
   return AUDIT_STREAMS.flatMap(({ name: stream, prefix, types: all }) => {
     const wanted = types ? all.filter((type) => types.includes(type)) : all;

@@ -1,9 +1,9 @@
 import type { AuditEvent } from './event.js';
 
-/** Number of ids. Duplicates are close together: a process repeats unconfirmed events as soon as NATS is available. */
+/** Number of ids. Duplicates are close together: a process resends unconfirmed events as soon as NATS is available. */
 const REMEMBERED = 200_000;
 
-/** Maximum delay in milliseconds of an event in a stream: processes send batches, and retry every second. */
+/** Maximum milliseconds by which a stream is out of order: processes send batches, and retry every second. */
 const DISORDER_MS = 5_000;
 const SORTED_TOGETHER = 1_000;
 
@@ -25,7 +25,7 @@ export async function* sorted(events: AsyncIterable<AuditEvent>): AsyncGenerator
   yield* waiting.sort(byTime);
 }
 
-/** Compares times as text: all are ISO 8601 in UTC with milliseconds. */
+/** Compares times as text, because all times are ISO 8601 in UTC with milliseconds. */
 const byTime = (a: AuditEvent, b: AuditEvent): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
 
 export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {

@@ -6,19 +6,19 @@ import type { AuditFilter } from './filter.js';
 const BITS_PER_KEY = 16;
 export const HASHES = 8;
 
-/** A key tests the bits `(first + i * step) % size`, for i below `HASHES`. */
+/** A key sets the bits `(first + i * step) % size` for each i below `HASHES`. */
 export interface HashedKey {
   readonly first: number;
   readonly step: number;
 }
 
-/** Returns the values by which an event can be found. */
+/** Returns the values of an event that a search can use. */
 export function keysOf(event: AuditEvent): string[] {
   const { type, client_id, user_id, grant_id, reference, operator } = event;
   return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, operator });
 }
 
-/** Returns the keys that every matching event has, the rarest first. */
+/** Returns the keys that every matching event has, rarest first. */
 export function keysOfFilter({ types, ...values }: AuditFilter): string[] {
   return keys({ ...values, type: types?.length === 1 ? types[0] : undefined });
 }

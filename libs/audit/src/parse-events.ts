@@ -27,7 +27,7 @@ const isText: Check = (value) => typeof value === 'string';
 const isOptionalText: Check = (value) => value === undefined || isText(value);
 const isOptionalNumber: Check = (value) => value === undefined || typeof value === 'number';
 
-/** Rejects invalid fields: an event with one would break every search for as long as NATS keeps it. */
+/** Rejects events with an invalid field, which would break every search until NATS deletes the event. */
 const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
   version: (value) => typeof value === 'number',
   id: isText,
@@ -60,12 +60,12 @@ function isEvent(value: unknown): value is AuditEvent {
   );
 }
 
-/** Limit of nested levels, far more than any event has. */
+/** Limit of nested levels, far above the nesting of our events. */
 const MAX_LEVELS = 32;
 
 /**
- * Requires the service and type of the subject, which NATS permissions control. Only the operator's services may name
- * an operator. Accepts unknown types, which a later version may add.
+ * Requires that service and type match the subject, which NATS permissions control. Only the service `operator` may
+ * name an operator. Accepts unknown types, which a later version may add.
  */
 function isPublishable(event: AuditEvent, subject: string): boolean {
   const { service, type, operator } = event;

@@ -10,9 +10,9 @@ import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditS
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 
-/** Characters kept of each value in an oversized event. Clients choose some values, such as an unknown client_id. */
+/** Characters left of each value in an oversized event. Clients choose some values, such as an unknown client_id. */
 const MAX_VALUE = 500;
-/** Limit in characters. An event whose values have the permitted lengths is shorter. */
+/** Limit in characters. Only an event with an oversized value exceeds the limit. */
 const MAX_EVENT = 16_000;
 const BATCH = 100;
 /** Milliseconds for which a message collects events. */
@@ -76,7 +76,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     this.isShutDown = true;
     clearTimeout(this.timer);
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
-    // Overrides the warning interval: metrics are no longer scraped.
+    // Forces a warning, because metrics are no longer scraped.
     this.warnedAt = -Infinity;
     if (this.waiting.size > 0) this.drop(this.waiting.size, 'the process ends, and NATS has not stored them');
     this.isClosed = true;

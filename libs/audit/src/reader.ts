@@ -19,7 +19,7 @@ import { inOrder, RecentIds, sorted } from './in-order.js';
 import { parseEvents } from './parse-events.js';
 
 const TIMEOUT_MS = 5_000;
-/** Messages per response of NATS, which bounds the memory. */
+/** Messages per response of NATS; bounds the memory use. */
 const BATCH = 250;
 const RANGE = 1_000;
 const IDLE_NS = 60e9;
@@ -29,7 +29,7 @@ const DAY_NS = 86_400e9;
 
 export interface AuditStreamState {
   readonly stream: string;
-  /** Changes when the stream was created again, with new sequences. */
+  /** Changes when the stream is recreated, which restarts the sequence numbers. */
   readonly created: string;
   readonly lastSequence: number;
   readonly firstSequence: number;
@@ -72,7 +72,7 @@ export class AuditReader {
     await this.nats.close();
   }
 
-  /** Yields events oldest first, in bounded memory, up to the last one stored at the call. @throws JetStreamError */
+  /** Yields the events that were stored before the call, oldest first, in bounded memory. @throws JetStreamError */
   async *read(filter: AuditFilter, progress: Progress = () => undefined): AsyncGenerator<AuditEvent> {
     const matches = matcher(filter);
     const consumers = await Promise.all(
@@ -92,7 +92,7 @@ export class AuditReader {
   }
 
   /**
-   * Calls back with events stored since `filter.since`, or with only new ones. Survives reconnects.
+   * Calls back with events stored since `filter.since`, or with only new events if it is absent. Survives reconnects.
    * @throws JetStreamError
    */
   async follow(
@@ -119,7 +119,7 @@ export class AuditReader {
     await Promise.all(passes);
   }
 
-  /** Yields batches of the messages between two sequences, in their order, up to the last one stored at the call. */
+  /** Yields batches of the messages from `first` to `last` that were stored before the call, in stored order. */
   async *messages(
     stream: string,
     first: number,
@@ -191,7 +191,7 @@ function storedMessage({ seq, info, subject, data }: JsMsg): StoredMessage {
   return { sequence: seq, storedAt: Math.floor(info.timestampNanos / 1e6), subject, data };
 }
 
-/** NATS selects by the time at which it stored an event, which is later than the event. */
+/** Subtracts the clock skew, because NATS compares the time at which its own clock stored an event. */
 function startingAt(since: Date): { deliver_policy: typeof DeliverPolicy.StartTime; opt_start_time: string } {
   return {
     deliver_policy: DeliverPolicy.StartTime,
@@ -215,7 +215,7 @@ async function* storedEvents(
   }
 }
 
-/** @throws ConnectionError if NATS does not respond; the client itself would wait until it reconnects */
+/** @throws ConnectionError if NATS does not respond; the NATS client alone would wait until it reconnects */
 async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
   const messages: JsMsg[] = [];
   const fetched = await consumer.fetch({ max_messages: count, expires: TIMEOUT_MS });

@@ -34,7 +34,7 @@ export function requestEvents(
   };
 }
 
-/** Makes Node cache the address of each client: a closed connection has none. */
+/** Makes Node cache the address of each client, because a closed connection no longer has an address. */
 export function keepAddresses(fastify: Pick<FastifyInstance, 'addHook'>): void {
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {
     Reflect.get(raw.socket, 'remoteAddress');
@@ -57,7 +57,7 @@ export function callerOf({ ip, headers }: FastifyRequest): Caller {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The last one is of the console. */
+/** The last path belongs to the console. */
 const LOGIN_PATHS: ReadonlySet<string | undefined> = new Set([
   ENDPOINTS.login,
   ENDPOINTS.loginCallback,
@@ -68,7 +68,7 @@ function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number
   const { event, error, check } = fields;
   if (typeof event === 'string') return event as AuditType;
   if (error === undefined && status < 400) return null;
-  // A device polls every five seconds (RFC 8628 3.5).
+  // A device polls every five seconds (RFC 8628 3.5), which is not worth an event.
   if (check === OVERLOAD_CHECK || check === 'decision_pending' || check === 'polled_too_early') return null;
   if (check === 'code_replayed' || check === 'refresh_token_reused') return 'token.reuse_detected';
   if (check === 'verifier_mismatch') return 'grant.revoked';

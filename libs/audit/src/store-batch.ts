@@ -7,12 +7,12 @@ import type { AuditMessage } from './event-buffer.js';
 const CONFIRM_MS = 5_000;
 
 /**
- * Waits until NATS has confirmed each message: if another server becomes the leader of the stream, the latest
- * confirmation does not prove the others. The client's own `publish` costs twice as much.
+ * Waits for the confirmation of each message: if the leader of the stream changes, the latest confirmation does not
+ * prove that earlier messages are stored. The client's own `publish` costs twice as much.
  * @param inboxPrefix prefix of the inboxes that this NATS user may subscribe to
  * @param disconnected ends the wait: no confirmation arrives after a reconnect
- * @returns the confirmed messages, the messages that are too large for this NATS, and the reason why the others,
- * which may be stored, are unconfirmed
+ * @returns the confirmed messages, the messages that are too large for this NATS, and the reason why the remaining
+ * messages, which may be stored, are unconfirmed
  */
 export async function storeBatch(
   nats: NatsConnection,

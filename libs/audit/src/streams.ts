@@ -26,7 +26,7 @@ const MEGABYTE = 1024 * 1024;
 /**
  * Creates the streams or updates their limits. Needs the NATS user of the trail's administrator. Concurrent calls are
  * safe.
- * @throws JetStreamError, also if NATS lacks room for the limits
+ * @throws JetStreamError, for example if NATS lacks room for the limits
  */
 export async function ensureAuditStreams(nats: NatsConnection, retention: AuditRetention): Promise<void> {
   const { streams } = await jetstream(nats, { timeout: TIMEOUT_MS }).jetstreamManager(false);
@@ -74,8 +74,8 @@ function configurations({ days, megabytes, replicas }: AuditRetention): Configur
 }
 
 /**
- * Returns true if JetStream is disabled or no stream has the subject. The client has one error for both, which it does
- * not export.
+ * Returns true if JetStream is disabled or no stream has the subject. The NATS client throws the same error for both,
+ * and does not export the class of the error.
  */
 export function isUnserved(error: unknown): boolean {
   return error instanceof Error && error.name === 'JetStreamNotEnabled';

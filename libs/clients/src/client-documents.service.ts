@@ -21,7 +21,7 @@ const MAX_FIRST_FETCHES = 30;
 const RETRY_MS = 5 * 60_000;
 
 export abstract class ClientDocumentOptions {
-  /** Hosts whose clients are admitted at their first use; each with its port, unless the port is the default. */
+  /** Hosts whose clients are admitted on first use. A host includes the port unless the port is the default. */
   abstract readonly hosts: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export abstract class ClientDocumentOptions {
 export class ClientDocumentsService {
   private readonly logger = new Logger(ClientDocumentsService.name);
   private readonly pending = new Map<string, Promise<boolean>>();
-  /** Due times already claimed by any process, by URL. A cached client still has its old due time. */
+  /** Due times, by URL, that this or another process has claimed. A cached client still has the old due time. */
   private readonly claimed = new Map<string, number>();
   private readonly fetches = new Map<string, { readonly minute: number; count: number }>();
 
@@ -44,8 +44,8 @@ export class ClientDocumentsService {
   ) {}
 
   /**
-   * Admits an unknown client of a trusted host, or fetches the document of a known client again if it is due.
-   * @param url client_id for which `isDocumentUrl` holds
+   * Admits an unknown client of a trusted host, or updates a known client if a fetch of the document is due.
+   * @param url client_id for which `isDocumentUrl` returns true
    * @returns true if the stored registration has changed
    * @throws OAuthError if the document of an unknown client cannot be used; a known client keeps its description
    */
@@ -56,7 +56,7 @@ export class ClientDocumentsService {
     return this.joined(url, () => this.refresh(url, dueAt));
   }
 
-  /** Requests of a process that need the same document share one fetch. */
+  /** Shares one fetch between concurrent requests for the same document. */
   private joined(url: string, work: () => Promise<boolean>): Promise<boolean> {
     const pending = this.pending.get(url) ?? work().finally(() => this.pending.delete(url));
     this.pending.set(url, pending);
@@ -121,7 +121,7 @@ export class ClientDocumentsService {
   }
 }
 
-/** Returns every scope if the document names no known scope, because the user decides. */
+/** Returns every scope if the document names no known scope, because the user decides on the consent page. */
 export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue): readonly string[] {
   const known = (scopes ?? []).filter((name) => catalogue.has(name));
   return known.length > 0 ? known : catalogue.names;
@@ -153,7 +153,7 @@ function refused(url: string, reason: string, cause?: Error): OAuthError {
     check === 'client_document_refused'
       ? 'the metadata document at this client_id is refused'
       : 'the metadata document at this client_id cannot be fetched';
-  // Draft 6: "the authorization server MUST abort the authorization request with unauthorized_client".
+  // Client metadata draft 6: "the authorization server MUST abort the authorization request with unauthorized_client".
   const isUnauthorized = cause instanceof InvalidDocumentError && cause.hasUnsupportedMethod;
   return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, description, {
     detail: { check, client_id: url, reason },

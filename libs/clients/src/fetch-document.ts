@@ -11,9 +11,9 @@ const MINUTE_MS = 60_000;
 const FRESHNESS = { min: 5 * MINUTE_MS, max: 24 * 60 * MINUTE_MS, byDefault: 60 * MINUTE_MS };
 /** Short, because a user waits for the document. */
 const TIMEOUT_MS = 3_000;
-/** The draft recommends 5 KB, which is too small for ten keys. */
+/** The client metadata draft recommends 5 KB, which is too small for ten keys. */
 const MAX_BYTES = 16 * 1024;
-/** Draft 4: `application/json`, or "more specific content types as long as the response is JSON". */
+/** Client metadata draft 4: `application/json`, or "more specific content types as long as the response is JSON". */
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:$|;)/i;
 
 export interface FetchedDocument {
@@ -21,7 +21,7 @@ export interface FetchedDocument {
   readonly dueAt: Date;
 }
 
-/** @param url for which `documentUrlProblem` returned null @throws an error for which `isDocumentFailure` holds */
+/** @param url accepted by `documentUrlProblem` @throws an error for which `isDocumentFailure` returns true */
 export async function fetchDocument(
   http: OutsideHttp,
   url: string,
@@ -33,7 +33,7 @@ export async function fetchDocument(
     maxBytes: MAX_BYTES,
   });
   const { status, headers, body } = response;
-  // Draft 5: "The authorization server MUST treat all other HTTP status codes as an error response."
+  // Client metadata draft 5: "The authorization server MUST treat all other HTTP status codes as an error response."
   if (status !== 200)
     throw new OutsideFetchError('unreachable', `its host answered with the status ${status}`);
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
@@ -46,7 +46,7 @@ export function isDocumentFailure(error: unknown): error is OutsideFetchError | 
   return error instanceof OutsideFetchError || error instanceof InvalidDocumentError;
 }
 
-/** Makes `state` optional and so requires PKCE (RFC 9700 2.1). */
+/** Makes `state` optional, which requires PKCE (RFC 9700 2.1). */
 export function clientOfDocument(
   url: string,
   { document: { client, dpopBound }, dueAt }: FetchedDocument,

@@ -8,7 +8,7 @@ export function MetadataHostsVariable(): PropertyDecorator {
   );
 }
 
-/** @throws Error that names the wrong item */
+/** @throws Error with the invalid host */
 export function metadataHosts(text: string): readonly string[] {
   const hosts = listOf(text);
   const wrong = hosts.find(

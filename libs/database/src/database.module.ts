@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   poolSize?: number;
   /** Response time limit of a dependency (see `requestLimits`); 2000 ms by default. */
   timeoutMs?: number;
-  /** Time limit for retrying the first connection; 60,000 ms by default. With 0, it tries once. */
+  /** Time limit for retrying the first connection; 60,000 ms by default. 0 means a single attempt. */
   retryForMs?: number;
 }
 
@@ -63,7 +63,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(
     private readonly dataSource: DataSource,
     health: DatabaseHealth,
-    // Absent in tests that open a database without a process around it.
+    // Absent in tests that use this module without an application.
     @Optional() readiness?: Readiness,
   ) {
     readiness?.register('postgres', () => health.ping());

@@ -1,4 +1,4 @@
-/** Thrown, without a change, if the stored version is not the expected one because another change came first. */
+/** Thrown, before anything is changed, if another change has replaced the expected version. */
 export class OutdatedVersionError extends Error {
   constructor() {
     super('the stored version is not the expected one');
@@ -6,7 +6,7 @@ export class OutdatedVersionError extends Error {
   }
 }
 
-/** @param expected undefined to accept every version */
+/** @param expected undefined accepts every version */
 export function checkVersion({ version }: { readonly version: number }, expected: number | undefined): void {
   if (expected !== undefined && version !== expected) throw new OutdatedVersionError();
 }

@@ -33,12 +33,12 @@ export const RETRY_AFTER: HeaderDescription = {
   schema: { type: 'integer', minimum: 0 },
 };
 
-/** Accept-Encoding of a 415 (RFC 9110 12.5.3). */
+/** Accept-Encoding header of a 415 response (RFC 9110 12.5.3). */
 export const ACCEPT_ENCODING: HeaderDescription = {
   description: '`identity`, if the body had a content coding.',
 };
 
-/** WWW-Authenticate of a 401 (RFC 6749 5.2). */
+/** WWW-Authenticate header of a 401 response (RFC 6749 5.2). */
 const CHALLENGE: HeaderDescription = {
   description: 'Challenge for HTTP Basic, if the request used it.',
 };
@@ -78,7 +78,7 @@ export function oauthErrors(
   return Object.fromEntries(all.map(([status, codes]) => [status, response(Number(status), codes, headers)]));
 }
 
-/** Error responses of an endpoint without a body: too many requests, overload. */
+/** Responses to too many requests and under overload, for endpoints that do not read a body. */
 export const OAUTH_BUSY: Readonly<Record<number, ResponseDescription>> = {
   429: response(429, ['temporarily_unavailable'], {}),
   503: response(503, ['temporarily_unavailable'], {}),

@@ -18,7 +18,7 @@ export interface HeaderDescription {
   readonly schema?: SchemaSource;
 }
 
-/** A response. Clients can ignore the body of a response without `content`. */
+/** Clients can ignore the body of a response without `content`. */
 export interface ResponseDescription {
   /** Name of a response that several endpoints share. */
   readonly name?: string;
@@ -38,18 +38,18 @@ type SecurityRequirement = Readonly<
   Partial<Record<'basic' | 'refreshToken' | 'accessToken' | 'dpop' | 'session', readonly string[]>>
 >;
 
-/** An endpoint. Its path, method, body and fixed headers come from Nest's decorators and the DTO. */
+/** Path, method, body and fixed headers of the endpoint come from Nest's decorators and the DTO. */
 export interface OperationDescription {
   /** Unique name, which generated clients use for their functions. */
   readonly id: string;
   readonly tag: ApiTag;
   readonly summary: string;
   readonly description?: string;
-  /** Alternatives, of which each is sufficient; by default none is required. */
+  /** Alternatives, each of which is sufficient; absent if no authentication is required. */
   readonly security?: readonly SecurityRequirement[];
   readonly parameters?: Readonly<Record<string, ParameterDescription>>;
   readonly form?: SchemaSource;
-  /** Optional body of other media types, if the handler has no DTO. */
+  /** Optional body in other media types, for a handler without a DTO. */
   readonly body?: { readonly types: readonly string[]; readonly schema: SchemaSource };
   readonly responses: Readonly<Record<number, ResponseDescription>>;
 }

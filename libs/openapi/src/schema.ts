@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 
 /** Subset of JSON Schema draft 2020-12. */
 export interface Schema {
-  /** Name of a schema that several others use. */
+  /** Name under `components/schemas`, for a schema that several other schemas use. */
   readonly component?: string;
   readonly type?: SchemaType | readonly SchemaType[];
   readonly description?: string;

@@ -9,7 +9,7 @@ export interface ServedDocument {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Replaces the placeholders for origins. @param addresses origins of this installation by placeholder */
+/** Replaces the placeholders for origins. @param addresses origin of this installation for each placeholder */
 export function serveDocument(document: object, addresses: Readonly<Record<string, string>>): ServedDocument {
   const body = Object.entries(addresses).reduce(
     (text, [generated, here]) => text.replaceAll(generated, here),

@@ -9,15 +9,15 @@ export class AuditChunkEntity {
   /** Time at which NATS created the stream. A recreated stream has new sequences. */
   @PrimaryColumn({ name: 'stream_created', type: 'text' }) streamCreated: string;
 
-  /** Everything up to the last chunk of a stream is indexed and counted. */
+  /** All events up to the highest `last_sequence` of a stream are indexed and counted. */
   @PrimaryColumn({ name: 'last_sequence', type: 'bigint' }) lastSequence: string;
   @Column({ name: 'first_sequence', type: 'bigint' }) firstSequence: string;
   @Column({ name: 'first_stored_at', type: 'timestamptz' }) firstStoredAt: Date;
   @Column({ name: 'last_stored_at', type: 'timestamptz' }) lastStoredAt: Date;
 
-  /** Events may be stored long after they happened. */
+  /** May be much earlier than `first_stored_at`, because an event may be stored late. */
   @Column({ name: 'oldest_event_at', type: 'timestamptz' }) oldestEventAt: Date;
 
-  /** Bloom filter of the values by which events are searched. */
+  /** Bloom filter of the searchable values of the events. */
   @Column({ type: 'bytea' }) filter: Buffer;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Number of events of a client by type and cause, in an hour or, after some days, in a whole day. */
+/** Number of a client's events with the same type and cause, per hour or (for past days) per day. */
 @Entity('audit_counts')
 @Index('audit_counts_hour', ['hour'])
 @Index('audit_counts_later_hours', { synchronize: false })
@@ -9,7 +9,7 @@ export class AuditCountEntity {
   @PrimaryColumn({ type: 'timestamptz' }) hour: Date;
   @PrimaryColumn({ type: 'text' }) type: string;
 
-  /** Empty, like `error`, if the event is not a refusal. */
+  /** `check` and `error` are empty if the event is not a refusal. */
   @PrimaryColumn({ type: 'text' }) check: string;
   @PrimaryColumn({ type: 'text' }) error: string;
   @Column({ type: 'integer' }) count: number;

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { AuditChunkEntity } from './audit-chunk.entity.js';
 
-/** Random number of the advisory lock that serializes the writers of a stream. */
+/** Arbitrary number of the advisory lock that serializes the writers of a stream. */
 const LOCK = 1_402_775_938;
 
-/** Part of a stream. The numbers are sequences of the stream. */
+/** Range of a stream; `first` and `last` are sequence numbers. */
 export interface AuditChunk {
   readonly stream: string;
   readonly streamCreated: string;
@@ -22,7 +22,7 @@ export interface IndexedPosition {
 }
 
 export interface EventCount {
-  /** Beginning of the hour, or of the day in UTC. */
+  /** Start of the hour, or of the day in UTC. */
   readonly start: Date;
   readonly type: string;
   readonly check: string;
@@ -33,7 +33,7 @@ export interface EventCount {
   readonly reference: string | null;
 }
 
-/** Counts for the grant's client if the event names no client. PostgreSQL must accept the ids. */
+/** Without a client, the events are counted for the grant's client. The ids must be texts that PostgreSQL accepts. */
 export interface NewCount extends EventCount {
   readonly clientId: string | null;
   readonly grantId: string | null;
@@ -46,7 +46,7 @@ export interface IndexBatch {
 
 export interface ChunkQuery {
   readonly streams: readonly { readonly stream: string; readonly created: string }[];
-  /** Selects chunks that may have an event with all of these keys. */
+  /** Selects chunks that may contain an event with all of these keys. */
   readonly keys: readonly { readonly first: number; readonly step: number }[];
   readonly hashes: number;
   readonly storedSince: Date;
@@ -55,7 +55,7 @@ export interface ChunkQuery {
   readonly limit: number;
 }
 
-/** Index of the audit trail in NATS: numbers of events per client and hour, and their positions in the streams. */
+/** Index of the audit trail in NATS: event counts per client and hour, and the positions of events in the streams. */
 @Injectable()
 export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -64,7 +64,7 @@ export class AuditIndexStore {
    * Adds the chunks and counts that `read` returns for the events after the stream's position. Position and counts
    * change in one transaction, and each stream has only one such transaction at a time, so that several processes
    * never count an event twice.
-   * @returns false if there is nothing to add, or if another process is adding
+   * @returns false if there is nothing to add, or if another process is adding to the stream
    */
   append(
     { stream, created }: { readonly stream: string; readonly created: string },
@@ -125,7 +125,7 @@ export class AuditIndexStore {
       happenedBefore,
       limit,
     ];
-    // One condition per bit, because the first zero bit ends the comparison.
+    // One condition per bit, so that PostgreSQL stops at the first zero bit.
     const bits = keys.flatMap(({ first, step }) => {
       const at = values.push(first, step);
       return Array.from(
@@ -163,7 +163,7 @@ export class AuditIndexStore {
     );
   }
 
-  /** Deletes chunks and counts of events that the trail no longer has. */
+  /** Deletes chunks and counts of events that are no longer in the trail. */
   async prune(
     streams: readonly { readonly stream: string; readonly created: string; readonly firstSequence: number }[],
     before: Date,
@@ -178,7 +178,7 @@ export class AuditIndexStore {
     await this.repeat(`done AS (DELETE FROM audit_counts WHERE ${some('hour < $1')} RETURNING 1)`, before);
   }
 
-  /** Replaces the hours of each past day by one row at its first hour, because most rows are of past days. */
+  /** Replaces the hours of each past day by one row at the first hour, because most rows belong to past days. */
   compact(before: Date): Promise<void> {
     return this.repeat(
       `old AS (DELETE FROM audit_counts WHERE ${some(`hour < $1 AND ${IS_LATER_HOUR}`)} RETURNING *),

@@ -15,13 +15,13 @@ export interface EarlierDecision {
 }
 
 export interface AuthorizationContext {
-  /** Null if unknown or deleted. */
+  /** Null if the client is unknown or deleted. */
   readonly client: Client | null;
   /** Null without a session, or if the user was deleted. */
   readonly user: User | null;
   /** Newest first, without duplicates. */
   readonly decisions: readonly EarlierDecision[];
-  /** Grants from the user to the client in the last 24 hours, including revoked ones; at most 100. */
+  /** Number of the user's grants to the client in the last 24 hours, including revoked grants; at most 100. */
   readonly grantsOfDay: number;
 }
 
@@ -46,7 +46,7 @@ interface Row {
 
 const COUNT_LIMIT = 100;
 
-/** Ordered as the index `grants_live`: PostgreSQL might otherwise read the revoked grants of a user who has many. */
+/** Uses the order of the index `grants_live`, because PostgreSQL might otherwise read all revoked grants. */
 const QUERY = `
   WITH own AS MATERIALIZED (
     SELECT requested_scope, scope, resources, created_at, expires_at FROM grants

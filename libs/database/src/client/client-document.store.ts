@@ -28,8 +28,8 @@ export class ClientDocumentStore {
   }
 
   /**
-   * Claims a due fetch for one process.
-   * @param retryAt next fetch if this one fails
+   * Claims a due fetch, so that only one process fetches the document.
+   * @param retryAt time of the next fetch if the claimed fetch fails
    * @returns false if no fetch is due
    */
   async claim(clientId: string, now: Date, retryAt: Date): Promise<boolean> {

@@ -4,7 +4,7 @@ import { ClientLogoEntity } from './client.entity.js';
 import { type ClientLogo, isLogoDigest } from './client.js';
 import { lockClient, writeClientLogo } from './client.statements.js';
 
-/** Identifies logos by the digest of the image, so that clients with the same image share its URL. */
+/** Identifies logos by the digest of the image, so that clients with the same image share a URL. */
 @Injectable()
 export class ClientLogoStore {
   private readonly logos: Repository<ClientLogoEntity>;
@@ -26,7 +26,7 @@ export class ClientLogoStore {
     return new Map(logos.map(({ digest, mediaType, image }) => [digest, { mediaType, image }]));
   }
 
-  /** Sets or replaces a logo. @returns its digest; null if the client is unknown or deleted */
+  /** Sets or replaces a logo. @returns the digest; null if the client is unknown or deleted */
   async set(clientId: string, logo: ClientLogo): Promise<string | null> {
     return this.dataSource.transaction(async (manager) => {
       const client = await lockClient(manager, clientId);

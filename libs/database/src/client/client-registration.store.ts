@@ -19,7 +19,7 @@ export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris,
   readonly sector: string | null;
 }
 
-/** Null removes the logo; undefined keeps it. */
+/** A null `logo` removes the logo, an undefined `logo` keeps it. */
 export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
 
 export interface Deletion {
@@ -60,8 +60,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Keeps secrets and grants. Waits for a grant that is being recorded; later ones are rejected
-   * until the client is enabled.
+   * Disables or enables a client; secrets and grants stay. Waits for a grant that is being recorded. New grants are
+   * rejected while the client is disabled.
    * @returns false if nothing changed; null if the client is unknown or deleted
    * @throws OutdatedVersionError
    */
@@ -76,8 +76,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Revokes secrets and grants, and deletes the logo. Also disables a client of `client_credentials`, which ends its
-   * tokens: they have no recorded grant. Idempotent: a second call completes an interrupted one.
+   * Revokes secrets and grants, and deletes the logo. Disables a client of `client_credentials`, because its tokens
+   * have no grant that could be revoked. Idempotent: a second call completes an interrupted call.
    * @returns null if the client never existed
    * @throws OutdatedVersionError
    */

@@ -21,7 +21,7 @@ export type SecretOutcome =
 
 const MAX_LIVE = 2;
 
-/** A client has up to two secrets, so that it can rotate them. The lock on the client's row serializes changes. */
+/** A client has up to two secrets, which permits rotation. The lock on the client's row serializes changes. */
 @Injectable()
 export class ClientSecretStore {
   private readonly secrets: Repository<ClientSecretEntity>;
@@ -63,7 +63,7 @@ export class ClientSecretStore {
     });
   }
 
-  /** Ignores a day before the recorded one. @param uses `day` is a UTC date, YYYY-MM-DD */
+  /** Ignores a day before the recorded day. @param uses `day` is a UTC date, YYYY-MM-DD */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
     // Locks rows in id order, so that overlapping batches cannot deadlock.

@@ -34,22 +34,22 @@ export interface KnownClients {
   readonly others: readonly { readonly clientId: string; readonly name: string }[];
 }
 
-// Advisory lock: arbitrary, but unique in this database.
+// Number of an advisory lock: arbitrary, but unique in this database.
 const CHANGE_LOCK = 5_264_190_034;
 
 @Injectable()
 export class ClientTransferStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Reads every client, or the existing ones of `ids`; sorted by identifier. */
+  /** Reads all clients, or the clients of `ids` that exist; sorted by identifier. */
   async read(ids?: readonly string[]): Promise<TransferredClient[]> {
     return this.dataSource.transaction('REPEATABLE READ', (manager) => readClients(manager, ids));
   }
 
   /**
-   * Changes many clients atomically, excluding other transfers and other changes of these clients.
+   * Changes many clients atomically, under locks against other transfers and other changes of these clients.
    * @param named identifiers of the clients and secrets that `decide` needs
-   * @param decide returns the clients to create or change, in their new state; if it throws, nothing is written
+   * @param decide returns the new state of each client to create or change; an exception prevents every change
    * @returns false, without calling `decide`, if another transfer is in progress
    */
   async change(

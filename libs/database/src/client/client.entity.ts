@@ -44,7 +44,7 @@ export class ClientLogoEntity {
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'client_logos_client_id_fkey' })
   client?: Relation<ClientEntity>;
 
-  /** Hexadecimal SHA-256 of the image, part of its URL. */
+  /** Hexadecimal SHA-256 of the image; part of the image's URL. */
   @Column({ type: 'text' }) digest: string;
   @Column({ name: 'media_type', type: 'text' }) mediaType: LogoMediaType;
 
@@ -108,7 +108,7 @@ export class ClientEntity {
 
   @Column({ name: 'document_due_at', type: 'timestamptz', nullable: true }) documentDueAt: Date | null;
 
-  /** Time of the latest change of the document that needs new consent: earlier consent does not count. */
+  /** Time of the document's latest change that requires new consent. Earlier consent does not count. */
   @Column({ name: 'document_changed_at', type: 'timestamptz', nullable: true })
   documentChangedAt: Date | null;
 

@@ -4,7 +4,7 @@ import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.en
 import type { ClientLogo } from './client.js';
 import { checkVersion } from '../outdated-version.error.js';
 
-/** Locks a client, to serialize its changes. @returns null if it is unknown or deleted @throws OutdatedVersionError */
+/** Serializes changes of a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(
   manager: EntityManager,
   clientId: string,
@@ -30,7 +30,7 @@ export async function ensureSector(manager: EntityManager, sector: string): Prom
   return manager.findOneByOrFail(SubjectSectorEntity, { sector });
 }
 
-/** Sets or replaces a logo. The caller has locked the client's row. @returns the digest */
+/** Sets or replaces a logo. The caller must have locked the client's row. @returns the digest */
 export async function writeClientLogo(
   manager: EntityManager,
   clientId: string,

@@ -35,7 +35,7 @@ export interface NewClient {
   logo?: ClientLogo;
   links?: ClientLinks;
   clientId?: string;
-  /** Time of the next fetch; only if the client_id is the URL of a metadata document. */
+  /** Time of the next fetch of the metadata document, if the client_id is the URL of one. */
   documentDueAt?: Date;
 }
 
@@ -47,7 +47,7 @@ export interface ClientFilter {
   readonly limit: number;
 }
 
-/** Row of a JSON query, in which dates are texts. */
+/** Row with dates as text, because PostgreSQL returns the secrets as JSON. */
 type EnabledRow = Omit<EnabledClient, 'secrets'> & {
   readonly secrets: readonly (Omit<ClientSecretRecord, 'createdAt'> & { readonly createdAt: string })[];
 };
@@ -77,7 +77,7 @@ export class ClientStore {
     return client && toClient(client);
   }
 
-  /** Returns the client_id if a client has it, otherwise the client_ids of all clients with this name, oldest first. */
+  /** Returns the argument if it is a client_id, otherwise the client_ids of clients with this name, oldest first. */
   async identify(idOrName: string): Promise<string[]> {
     const clients = await this.clients.find({
       select: { clientId: true },

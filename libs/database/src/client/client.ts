@@ -3,7 +3,7 @@ import type { ClientKeys, ClientType, OAuthClient } from '#oauth/client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 
-/** Links to an application and its contacts (RFC 7591 2), shown on our pages. */
+/** Links and contacts of an application (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
   readonly clientUri: string | null;
   readonly policyUri: string | null;
@@ -32,13 +32,13 @@ export interface Client
   readonly name: string;
   /** RFC 9126 6 `require_pushed_authorization_requests`. */
   readonly requirePar: boolean;
-  /** Subset of `scopes` that users may decline while granting the others. */
+  /** Subset of `scopes` that users may decline individually. */
   readonly optionalScopes: readonly string[];
   /** True for an application of the product itself, which skips the consent page. */
   readonly firstParty: boolean;
-  /** Signature algorithm of its ID tokens; null for the default, RS256. */
+  /** Signature algorithm of the client's ID tokens; null for the default, RS256. */
   readonly idTokenAlg: SigningAlgorithm | null;
-  /** Sector of its pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
+  /** Sector of the client's pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
   readonly sector: string | null;
   readonly disabledAt: Date | null;
   /** Null for a client that the operator registered. */
@@ -53,11 +53,11 @@ export interface TokenRules {
   readonly grantType: GrantType;
   /** The client may also use the device authorization grant (RFC 8628), and may then lack redirect URIs. */
   readonly deviceGrant: boolean;
-  /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests need a proof. */
+  /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests require a DPoP proof. */
   readonly dpopBound: boolean;
   /** Refresh tokens do not rotate (FAPI 2.0 5.3.2.1). Requires `dpopBound`. */
   readonly keepsRefreshToken: boolean;
-  /** FAPI 2.0 Security Profile. Requires keys, pushed requests and both other rules. */
+  /** FAPI 2.0 Security Profile. Requires keys, pushed requests, `dpopBound` and `keepsRefreshToken`. */
   readonly profile: 'fapi2' | null;
 }
 

@@ -10,7 +10,7 @@ export interface LogoutRecipient {
 }
 
 const INFORMED = 'client.backchannelLogoutUri IS NOT NULL AND client.disabledAt IS NULL';
-/** SQL: the client has an ID token of the session. Includes ended grants, because the ID token remains. */
+/** SQL condition: the client has an ID token. Includes ended grants, because clients may keep their ID tokens. */
 const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))`;
 
 @Injectable()
@@ -30,8 +30,8 @@ export class LogoutRecipientStore {
   }
 
   /**
-   * Finds grants with `openid` created after `since`: grants of an ended session, or of all sessions of a user that
-   * ended at a time. Their codes may be unredeemed.
+   * Finds grants with `openid` created after `since`: grants of an ended session, or of all of a user's sessions, which
+   * ended at `at`. The codes of these grants may not be redeemed yet.
    * @param skew seconds that cover the difference between clocks and the duration of a request
    */
   recentGrants(
@@ -45,7 +45,7 @@ export class LogoutRecipientStore {
       .where({ createdAt: MoreThan(since) })
       .andWhere(HAS_ID_TOKEN);
     if ('session' in ended) return query.andWhere({ session: ended.session }).getMany();
-    // A later grant belongs to a new session, unless its login is earlier.
+    // A grant created after `at` belongs to a new session, unless the grant's login was before `at`.
     const { userId, at } = ended;
     const second = Math.floor(at.getTime() / 1000);
     return query

@@ -49,14 +49,14 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
 
-/** Keeps stdout for logs and results: TypeORM prints a failed migration there, even with `logging: false`. */
+/** Keeps TypeORM from printing a failed migration on stdout, which it does even with `logging: false`. */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
 /**
- * @param databaseUrl a server, or several (`…@a:5432,b:5432/…`), of which the primary is used
- * @returns an unconnected source
+ * @param databaseUrl URL of one server, or of several servers (`…@a:5432,b:5432/…`), of which the primary is used
+ * @returns a data source that is not connected yet
  */
 export function databaseDataSource(
   databaseUrl: string,

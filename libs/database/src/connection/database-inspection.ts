@@ -9,7 +9,7 @@ interface DurabilitySettings {
   readonly full_page_writes: string;
 }
 
-/** `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`; null for every role or database. */
+/** Value set by `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`. Null means all. */
 interface CommitOverride {
   readonly role: string | null;
   readonly database: string | null;

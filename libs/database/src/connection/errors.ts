@@ -101,7 +101,7 @@ const DUPLICATE_FIELDS: Readonly<Record<string, string>> = {
   users_identity_unique: 'another user has the same issuer and external_id',
 };
 
-/** Returns why PostgreSQL rejected the values of a row; null if the statement failed for another reason. */
+/** Returns the reason if PostgreSQL rejected the values of a row; null if the statement failed otherwise. */
 export function refusedRow(error: unknown): string | null {
   const { code = '', constraint = '' } = (error as DatabaseError).driverError ?? {};
   if (code === UNIQUE_VIOLATION) return DUPLICATE_FIELDS[constraint] ?? `it violates ${constraint}`;

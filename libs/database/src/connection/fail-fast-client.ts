@@ -15,17 +15,18 @@ interface StatementDescription {
   readonly table?: string;
 }
 
-/** Limit above the number of statements of this service. Bounds the server's plans if a text varies with its values. */
+/** More than this service has. Bounds the number of plans on the server in case statement texts contain values. */
 const MAX_STATEMENTS = 200;
 
 /** SQLSTATEs of a prepared statement that is missing or exists already, because a pooler switched the connection. */
 const NOT_PREPARED = new Set(['26000', '42P05']);
-/** Error after a migration changed the result's columns. Checks the message too, because our triggers use this code. */
+/** Error of a plan made before a migration changed the columns. The code is not enough: our triggers use it too. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**
- * Names statements, so that PostgreSQL parses and plans each once per connection: two thirds less work for a page.
- * PgBouncer before 1.21 does not support them in transaction mode: the first failure disables them for the pool.
+ * Names statements, so that PostgreSQL parses and plans each only once per connection, which saves two thirds of the
+ * work for a page. PgBouncer before 1.21 does not support named statements in transaction mode, so the first failure
+ * disables them for the pool.
  */
 export class Statements {
   private readonly logger = new Logger('Database');
@@ -114,7 +115,7 @@ export class FailFastClient extends Client {
         name !== undefined && hasValues
           ? () => this.runPrepared(query, { name, text, values })
           : () => query(...parameters) as Promise<unknown>;
-      // Copied, because the channel adds the outcome, and the statement may run concurrently on another connection.
+      // Copied, because the channel adds the outcome to the object, and connections may run the statement concurrently.
       const result = STATEMENTS.tracePromise(run, { ...description });
       result.catch((error: unknown) => this.closeIfUseless(error));
       return result;

@@ -20,7 +20,7 @@ class NoPrimaryError extends Error {
 
 /**
  * Finds the primary among several servers (libpq's `target_session_attrs=read-write`, which the driver lacks). Probes
- * all concurrently, so that a silent machine causes no delay.
+ * all servers concurrently, so that an unresponsive server causes no delay.
  */
 export class PrimaryResolver {
   private primary: Promise<ServerAddress> | undefined;
@@ -31,7 +31,7 @@ export class PrimaryResolver {
     private readonly timeoutMs: number,
   ) {}
 
-  /** @throws a permanent error, such as a wrong password, else NoPrimaryError */
+  /** @throws NoPrimaryError, or a permanent error such as a wrong password */
   async find(): Promise<ServerAddress> {
     this.primary ??= this.probeAll();
     const pending = this.primary;
@@ -43,7 +43,7 @@ export class PrimaryResolver {
     }
   }
 
-  /** Call this after a failure to connect to the cached address. */
+  /** Discards the cached address, after a connection to that address has failed. */
   forget(): void {
     this.invalidate(this.primary);
   }

@@ -4,7 +4,7 @@ import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { isUndefinedTable } from './errors.js';
 
-// Advisory lock: arbitrary, but unique in this database.
+// Number of an advisory lock: arbitrary, but unique in this database.
 const MIGRATION_LOCK = 5_264_190_033;
 const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeoutMs: 0 };
 
@@ -16,12 +16,12 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies every pending migration in one transaction that holds an advisory lock: concurrent runs wait and find nothing
- * left, and a failed migration leaves no trace.
+ * Applies all pending migrations in one transaction under an advisory lock. A concurrent run waits and then finds no
+ * pending migration. A failed migration is rolled back.
  * @param databaseUrl URL with a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError; Error if the schema has foreign tables, or another schema has
- * the tables of this service
+ * @throws DependencyUnavailableError; Error if the schema contains tables of another application, or if another schema
+ * contains the tables of this service
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {
@@ -46,7 +46,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   });
 }
 
-/** Returns names, oldest first. Needs only read access. @throws DependencyUnavailableError */
+/** Returns the names, oldest first. Needs only read access. @throws DependencyUnavailableError */
 export async function pendingMigrations(
   databaseUrl: string,
   options: MigrateOptions = {},
@@ -55,7 +55,7 @@ export async function pendingMigrations(
 }
 
 /**
- * Returns missing columns as `table.column`, which a migration of another version did not create.
+ * Returns the columns, as `table.column`, that this version needs and the database lacks.
  * @throws DependencyUnavailableError
  */
 export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
@@ -84,7 +84,7 @@ async function withDatabase<Result>(
   }
 }
 
-/** Like pendingMigrations, on an open connection. Ignores migrations of later versions. */
+/** Like `pendingMigrations`, on an open connection. Ignores migrations that a later version applied. */
 export async function pendingMigrationsOf(dataSource: DataSource): Promise<string[]> {
   try {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
@@ -102,7 +102,7 @@ async function createSchema({ manager }: QueryRunner, schema: string): Promise<v
   if (schemas.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
-/** Keeps an installation with its own schema from starting with empty tables when DATABASE_SCHEMA is not set. */
+/** Prevents a second set of empty tables if the tables are in another schema and DATABASE_SCHEMA is not set. */
 async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
     `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

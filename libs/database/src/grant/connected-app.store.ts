@@ -19,7 +19,7 @@ export interface ConnectedApp {
   readonly lastUsedOn: string | null;
 }
 
-/** Limit above the number of applications that any user connects. */
+/** Limit that no user is expected to reach. */
 const MAX_APPS = 200;
 
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string; readonly hasDocument: boolean };

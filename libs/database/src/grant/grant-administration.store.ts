@@ -18,7 +18,7 @@ export interface AdministeredGrant {
   readonly lastUsedOn: string | null;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
-  /** Increases with each change (a later day of use, or the revocation). */
+  /** Increases with each change: a later day of use, or the revocation. */
   readonly version: number;
 }
 
@@ -52,13 +52,13 @@ export class GrantAdministrationStore {
     return (await query.getMany()).map(toAdministered);
   }
 
-  /** Finds a grant, including revoked and expired ones. */
+  /** Also finds revoked and expired grants. */
   async find(id: string): Promise<AdministeredGrant | null> {
     const grant = await this.withNames().where({ id }).getOne();
     return grant && toAdministered(grant);
   }
 
-  /** Returns the ids that are grants of a client, including revoked and expired grants. */
+  /** Returns those of `ids` that are grants to the client, including revoked and expired grants. */
   async ofClient(clientId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const grants = await this.grants.find({ select: { id: true }, where: { clientId, id: Any(ids) } });
     return new Set(grants.map(({ id }) => id));
@@ -97,7 +97,7 @@ export class GrantAdministrationStore {
     return revokeOwned(this.dataSource, owner, onBatch);
   }
 
-  /** Revokes one batch of the selected grants. @returns `more` if another call may find further ones */
+  /** Revokes one batch of the selected grants. @returns `more`: true if another call may find further grants */
   revokeSome(owner: GrantFilter): Promise<{ readonly revoked: number; readonly more: boolean }> {
     return revokeSome(this.dataSource, owner);
   }

@@ -18,7 +18,7 @@ export class GrantRecordEntity {
   @PrimaryColumn({ type: 'text' }) id: string;
   @Column({ name: 'user_id', type: 'integer' }) userId: number;
 
-  /** Null after the user's deletion. No foreign key, because revoking the grant's tokens needs the record. */
+  /** Null after the user's deletion. Not a foreign key, because a revocation needs the record after the deletion. */
   @ManyToOne(() => UserEntity, { createForeignKeyConstraints: false })
   @JoinColumn({ name: 'user_id' })
   user: UserEntity | null;
@@ -37,12 +37,12 @@ export class GrantRecordEntity {
   /** APIs that the tokens are valid for, space-separated and sorted; empty for every API. */
   @Column({ type: 'text', default: '', select: false }) resources: string;
 
-  /** Login of a grant with the scope `openid`, in seconds since the epoch. */
+  /** Time of the login, in seconds since the epoch, for a grant with the scope `openid`. */
   @Column({ name: 'auth_time', type: 'bigint', nullable: true, select: false }) authTime: string | null;
   @Column({ type: 'text', nullable: true, select: false }) session: string | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
 
-  /** Lifetime after the latest use, by which each use extends `expires_at`. */
+  /** Interval between the latest use and `expires_at`. */
   @Column({ type: 'interval', select: false }) lifetime: unknown;
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;

@@ -12,7 +12,7 @@ export interface NewGrantRecord {
   resources: string | null;
   /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
   login?: { readonly authTime: number | null; readonly session: string } | null;
-  /** Expiry of an unused grant. Each use extends it by the same lifetime. */
+  /** Expiry of an unused grant. Each use extends the expiry by the same lifetime. */
   expiresAt: Date;
   /** True for consent without a page: requires that live grants to the client still cover every scope for every API. */
   continuesConsent?: boolean;
@@ -25,10 +25,10 @@ export interface GrantFilter {
 
 export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
 
-/** Set explicitly, because statements after a lock must see the changes that its previous holder committed. */
+/** Set explicitly, because statements after a lock must see the changes that the lock's previous holder committed. */
 export const ISOLATION_LEVEL = 'READ COMMITTED';
 
-/** Maximum number of a user's live grants to one client; the next one revokes the oldest (docs/adr/0029). */
+/** Maximum number of a user's live grants to one client; another grant revokes the oldest (docs/adr/0029). */
 export const MAX_LIVE_GRANTS = 200;
 
 /** SQL condition: the grant covers the APIs `$7`, space-separated. A grant without APIs covers every API. */
@@ -36,9 +36,9 @@ const COVERS_APIS = `
   (g.resources = '' OR ($7 <> '' AND string_to_array($7, ' ') <@ string_to_array(g.resources, ' ')))`;
 
 /**
- * Checks `continuesConsent`: selects for each scope the newest live grant that covers it for these APIs,
- * and locks it in the common lock order. Ordered as the index `grants_live`: PostgreSQL might otherwise
- * read the revoked grants as well.
+ * Checks `continuesConsent`: selects for each scope the newest live grant that covers the scope for these APIs, and
+ * locks the grants in the common lock order. Uses the order of the index `grants_live`, because PostgreSQL might
+ * otherwise read the revoked grants as well.
  */
 const CONTINUED_CONSENT = `
   CROSS JOIN LATERAL (
@@ -70,13 +70,13 @@ export const LOCK_CLIENT_AND_USER = `
     WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
   ) account`;
 
-/** Selects the user's longest-expired grants: more than one per insert, so that a backlog shrinks. */
+/** Selects the user's longest-expired grants. Selects more than one per insert, so that a backlog shrinks. */
 const LONGEST_EXPIRED = `
   SELECT id FROM grants
   WHERE user_id = $2 AND expires_at < now() AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
   ORDER BY expires_at LIMIT 1000`;
 
-/** Selects the longest-revoked grants of any user, including deleted users: more than one per insert, as above. */
+/** Selects the ten grants of any user, including deleted users, whose revocations were applied first. */
 const LONGEST_REVOKED = `
   SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
 
@@ -128,7 +128,7 @@ export async function recordGrant(
   return created?.revoked ?? null;
 }
 
-/** Grants per statement, to stay below its timeout. */
+/** Grants per statement, so that the statement stays below the timeout. */
 export const BATCH = 5000;
 
 /**
@@ -136,7 +136,7 @@ export const BATCH = 5000;
  * same ids, so that neither reports success while the other fails. The caller locks the user in an earlier statement,
  * so that this statement sees the grants that the lock waited for.
  * @param condition SQL condition on the user's grants
- * @returns ids of grants revoked now or in the last ten minutes, and of revocations not applied yet
+ * @returns ids of grants revoked now or in the last ten minutes, and of grants whose revocation is not applied yet
  */
 export async function revokeGrants(
   manager: EntityManager,
@@ -177,8 +177,8 @@ export function ownedBy({ userId, clientId }: GrantFilter): { userId?: number; c
 }
 
 /**
- * Includes grants that are being recorded concurrently, and expired ones, because a recent use may not be recorded yet.
- * Each batch is a transaction: calling this again continues an interrupted call.
+ * Revokes the owner's grants. Includes grants that are being recorded, and expired grants, because a recent use may
+ * not be recorded yet. Each batch is a transaction, so that a second call continues an interrupted call.
  */
 export async function revokeOwned(
   dataSource: DataSource,
@@ -192,7 +192,7 @@ export async function revokeOwned(
   } while (batch.more);
 }
 
-/** Revokes one batch, as `revokeOwned` does. @returns `more` if another call may find further grants */
+/** Revokes one batch, as `revokeOwned` does. @returns `more`: true if another call may find further grants */
 export async function revokeSome(
   dataSource: DataSource,
   owner: GrantFilter,

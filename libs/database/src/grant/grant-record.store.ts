@@ -24,7 +24,7 @@ export interface GrantRecord {
   readonly scope: string;
   /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
-  /** The product's id of the user; null without one and for a deleted user. */
+  /** The product's id of the user; null if the user has none or is deleted. */
   readonly externalId: string | null;
   /** Null without the scope `openid`. */
   readonly login: { readonly authTime: number | null; readonly session: string } | null;
@@ -32,7 +32,7 @@ export interface GrantRecord {
   readonly revokedAt: Date | null;
 }
 
-/** Older grants that a new one revoked in PostgreSQL, to revoke in Redis. */
+/** Older grants that a new grant revoked in PostgreSQL. The caller must revoke them in Redis. */
 export interface EndedGrants {
   /** Grants that include a scope that the user has now declined. Includes recent revocations, as `revokeOf` does. */
   readonly declined: readonly string[];
@@ -47,7 +47,7 @@ export interface RecordedRevocation {
 
 const PAGE = 500;
 
-/** Uses the database's clock, so that replicas need not synchronize theirs. */
+/** Uses the database's clock, so that replicas do not need synchronized clocks. */
 @Injectable()
 export class GrantRecordStore {
   private readonly grants: Repository<GrantRecordEntity>;
@@ -57,18 +57,18 @@ export class GrantRecordStore {
   }
 
   /**
-   * The same statement deletes up to 1000 expired grants of the user and a few old ones of other users, which bounds
-   * storage without a clean-up job, and revokes the oldest live grant above MAX_LIVE_GRANTS. Keeps a grant whose
-   * revocation was not applied, or was applied in the last day.
+   * Records a grant. The same statement deletes up to 1000 expired grants of the user and up to ten expired grants of
+   * any user, which bounds storage without a clean-up job, and revokes the oldest live grant above MAX_LIVE_GRANTS. It
+   * does not delete a grant whose revocation was not applied, or was applied in the last day.
    *
-   * Common lock order: client, user, grants by id. Concurrent calls, deletions and revocations wait for the user, and
-   * then see the new grant. Expired grants that are locked are left to the next call.
-   * @param declined scopes that the record does not include. In the same transaction, revokes older grants to
-   * the client that include one of them: their tokens would stay valid, and they would count as consent once
-   * the newer grant is revoked.
+   * Common lock order: client, user, grants by id. Concurrent calls, deletions and revocations wait for the lock on the
+   * user, and then see the new grant. Locked expired grants are left to the next call.
+   * @param declined scopes that the record does not include. Revokes the older grants to the client that include one of
+   * these scopes, in the same transaction. Otherwise the tokens of older grants would stay valid, and older grants
+   * would count as consent once the newer grant is revoked.
    * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with
-   * `continuesConsent`) a scope was concurrently revoked or declined, or if the grant is recorded already (of
-   * two approvals of a device)
+   * `continuesConsent`) a scope was concurrently revoked or declined, or if the grant is already recorded (after two
+   * approvals of one device)
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
     try {
@@ -86,7 +86,7 @@ export class GrantRecordStore {
     await this.grants.delete({ id });
   }
 
-  /** Finds a record, including revoked and expired ones. */
+  /** Also finds records of revoked and expired grants. */
   async find(id: string): Promise<GrantRecord | null> {
     const [record = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
@@ -105,9 +105,9 @@ export class GrantRecordStore {
   }
 
   /**
-   * Includes a grant that is being recorded concurrently.
-   * @returns ids of the grants, of revocations not applied to Redis yet, and of recent ones (ten minutes), so that a
-   * retry repairs a failed call
+   * Revokes a user's grants to a client, including a grant that is being recorded concurrently.
+   * @returns ids of these grants, of grants revoked in the last ten minutes, and of grants whose revocation is not
+   * applied to Redis yet, so that a retry repairs a failed call
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);
@@ -118,7 +118,7 @@ export class GrantRecordStore {
     return this.revokeWhere('user_id = $1', [userId]);
   }
 
-  /** Returns the database's clock in milliseconds. Compare it only with times from the database. */
+  /** Returns the time of the database's clock in milliseconds, to compare with other times from the database. */
   async databaseTime(): Promise<number> {
     const [row] = await this.dataSource.query<{ ms: number }[]>(
       'SELECT floor(extract(epoch FROM now()) * 1000)::float8 AS ms',
@@ -127,9 +127,9 @@ export class GrantRecordStore {
   }
 
   /**
-   * Yields revocations that are not applied yet, then those applied in [`since`, `until`) (milliseconds of the
-   * database's clock); newest first, so that new ones do not wait for a long list. Each is yielded once. One committed
-   * during the call is left to the next call.
+   * Yields revocations that are not applied yet, then revocations applied in [`since`, `until`), in milliseconds of the
+   * database's clock. Yields each revocation once, and the newest first, so that new revocations do not wait for a long
+   * list. A revocation committed during the call is left to the next call.
    */
   async *revocationsToApply(since: number, until: number): AsyncGenerator<RecordedRevocation[], void, void> {
     const outstanding = 'grant.revokedAt IS NOT NULL AND grant.revocationAppliedAt IS NULL';
@@ -170,12 +170,12 @@ export class GrantRecordStore {
   }
 
   /**
-   * Ignores days before the recorded one, and unknown or revoked grants.
+   * Ignores days before the recorded day, and unknown or revoked grants.
    * @param uses `day` is a UTC date, YYYY-MM-DD
    */
   async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
     if (uses.length === 0) return;
-    // Locks in id order, so that overlapping batches cannot deadlock. Adds a day, because the use may be at its end.
+    // Locks in id order, so that overlapping batches cannot deadlock. Adds a day, as the use may be at the day's end.
     await this.dataSource.query(
       `WITH uses AS (
          SELECT id, max(day) AS day FROM unnest($1::text[], $2::date[]) AS use (id, day) GROUP BY id
@@ -223,7 +223,7 @@ export class GrantRecordStore {
       if (locked.length === 0) return null;
       const condition = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
       const declined = await revokeGrants(manager, condition, [userId, clientId, scopes]);
-      // Runs last, because it locks expired grants in no particular order (and waits for none).
+      // Runs last, because this statement locks expired grants in no particular order, skipping locked rows.
       const aboveLimit = (await recordGrant(manager, record)) ?? [];
       return { declined, aboveLimit };
     });

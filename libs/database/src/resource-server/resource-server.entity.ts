@@ -8,7 +8,7 @@ export interface ResourceServer extends ClientKeys {
   readonly id: string;
   readonly name: string;
   readonly version: number;
-  /** Exactly one secret, or none with keys. To replace a secret, the operator creates a second account. */
+  /** One secret, or none if the API has keys. To replace a secret, the operator creates a second account. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
   readonly createdAt: Date;
 }

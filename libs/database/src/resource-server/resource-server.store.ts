@@ -38,7 +38,7 @@ export class ResourceServerStore {
     return toResourceServer(created);
   }
 
-  /** @returns false if it is unknown or already revoked @throws OutdatedVersionError */
+  /** @returns false if the account is unknown or already revoked @throws OutdatedVersionError */
   async revoke(id: string, expectedVersion?: number): Promise<boolean> {
     const server = await this.find(id);
     if (!server) return false;

@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
-/** Key ring, in which the first key signs: the keys of tokens, or the keys of ID tokens with one algorithm. */
+/** Key ring of tokens, or of ID tokens with one algorithm. The first key of a ring signs. */
 export type KeyRingName = 'token' | 'RS256' | 'ES256' | 'EdDSA';
 
 /** Signing history of a key that was in its key ring at some time. */
@@ -11,9 +11,9 @@ export class TokenKeyEntity {
   @Column({ type: 'text' }) ring: KeyRingName;
   @CreateDateColumn({ name: 'first_seen_at', type: 'timestamptz' }) firstSeenAt: Date;
 
-  /** Time at which a process last reported that it signs with the key; null if none did. */
+  /** Time at which a process last reported that it signs with the key; null if no process did. */
   @Column({ name: 'last_signed_at', type: 'timestamptz', nullable: true }) lastSignedAt: Date | null;
 
-  /** Upper bound for the expiry of every token signed with the key; null if none was. */
+  /** Upper bound for the expiry of every token signed with the key; null if no token was. */
   @Column({ name: 'needed_until', type: 'timestamptz', nullable: true }) neededUntil: Date | null;
 }

@@ -19,7 +19,7 @@ export class TokenKeyStore {
    * may have signed.
    * @param ids signing key first
    * @param lifetimeS longest lifetime in seconds of a token signed before the process records its ring again
-   * @returns the key of this ring that signed last before, in any process; null if none is recorded
+   * @returns the key of this ring that signed last before this call, in any process; null if no key is recorded
    */
   async recordRing(
     ids: readonly string[],
@@ -53,7 +53,7 @@ export class TokenKeyStore {
     return this.keys.find({ where: { ring: Not('token') }, order: { firstSeenAt: 'DESC', id: 'ASC' } });
   }
 
-  /** Returns the clock for `neededUntil`: with a wrong clock, the operator could remove a key too early. */
+  /** Returns the time to compare with `neededUntil`: with a wrong clock, the operator could remove a key too early. */
   async now(): Promise<Date> {
     const [row] = await this.dataSource.query<{ now: Date }[]>('SELECT now()');
     return row?.now ?? new Date();

@@ -1,7 +1,7 @@
 interface ProfileColumn {
   readonly name: string;
   readonly type: 'text' | 'integer' | 'smallint';
-  /** SQL for the default of a new user; absent if the column is nullable. */
+  /** SQL of the default for a new user; absent if the column is nullable. */
   readonly initially?: string;
 }
 
@@ -31,16 +31,16 @@ function updatedValue(column: ProfileColumn): string {
   return `coalesce(${inputValue(column)}, ${emailAsUsername}u.${name})`;
 }
 
-/** SQL: the change enables the user again. A repeated change must not undo another change of the same time. */
+/** SQL condition: the change enables a disabled user. A repeated change must not undo a change with the same time. */
 const REENABLES = `(i.line -> 'enable' = 'true' AND u.product_disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
 
-/** SQL: without a claim from the issuer, a verified email stays verified until it changes. */
+/** SQL: without a claim from the issuer, a verified email stays verified until the email changes. */
 const EMAIL_VERIFIED = `coalesce(
   (i.line ->> 'email_verified')::boolean,
   u.email_verified AND coalesce(${sameEmail('u.email', `i.line ->> 'email'`)}, true)
 )`;
 
-/** SQL that ignores only the case of ASCII letters. Most collations equate K and the Kelvin sign: two mailboxes. */
+/** Ignores only the case of ASCII letters. Most collations equate K and the Kelvin sign, which are two mailboxes. */
 function sameEmail(a: string, b: string): string {
   return `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
 }
@@ -73,15 +73,15 @@ const CHANGED = `
  * objects with the columns above and
  * - `issuer`, `external_id`: both or neither; no duplicates
  * - `updated_at`: an older change than the stored one is ignored
- * - `asserted_at`: time of a login, instead of `updated_at`; ignored only if the identity was deleted later
- * - `email_verified`: absent if the issuer does not say
+ * - `asserted_at`: time of a login, instead of `updated_at`; only a later deletion of the identity takes precedence
+ * - `email_verified`: absent without a claim from the issuer
  * - `link`: gives an unknown identity to the user without identity who has the same verified email. An unverified email
  *   may have been registered by an attacker, who would keep the password and the grants.
  * - `password_hash`; `replace_password` overwrites a stored hash
  * - `disabled`: creates the user disabled, by the product if they have an identity; ignored for an existing user
- * - `enable`: ends the product's disable of an existing user, if `updated_at` is newer than the stored one
- * Returns a row for each element (index `at`). Its id is null if the identity was deleted after this change (outcome
- * `deleted`), or if a concurrent statement created, changed or deleted the user and this one must be retried.
+ * - `enable`: undoes the product's disable of an existing user, if `updated_at` is newer than the stored time
+ * Returns a row for each element (index `at`). The id is null if the identity was deleted after this change (outcome
+ * `deleted`), or if the statement must be retried because a concurrent one created, changed or deleted the user.
  */
 export const UPSERT_USERS = `
   WITH input AS MATERIALIZED (

@@ -10,9 +10,9 @@ import { toUser } from './user.store.js';
 export interface IdentifiedUser {
   readonly identity: Identity;
   readonly profile: UserProfile;
-  /** OpenID Connect Core 5.1 `email_verified`; absent if the issuer does not say. */
+  /** OpenID Connect Core 5.1 `email_verified`; absent without a claim from the issuer. */
   readonly emailVerified?: boolean | undefined;
-  /** Gives an unknown identity to the user with the same verified email, if the issuer verified it too. */
+  /** Gives an unknown identity to the user with the same verified email, if the issuer verified the email too. */
   readonly linkByEmail: boolean;
   /** Time of the issuer's last profile change (RFC 3339, with microseconds), or null. Older changes are ignored. */
   readonly updatedAt?: Date | string | null;
@@ -38,11 +38,11 @@ export interface UpsertResult {
   readonly outcome: 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
   readonly wasDisabled: boolean;
   readonly disabled: boolean;
-  /** The stored password differs from the given one and was not replaced. */
+  /** True if the stored password differs from the given password and was not replaced. */
   readonly keptPassword: boolean;
 }
 
-/** Limit of attempts. Each one sees at least one concurrent change that the previous attempt did not see. */
+/** Each attempt sees at least one concurrent change that the previous attempt did not see. */
 const ATTEMPTS = 5;
 
 class DryRunRollback extends Error {}

@@ -14,7 +14,7 @@ const MAX_MEMORY = 65_536;
 /** In KiB × passes: about half a second of CPU. */
 const MAX_WORK = 8 * MAX_MEMORY;
 const MAX_LANES = 16;
-/** About a second of CPU; each increment doubles it. */
+/** About a second of CPU; each increment doubles the time. */
 const MAX_BCRYPT_COST = 14;
 const MIN_BCRYPT_COST = 4;
 
@@ -27,7 +27,7 @@ export const isBcrypt = (passwordHash: string): boolean => BCRYPT.test(passwordH
 /** Returns false for other parameters: the next login replaces such a hash, so that every login costs the same. */
 export const isCurrent = (passwordHash: string): boolean => passwordHash.startsWith(CURRENT_PREFIX);
 
-/** Returns why a hash is rejected, or null. Verifying an accepted hash cannot exhaust memory or CPU. */
+/** Returns the reason to reject a hash, or null. Verifying an accepted hash cannot exhaust memory or CPU. */
 export function passwordHashProblem(passwordHash: string): string | null {
   const bcrypt = BCRYPT.exec(passwordHash);
   if (bcrypt) {

@@ -2,7 +2,7 @@ import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { isBcrypt, isCurrent, PARAMETERS, passwordHashProblem } from './password-hash.js';
 
-/** Number of bytes that bcrypt hashes. It ignores the rest. */
+/** Bytes of a password that bcrypt uses; bcrypt ignores the rest. */
 const BCRYPT_BYTES = 72;
 
 /** Normalizes a password, because keyboards may compose the same letter differently (NIST SP 800-63B 5.1.1.2). */
@@ -36,7 +36,7 @@ async function matchesInAnyForm(password: string, passwordHash: string): Promise
   return isMatch;
 }
 
-/** Returns false if bcrypt ignored the end of the password, because a rehash would make a typo there permanent. */
+/** Returns false if bcrypt ignored the end of the password: a rehash would make a typo in that part permanent. */
 export function needsRehash(password: string, passwordHash: string): boolean {
   return !isCurrent(passwordHash) && !(isBcrypt(passwordHash) && Buffer.byteLength(password) > BCRYPT_BYTES);
 }

@@ -64,10 +64,10 @@ export interface UserFilter {
 }
 
 const ID = /^[1-9]\d{0,9}$/;
-/** A PostgreSQL `integer`. */
+/** Maximum of a PostgreSQL `integer`. */
 const MAX_ID = 2 ** 31 - 1;
 
-/** Locks the user before revoking grants: a grant that is being recorded is revoked, and a later one is rejected. */
+/** Locks the user before it revokes grants, so that a grant being recorded is revoked and a later grant is rejected. */
 @Injectable()
 export class UserAccountStore {
   private readonly users: Repository<UserEntity>;
@@ -94,7 +94,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Matches email, username or external id. `id:1` matches only an id, so that a username cannot make it ambiguous. */
+  /** Matches email, username or external id. `id:1` matches only an id, so that usernames cannot cause ambiguity. */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
     const [, id] = /^id:(.*)$/s.exec(login) ?? [];
@@ -131,8 +131,8 @@ export class UserAccountStore {
   }
 
   /**
-   * Ends every session, revokes every grant and blocks new ones, in one transaction. Idempotent. Only
-   * the operator can undo it.
+   * Ends every session, revokes every grant and blocks new grants, in one transaction. Idempotent. Only the operator
+   * can enable the user again.
    */
   disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
@@ -143,7 +143,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Ignores a change older than the stored one. @param updatedAt RFC 3339 */
+  /** Ignores a change older than the stored change. @param updatedAt RFC 3339 */
   disableIdentity(identity: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
     return this.transaction(async (manager) => {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
@@ -155,7 +155,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Grants stay revoked, and old sessions invalid. @param overrideProduct also undoes `disableIdentity` */
+  /** Grants stay revoked, and old sessions stay invalid. @param overrideProduct true also undoes `disableIdentity` */
   enable(id: number, overrideProduct = false, expectedVersion?: number): Promise<Enabling | null> {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
@@ -194,7 +194,7 @@ export class UserAccountStore {
   }
 
   /**
-   * Ignores a change older than the stored one. Also records the deletion of an unknown user.
+   * Ignores a change older than the stored change. Also records the deletion of an unknown user.
    * @param updatedAt RFC 3339
    */
   deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {

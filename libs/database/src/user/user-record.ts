@@ -43,7 +43,7 @@ export const USER_FIELDS_OF_RECORDS: readonly string[] = [
 
 /** RFC 3339 with a required time zone. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
-/** In milliseconds. A time further in the future would block later changes. */
+/** Milliseconds. A change with a time further in the future would block subsequent changes. */
 const CLOCK_TOLERANCE = 300_000;
 const LOGIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -106,7 +106,7 @@ export function readIdentityRecord(
   return { identity: { issuer, externalId } as Identity, updatedAt: updatedAt as string };
 }
 
-/** Returns a problem for each missing field of those that identify the user and order changes. */
+/** Returns a problem for each missing field that identifies the user or orders changes. */
 export function missingFields(record: UserRecord): string[] {
   return ['issuer', 'external_id', 'updated_at']
     .filter((name) => record[name] === undefined)

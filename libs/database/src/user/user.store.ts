@@ -20,14 +20,14 @@ export interface Credentials {
   /** Null if the user does not exist. */
   readonly user: User | null;
   readonly passwordHash: string | null;
-  /** Hashes of the other kinds, verified too, so that the duration reveals neither the kind nor if a user exists. */
+  /** Hashes of the other kinds. Verifying them hides the kind, and whether the user exists, from timing. */
   readonly others: readonly string[];
 }
 
 /** Limits the hashes verified by one login. A product has one or two kinds: its own algorithm and cost, and ours. */
 export const MAX_PASSWORD_KINDS = 8;
 
-/** SQL: algorithm and cost of a hash (for bcrypt only the cost). Same expression as the index `users_password_kind`. */
+/** SQL of algorithm and cost (for bcrypt only the cost) of a hash. The index `users_password_kind` has the same SQL. */
 const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
 
 const nextKind = (condition: string): string => `
@@ -61,16 +61,16 @@ export interface PublicProfile extends Omit<
   | 'sessionGeneration'
   | 'disabled'
 > {
-  /** Null if another user owns it, or if it looks like an email other than the user's verified one. */
+  /** Null if the name belongs to another user, or looks like an email other than the user's verified email. */
   readonly username: string | null;
   readonly email: string | null;
 }
 
-/** SQL: users who log in with email or username, which are unique among them. */
+/** SQL condition: the user logs in with email or username, which are unique among such users. */
 const hasLogin = (user: string): string => `(${user}.password_hash IS NOT NULL OR ${user}.issuer IS NULL)`;
 
 /**
- * Returns no unproven email or username, because applications may match users by them although only `id`
+ * Omits unproven emails and usernames, because applications may match users by them although only `id`
  * identifies a user (OpenID Connect Core 5.7). A username belongs to the user who logs in with it, otherwise to
  * the oldest user who has it.
  */
@@ -122,7 +122,7 @@ export class UserStore {
     this.users = dataSource.getRepository(UserEntity);
   }
 
-  /** Finds a user with a password, case-insensitively. A username with an '@' equals the user's own email. */
+  /** Finds a user with a password, case-insensitively. A username with an '@' equals the same user's email. */
   async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
     if (!isLogin(emailOrUsername)) return null;
     const column = emailOrUsername.includes('@') ? 'email' : 'username';
