@@ -20,7 +20,7 @@ const ICON = "the product's icon";
 
 describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
   // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
-  it('has headers that forbid storing, framing, sniffing, scripts and referrers', async () => {
+  it('has headers that forbid storage, framing, content sniffing, scripts and referrers', async () => {
     const { headers } = await open(app);
     expect(headers).toMatchObject({
       'cache-control': name === ICON ? 'public, max-age=31536000, immutable' : 'no-store',
@@ -34,7 +34,7 @@ describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toMatch(/^default-src 'none'/);
     expect(policy).toMatch(/frame-ancestors 'none'|sandbox$/);
-    // An SVG may have inline styles.
+    // The icon is an SVG, which may have inline styles.
     expect(name === ICON ? '' : policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(headers['access-control-allow-origin']).toBeUndefined();
@@ -46,8 +46,8 @@ describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
     expect(text).not.toMatch(
       /(?:src|srcset)="(?!\/auth\/)|<link (?!rel="icon" href="\/auth\/brand\/)|<(?:iframe|object|embed|base)\b|@import|url\(/i,
     );
-    // The error reference is larger, because only developers read it.
-    expect(Buffer.byteLength(text)).toBeLessThan(name === 'the page of every error' ? 96_000 : 30_000);
+    // The error reference may be larger, because only developers read it.
+    expect(Buffer.byteLength(text)).toBeLessThan(name === 'the error reference' ? 96_000 : 30_000);
   });
 });
 
@@ -56,7 +56,7 @@ it('these responses cover every GET route', () => {
   expect(routesOf(app.configuration, RequestMethod.GET).toSorted()).toEqual(['/auth', ...routes].toSorted());
 });
 
-it('the policy allows the style of the page by its hash, and no base address', async () => {
+it('the Content-Security-Policy allows the style of the page by its hash, and forbids base URLs', async () => {
   const { headers, text } = await app.browser().get('/auth/login');
   const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1] ?? '';
   const hash = createHash('sha256').update(style).digest('base64');
@@ -74,15 +74,18 @@ it.each([
   ['http://[::1]/callback', "form-action 'self' http: http://localhost:* http://127.0.0.1:* https:;"],
   ['com.example.pocket:/callback', "form-action 'self' com.example.pocket:;"],
   ["https://a;script-src'*'.example/callback", "form-action 'self' https: https:;"],
-])('the policy allows the consent form to redirect to %s', async (redirectUri, directive) => {
-  const { clientId } = await app.client({ type: 'public' }, redirectUri);
-  const page = await (await app.loggedIn(user)).get(consent(redirectUri, clientId));
-  expect(page.status).toBe(200);
-  expect(page.headers['content-security-policy']).toContain(directive);
-});
+])(
+  'the Content-Security-Policy allows the consent form to redirect to %s',
+  async (redirectUri, directive) => {
+    const { clientId } = await app.client({ type: 'public' }, redirectUri);
+    const page = await (await app.loggedIn(user)).get(consent(redirectUri, clientId));
+    expect(page.status).toBe(200);
+    expect(page.headers['content-security-policy']).toContain(directive);
+  },
+);
 
 // @deviation D1
-it('Strict-Transport-Security is sent when clients reach the app over https', async () => {
+it('Strict-Transport-Security is sent when AUTH_URL is https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   try {
     const { headers } = await secure.browser().get('/auth/login');
@@ -104,7 +107,7 @@ it('every page escapes the names of the client and the user', async () => {
   }
 });
 
-it('no name or parameter on a page changes the text direction of what follows it', async () => {
+it('no name or parameter on a page changes the direction of the following text', async () => {
   const bidirectional = 'Nice\u202e\u2066 \u2069\u2069א';
   const { clientId } = await app.client({ name: bidirectional });
   const browser = await app.loggedIn(await app.user(bidirectional));

@@ -16,7 +16,7 @@ interface Run {
   readonly ended: Promise<unknown>;
 }
 
-/** Starts the app as deployed (`npm run build`, which `npm test` runs first). */
+/** Starts the built app; `npm test` runs `npm run build` first. */
 function run(env: NodeJS.ProcessEnv): Run {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env['PATH'], ...env },
@@ -75,7 +75,7 @@ describe('the running process', () => {
     await services.close();
   });
 
-  it('logs one line for a rejected request, with the page’s reference, the failed check and its values', async () => {
+  it('logs one line for a rejected request, with the reference of the page and the failed check', async () => {
     const query = 'client_id=sc_nobody&redirect_uri=https://evil.example/&state=private-state';
     const page = await (await fetch(`${url}/auth/oauth2/authorize?${query}`)).text();
     const reference = /Reference: <code>([^<]+)</.exec(page)?.[1] ?? '';
@@ -101,7 +101,7 @@ describe('the running process', () => {
   });
 
   // @rfc 6749 10.3 @rfc 9700 4.9.3
-  it('does not log credentials, even in the wrong parameter, or long paths', async () => {
+  it('does not log long paths or credentials in wrong parameters', async () => {
     const secret = `scs_${'s3cret-_'.repeat(5)}abc`;
     const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;
     await fetch(`${url}/auth/oauth2/authorize?client_id=${secret}`);
@@ -118,7 +118,7 @@ describe('the running process', () => {
   });
 
   it('logs only the path of a request target, without query and fragment (RFC 9112 3.2.1)', async () => {
-    // No client library sends this.
+    // No client library sends a fragment.
     await send(`GET /auth/login#state=in-the-fragment?state=in-the-query HTTP/1.1\r\nHost: localhost\r\n`);
     await send(`GET /auth/mark-of-the-end HTTP/1.1\r\nHost: localhost\r\n`);
     await until('the app logs the last request', PATIENCE_MS, () =>
@@ -180,7 +180,7 @@ describe('the running process', () => {
     });
   });
 
-  it('is ready without NATS, logs the outage without its password, and exits cleanly', async () => {
+  it('is ready without NATS, logs the outage without the password of NATS, and exits cleanly', async () => {
     await until('the app logs the outage', PATIENCE_MS, () =>
       process_.output().includes('revocations will not be broadcast'),
     );

@@ -85,7 +85,7 @@ it('every cookie is set as docs/security.md describes it', async () => {
   }
 });
 
-it('the limits of the login throttle are those in docs/security.md', () => {
+it('docs/security.md lists the limits of the login throttle', () => {
   const minutes = (cell = '') => (cell.endsWith(' h') ? 60 : 1) * Number.parseInt(cell, 10) * 60_000;
   const [rows = []] = tablesOf('Throttling');
   const { addressAndLogin, address, login, device } = THROTTLE_LIMITS;

@@ -7,7 +7,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Keyed by status. WWW-Authenticate has the error code of RFC 6750 or RFC 9449. */
+/** Error codes by HTTP status. WWW-Authenticate has the error code of RFC 6750 or RFC 9449. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -19,7 +19,7 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** The error body of the product has no field for the reference (docs/adr/0021-error-guide.md). */
+/** Response header, because the product's error body has no field for it (docs/adr/0021-error-guide.md). */
 const ERROR_REFERENCE = 'Error-Reference';
 
 @Catch()
@@ -36,7 +36,7 @@ export class ResourceErrorFilter implements ExceptionFilter {
       .send(errorBody(error, request.raw));
   }
 
-  /** Keeps messages of the guard, but not of the framework, which may quote the request. */
+  /** Keeps messages of the guard. Replaces messages of the framework, because they may quote the request. */
   private errorOf(thrown: unknown, request: FastifyRequest): OAuthError {
     if (thrown instanceof OAuthError) return thrown;
     const failure = failedRequest(thrown, request);

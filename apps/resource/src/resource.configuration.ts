@@ -11,12 +11,12 @@ export class ResourceConfiguration extends ServiceConfiguration {
   @OriginVariable() BASE_URL: string;
   /** {api_url}: origin of this app. */
   @OriginVariable() API_URL: string;
-  /** RFC 9728 2, resource_name. */
+  /** Name in `resource_name` (RFC 9728 2). */
   @NameVariable() PRODUCT_NAME = 'Scheduling';
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   /** Maximum age of a DPoP proof, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** Seconds that the `iat` of a proof may be in the future. */
+  /** Maximum seconds that the `iat` of a proof may be in the future. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
 
   override get publicUrl(): string {

@@ -38,12 +38,12 @@ describe('the account page', () => {
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/']);
   });
 
-  it('redirects a visitor who is not logged in to the login', async () => {
+  it('redirects a visitor who is not logged in to the login page', async () => {
     for (const path of ['/auth/', '/auth', '/auth/?done'])
       expect((await app.browser().get(path)).headers['location']).toBe('/auth/login');
   });
 
-  it('ends the session and continues at the login, to use another account', async () => {
+  it('logs the user out when they choose to use another account', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get('/auth/');
     expect(page.text).toContain('Use another account');
@@ -93,11 +93,11 @@ describe('the language setting', () => {
   });
 });
 
-describe('log out everywhere', () => {
+describe('logging out everywhere', () => {
   const everywhere = async (browser: Browser) =>
     browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
 
-  it('ends every session of the user immediately, and no session of other users', async () => {
+  it('ends every session of the user immediately, but no session of other users', async () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
     const otherUser = await app.loggedIn(await app.user());
     const { clientId } = await app.client();
@@ -106,7 +106,7 @@ describe('log out everywhere', () => {
     await everywhere(here);
     for (const path of ['/auth/', '/auth/apps', '/auth/apps/revoke-all', consent])
       expect((await elsewhere.get(path)).headers['location']).toMatch(/^\/auth\/login/);
-    // A consent page opened earlier cannot be submitted either.
+    // A consent page that was already open cannot be submitted either.
     const again = await app.loggedIn(user);
     const form = await again.get(consent);
     await everywhere(again);
@@ -117,7 +117,7 @@ describe('log out everywhere', () => {
     expect((await otherUser.get('/auth/')).status).toBe(200);
   });
 
-  it('invalidates forms open in another browser', async () => {
+  it('invalidates forms that are open in another browser', async () => {
     const [here, elsewhere] = [await app.loggedIn(user), await app.loggedIn(user)];
     const { clientId } = await app.client();
     const consent = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
@@ -131,7 +131,7 @@ describe('log out everywhere', () => {
     expect(await app.sql('SELECT locale FROM users WHERE id = $1', [user.id])).toEqual([{ locale: null }]);
   });
 
-  it('is confirmed on the login page, once, with the focus on the message', async () => {
+  it('is confirmed once on the login page, with the focus on the message', async () => {
     const browser = await app.loggedIn(user);
     const answer = await everywhere(browser);
     expect(answer.headers['location']).toBe('/auth/login?done');
@@ -146,14 +146,14 @@ describe('log out everywhere', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('shows no confirmation to a visitor who follows a link with that query', async () => {
+  it('is not confirmed to a visitor who opens a link to the confirmation', async () => {
     expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
     expect(
       statusOf(await (await app.loggedIn(user)).get('/auth/?done=logged_out_everywhere')),
     ).toBeUndefined();
   });
 
-  it('ends every session when two browsers request it concurrently', async () => {
+  it('ends every session even if two browsers do so concurrently', async () => {
     const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
     const third = await app.loggedIn(user);
     const pages = await Promise.all(browsers.map((browser) => browser.get('/auth/')));

@@ -36,7 +36,7 @@ const pendingGrant = async () => {
 const errorOf = (location: string | undefined) => redirectParameters(location)['error'];
 
 describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
-  it('keeps the nonce with the pending grant only, and the login with the grant', async () => {
+  it('stores the nonce in Redis, and the time and session of the login in Redis and PostgreSQL', async () => {
     const browser = await app.loggedIn(now.user);
     expectCode(await allow(browser, await browser.get(address({ ...OPENID, nonce: 'n-0S6_WzA2Mj' }))));
     const { row, stored } = await pendingGrant();
@@ -74,7 +74,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   // @rfc 6749 3.3
-  it('keeps nonce, claims and max_age, and needs no response_type, if openid is a default scope', async () => {
+  it('applies the OpenID Connect parameters and needs no response_type if openid is a default scope', async () => {
     now.client = await app.client({ scopes: ['openid', 'email'] });
     const { clientId } = now.client;
     const claims = '{"id_token":{"email":null}}';
@@ -92,7 +92,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   // @openid core 3.1.2.1
-  it('may be posted, and continues as a GET with the same parameters', async () => {
+  it('may be posted, and is redirected to a GET with the same parameters', async () => {
     const { clientId } = now.client;
     const query = new URLSearchParams(address(OPENID).split('?')[1]);
     const answer = await app.browser().post(AUTHORIZE, Object.fromEntries(query));
@@ -100,7 +100,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(query.get('client_id')).toBe(clientId);
   });
 
-  it('is always redirected if it is posted, even with the fields of the consent form', async () => {
+  it('is redirected if it is posted with the fields of the consent form', async () => {
     const browser = await app.loggedIn(now.user);
     const query = new URLSearchParams(address(OPENID).split('?')[1]);
     const answer = await browser.post(address(OPENID), { ...Object.fromEntries(query), decision: 'allow' });
@@ -115,17 +115,21 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
 
   // @openid core 6.1
   it.each([
-    ['request', { request: 'a.b.c' }, 'request_not_supported'],
-    ['request, which contains the state', { request: 'a.b.c', state: undefined }, 'request_not_supported'],
+    ['a request object', { request: 'a.b.c' }, 'request_not_supported'],
+    ['a request object and no state', { request: 'a.b.c', state: undefined }, 'request_not_supported'],
     ['a missing response_type', { response_type: undefined }, 'invalid_request'],
-    ['a request_uri elsewhere', { request_uri: 'https://app.example.com/r' }, 'request_uri_not_supported'],
-  ])('gets a redirected error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
+    [
+      'the request_uri of another server',
+      { request_uri: 'https://app.example.com/r' },
+      'request_uri_not_supported',
+    ],
+  ])('yields a redirected error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
     const answer = await app.browser().get(address({ ...OPENID, ...parameters }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, error]);
   });
 });
 
-it('the error for a request object is sent in the response mode of the object (Form Post Response Mode)', async () => {
+it('an error for a request object uses the response_mode in the object (Form Post Response Mode)', async () => {
   const request = await new SignJWT({ response_mode: 'form_post' })
     .setProtectedHeader({ alg: 'HS256' })
     .sign(Buffer.alloc(32));
@@ -136,7 +140,7 @@ it('the error for a request object is sent in the response mode of the object (F
 
 describe('the claims parameter (OpenID Connect Core 5.5)', () => {
   // @openid core 5.5
-  it('shows and grants the scopes of the claims, and keeps those for the ID token', async () => {
+  it('adds the scopes of its claims to the request, and stores the claims for the ID token', async () => {
     const browser = await app.loggedIn(now.user);
     const claims = JSON.stringify({ id_token: { email: null }, userinfo: { name: { essential: true } } });
     const page = await browser.get(address({ ...OPENID, claims }));
@@ -155,7 +159,7 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
   });
 
   it.each(['x', '[]', JSON.stringify({ id_token: { name: 'x'.repeat(2_100) } })])(
-    'is rejected if it is not a JSON object, or is too long',
+    'is rejected if it is not a JSON object or is too long',
     async (claims) => {
       const answer = await app.browser().get(address({ ...OPENID, claims }));
       expect(errorOf(answer.headers['location'])).toBe('invalid_request');
@@ -165,13 +169,13 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
 
 describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
   // @openid core 3.1.2.1
-  it('continues for the named user, also with an expired ID token', async () => {
+  it('is accepted for the logged-in user, even if it has expired', async () => {
     const browser = await app.loggedIn(now.user);
     const id_token_hint = await hint({ sub: String(now.user.id) });
     expectConsentPage(await browser.get(address({ ...OPENID, id_token_hint })));
   });
 
-  it('compares the pairwise subject of a pairwise client', async () => {
+  it('must contain the pairwise subject for a pairwise client', async () => {
     now.client = await app.client({ scopes: ['openid'], sector: 'app.example.com' });
     const browser = await app.loggedIn(now.user);
     const id_token_hint = await hint({ sub: subjectOf(now.client, now.user.id) });
@@ -181,14 +185,14 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     expectLogin(await browser.get(request), request);
   });
 
-  it('returns login_required for another user with prompt=none', async () => {
+  it('yields login_required for another user with prompt=none', async () => {
     const browser = await consented(OPENID);
     const id_token_hint = await hint({ sub: '999' });
     const answer = await browser.get(address({ ...OPENID, id_token_hint, prompt: 'none' }));
     expect(errorOf(answer.headers['location'])).toBe('login_required');
   });
 
-  it('asks for a login as another user, and returns login_required if a third user logs in', async () => {
+  it('requires a login as the named user, and yields login_required after the login of another user', async () => {
     const browser = await app.loggedIn(now.user);
     const other = await app.user('Grace Hopper');
     const request = address({ ...OPENID, id_token_hint: await hint({ sub: String(other.id) }) });
@@ -204,7 +208,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it('rejects the decision of another user in a form that was already open', async () => {
+  it('rejects a decision if the form is submitted with the hint of another user', async () => {
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(
       address({ ...OPENID, id_token_hint: await hint({ sub: String(now.user.id) }) }),
@@ -221,7 +225,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     ['of another issuer', () => hint({ iss: 'https://evil.example', sub: '1' })],
     ['forged', async () => `${(await hint({ sub: '1' })).slice(0, -4)}AAAA`],
     ['not a JWT', async () => 'x'],
-  ])('is refused if it is %s', async (_what, make) => {
+  ])('is rejected if it is %s', async (_what, make) => {
     const answer = await app.browser().get(address({ ...OPENID, id_token_hint: await make() }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, 'invalid_request']);
   });

@@ -9,7 +9,7 @@ const raw = (query: string) => app.browser().get(`/auth/oauth2/authorize?${query
 
 describe('a valid request without a session', () => {
   // @rfc 6749 3.1 @rfc 9700 4.12
-  it('redirects to the login with the same query', async () => {
+  it('is redirected to the login page with the same query', async () => {
     const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=a+b%20%2B%26&x=%41`;
     const answer = await raw(query);
     expect(answer.status).toBe(303);
@@ -200,7 +200,7 @@ describe('an error in a request with a registered redirect URI', () => {
   });
 
   // @rfc 7636 4.4.1 @rfc 8252 6 @rfc 9700 2.1.1
-  it('is returned to a public client without PKCE', async () => {
+  it('is returned to a public client that does not use PKCE', async () => {
     const redirect_uri = 'com.example.pocket:/callback';
     const pocket = await app.client({ type: 'public' }, redirect_uri);
     const answer = await authorize(app, pocket, { redirect_uri });
@@ -223,7 +223,7 @@ describe('an error in a request with a registered redirect URI', () => {
     'é✓😀',
     '=?#/:;,@$!*()[]~|^`',
     'ey.J-_',
-  ])('is returned with state %j unchanged, as in the redirect to the login', async (state) => {
+  ])('includes the unchanged state %j, like the redirect to the login page', async (state) => {
     const refused = await authorize(app, client, { state, scope: 'nope' });
     expect(redirectParameters(refused.headers['location'])['state']).toBe(state);
     const accepted = await authorize(app, client, { state });

@@ -61,7 +61,7 @@ describe.each(cases)('%s', (_name, status, send) => {
   });
 });
 
-it.each(FORMS_ONLY)('GET %s gets 405 and changes nothing', async (path) => {
+it.each(FORMS_ONLY)('GET %s is rejected with 405', async (path) => {
   const answer = await request(app.url).get(path);
   expect(answer.status).toBe(405);
   expect(answer.headers['allow']).toBe('POST');
@@ -95,16 +95,16 @@ describe('a malformed HTTP request', () => {
       'GET /auth/login?client_id=x&"><b> HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
       200,
     ],
-    ['a NUL in the address', 'GET /auth/login?\0 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+    ['a NUL in the URL', 'GET /auth/login?\0 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
     ['a header of 20 KiB', `GET /auth/login HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    ['an address of 20 KiB', `GET /auth/login?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+    ['a URL of 20 KiB', `GET /auth/login?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
     [
       'a body that is not UTF-8',
       `POST /auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: ${FORM}\r\nContent-Length: 10\r\nConnection: close\r\n\r\nusername=\xff`,
       400,
     ],
     ['another protocol', 'EHLO evil.example\r\n\r\n', 400],
-  ])('with %s gets a page with the matching status', async (_case, text, status) => {
+  ])('with %s gets an HTML page with the expected status', async (_case, text, status) => {
     const answer = await exchange(app.url, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/content-type: text\/html/i);
@@ -112,7 +112,7 @@ describe('a malformed HTTP request', () => {
   });
 });
 
-it('a request with any byte in its query is rejected, or redirected to a URL without a fragment', async () => {
+it('a request with any byte in its query is rejected or redirected to a URL without a fragment', async () => {
   const query = `client_id=${client.clientId}&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&state=`;
   const answered = async (byte: number): Promise<string> => {
     const head = `GET /auth/oauth2/authorize?${query}a${String.fromCharCode(byte)}b HTTP/1.1\r\nHost: a\r\n`;
@@ -127,10 +127,13 @@ it('a request with any byte in its query is rejected, or redirected to a URL wit
   expect(locations['#'.charCodeAt(0)]).toBe(`/auth/login?${query}a%23b`);
 });
 
-it.each(AMBIGUOUS_HOSTS)('%s gets a page with status 400, and the connection closes', async (_name, head) => {
-  const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);
-  expect(answer).toMatch(/^HTTP\/1.1 400 /);
-  expect(answer).toMatch(/connection: close/i);
-  expect(answer).toContain('the request must have one Host header');
-  expect(answer).not.toMatch(/[ab]\.example/);
-});
+it.each(AMBIGUOUS_HOSTS)(
+  'a request with %s gets a page with status 400 and closes the connection',
+  async (_name, head) => {
+    const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toMatch(/connection: close/i);
+    expect(answer).toContain('the request must have one Host header');
+    expect(answer).not.toMatch(/[ab]\.example/);
+  },
+);

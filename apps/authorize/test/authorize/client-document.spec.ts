@@ -55,7 +55,7 @@ const consented = async (clientId: string): Promise<void> => {
 
 // @client metadata document 9.5 @client metadata document 9.9
 describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
-  it('is admitted at its first use, and shown with its host first', async () => {
+  it('is admitted at its first use, and its host is shown before its name', async () => {
     const url = newClient({ client_name: 'My Bank', scope: 'profile:read unknown' });
     const page = await browser.get(address(url));
     expect(isConsentPage(page)).toBe(true);
@@ -69,7 +69,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(event).toMatchObject({ service: 'authorize', detail: { admitted_by_host: host.host } });
   });
 
-  it('is admitted once by concurrent first uses, of several processes', async () => {
+  it('is admitted once by concurrent first uses in several processes', async () => {
     const url = newClient();
     const other = await startAuthorizeApp({ ...host.settings }, await sameServices());
     const pages = await Promise.all([
@@ -82,7 +82,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(await row(url)).toBeDefined();
   });
 
-  it('may vary the port of a loopback redirect URI, and then its page warns of other programs', async () => {
+  it('may vary the port of a loopback redirect URI, for which the consent page shows a warning', async () => {
     const url = newClient({ redirect_uris: ['http://127.0.0.1/callback', ...WEB.redirect_uris] });
     const warning = 'any app on this device could be using its name';
     const page = await browser.get(address(url, { redirect_uri: 'http://127.0.0.1:49152/callback' }));
@@ -111,7 +111,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     await app.sql('DELETE FROM clients WHERE starts_with(client_id, $1)', [`http://${refusing.host}/many/`]);
   });
 
-  it('cannot make the service fetch without a limit', async () => {
+  it('cannot cause more than 30 first fetches from its host', async () => {
     const pages: number[] = [];
     for (let count = 0; count < 31; count++)
       pages.push((await browser.get(address(flooded.newUrl()))).status);
@@ -155,7 +155,7 @@ describe('a document that breaks a rule', () => {
     ['without a client_id', /client_id must be the URL/, published({ client_id: undefined })],
     ['with a shared secret', /client_secret must be absent/, published({ client_secret: 'x' })],
     [
-      'whose client authenticates by a secret',
+      'whose client authenticates with a secret',
       /client_secret_basic is refused/,
       published({ token_endpoint_auth_method: 'client_secret_basic' }),
       'unauthorized_client',
@@ -200,7 +200,7 @@ describe('a document that breaks a rule', () => {
     // `isEmail` throws for a lone surrogate.
     ['with a contact that is not text', /contacts .* must be/, published({ contacts: ['\ud800@a.example'] })],
     [
-      'with a contact that controls a terminal',
+      'with terminal control characters in a contact',
       /contacts .* must be/,
       published({ contacts: ['"\u001b[2J"@a.example'] }),
     ],
@@ -210,11 +210,11 @@ describe('a document that breaks a rule', () => {
       published({ redirect_uris: Array<string>(5000).fill('') }),
     ],
     [
-      'of a client for other grants',
+      'of a client without the grant type authorization_code',
       /grant_types must include authorization_code/,
       published({ grant_types: ['client_credentials'] }),
     ],
-    ['with another type', /Content-Type/, published({}, { 'Content-Type': 'text/html' })],
+    ['with another Content-Type', /Content-Type/, published({}, { 'Content-Type': 'text/html' })],
     [
       'that is not JSON',
       /not a JSON object/,
@@ -255,7 +255,7 @@ describe('a document that breaks a rule', () => {
   );
 
   // @client metadata document 5.2
-  it('is read by the next request once it is corrected', async () => {
+  it('is accepted by the next request after it is corrected', async () => {
     const url = refusing.publish(refusing.newUrl(), { redirect_uris: [] });
     expect((await browser.get(address(url))).status).toBe(400);
     expect(isConsentPage(await browser.get(address(refusing.publish(url, WEB))))).toBe(true);
@@ -302,7 +302,7 @@ describe('a known client', () => {
     ['another name', { client_name: 'Other' }],
     ['one more redirect URI', { redirect_uris: [...WEB.redirect_uris, 'https://evil.example/callback'] }],
     [
-      'keys in place of none',
+      'its first keys',
       { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://app.example.com/jwks.json' },
     ],
   ])('needs consent again after a change of its document: %s', async (_what, members) => {
@@ -335,7 +335,7 @@ describe('a known client', () => {
     expect(host.fetches(url)).toBe(2);
   });
 
-  it('needs consent again after a change of its document, despite earlier consent', async () => {
+  it('needs consent again if its document changes during the request', async () => {
     const url = newClient();
     await consented(url);
     const database = new pg.Client({ connectionString: app.services.databaseUrl });
@@ -353,7 +353,7 @@ describe('a known client', () => {
     expect(isConsentPage(await browser.get(address(url)))).toBe(true);
   });
 
-  it('has its document fetched by the next request if PostgreSQL was too slow', async () => {
+  it('has its document fetched by the next request after a timeout of PostgreSQL', async () => {
     const url = newClient();
     const settings = {
       ...host.settings,
@@ -379,7 +379,7 @@ describe('a known client', () => {
   it.each([
     ['at most a day', 'max-age=31536000', 24 * 60],
     ['at least five minutes', 'no-store', 5],
-    ['as long as the host says', 'max-age=1200', 20],
+    ['the time that the host specifies', 'max-age=1200', 20],
   ])('has its document fetched again after %s', async (_what, cacheControl, minutes) => {
     const url = newClient({}, { 'Cache-Control': cacheControl });
     await browser.get(address(url));
@@ -390,7 +390,7 @@ describe('a known client', () => {
     expect(due?.minutes).toBe(minutes);
   });
 
-  it('stays disabled whatever its document says', async () => {
+  it('stays disabled when its document changes', async () => {
     const url = newClient();
     await browser.get(address(url));
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [url]);
@@ -410,5 +410,5 @@ describe('a known client', () => {
   });
 });
 
-/** Services of the app for a second process, which does not own them. */
+/** Services for a second app, which must not stop them. */
 const sameServices = async () => ({ ...app.services, close: async () => undefined });

@@ -36,20 +36,17 @@ describe('home page, privacy policy and contacts of an application', () => {
   });
 
   it.each([
-    ['that is not registered', { redirect_uri: 'https://evil.example/' }],
-    ['that is missing', { redirect_uri: undefined }],
-  ])(
-    'are linked on the error page for a redirect URI %s, which names the application',
-    async (_case, parameters) => {
-      const client = await app.client({ name: 'Notes', links: LINKS });
-      const page = await authorize(app, client, parameters);
-      expect([page.status, page.headers['location']]).toEqual([400, undefined]);
-      expect(page.text).toContain('<strong><bdi>Notes</bdi></strong>');
-      expect(linksOf(page.text)).toEqual(SHOWN);
-    },
-  );
+    ['unregistered', { redirect_uri: 'https://evil.example/' }],
+    ['missing', { redirect_uri: undefined }],
+  ])('are linked on the error page for a redirect URI that is %s', async (_case, parameters) => {
+    const client = await app.client({ name: 'Notes', links: LINKS });
+    const page = await authorize(app, client, parameters);
+    expect([page.status, page.headers['location']]).toEqual([400, undefined]);
+    expect(page.text).toContain('<strong><bdi>Notes</bdi></strong>');
+    expect(linksOf(page.text)).toEqual(SHOWN);
+  });
 
-  it('are not shown for a disabled application, whose error page names it', async () => {
+  it('are not shown on the error page of a disabled application', async () => {
     const client = await app.client({ name: 'Notes', links: LINKS });
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.clientId]);
     const page = await authorize(app, client, {});

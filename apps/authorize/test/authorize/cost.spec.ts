@@ -32,7 +32,7 @@ afterAll(() => stopMonitor());
 const address = (prompt = 'consent') =>
   authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });
 
-/** Waits until the monitor, which is ordered but delayed, has received all earlier commands. */
+/** Waits until the monitor, whose output is delayed, has received all earlier commands. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await app.redis.echo(mark);
@@ -68,7 +68,7 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('a code for earlier consent has the cost of Allow, without the page', async () => {
+it('issuing a code for earlier consent costs the same as Allow', async () => {
   const browser = await app.loggedIn(user);
   await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
   const answer = await cost(() => browser.get(address('')));
@@ -94,14 +94,14 @@ it('prompt=login adds one script to the decision, and nothing to the page', asyn
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('the login page costs one query when it continues a request, and none otherwise', async () => {
+it('the login page costs one query for an authorization request, and none otherwise', async () => {
   await cost(() => app.browser().get(address().replace('oauth2/authorize', 'login')));
   expect([commands, statements]).toEqual([[], ['WITH']]);
   await cost(() => app.browser().get('/auth/login'));
   expect([commands, statements]).toEqual([[], []]);
 });
 
-it('a pushed request adds one script to the page, and one to the decision', async () => {
+it('a pushed request adds one script to the page and two to the decision', async () => {
   const pushed = async (): Promise<string> => {
     const parameters = { redirect_uri: REDIRECT_URI, state: 's', prompt: 'consent' };
     const request_uri = await storePushed(app.redis, client.clientId, parameters);
@@ -131,7 +131,7 @@ it('a request rejected for its client or redirect URI costs at most one query, a
   expect(statements).toEqual([]);
 });
 
-it('a login costs one script, one query, four concurrent Redis commands, and two concurrent ones for the new session', async () => {
+it('a login costs seven Redis commands and one query', async () => {
   const logIn = () => tryLogin(app, { username: user.email, password: PASSWORD, from: freshAddress() });
   await logIn();
   expect((await cost(logIn)).status).toBe(303);
@@ -139,7 +139,7 @@ it('a login costs one script, one query, four concurrent Redis commands, and two
   expect(statements).toEqual(['WITH']);
 });
 
-it('a throttled login costs one script and no query, whether the account exists or not', async () => {
+it('a throttled login costs one script and no query, whether or not the account exists', async () => {
   for (const username of [user.email, 'nobody', user.username]) {
     const from = freshAddress();
     for (let failures = 0; failures < 5; failures += 1) await tryLogin(app, { username, from });

@@ -35,7 +35,7 @@ describe('an authorization request of a disabled application', () => {
     ['valid', {}],
     ['with an error that would be redirected', { response_type: 'token' }],
     ['with prompt=none', { prompt: 'none' }],
-  ])('shows an error page and does not redirect: %s', async (_, more) => {
+  ])('results in an error page without a redirect: %s', async (_, more) => {
     await disable(client);
     const page = await browser.get(address(more));
     expect(page.status).toBe(403);
@@ -45,7 +45,7 @@ describe('an authorization request of a disabled application', () => {
     expect(page.text).not.toContain('app.example.com');
   });
 
-  it('shows the error page also for an earlier pushed request', async () => {
+  it('results in the error page even if it was pushed earlier', async () => {
     const requestUri = await storePushed(app.redis, client.clientId, {
       redirect_uri: REDIRECT_URI,
       state: 's',
@@ -55,7 +55,7 @@ describe('an authorization request of a disabled application', () => {
     expect([page.status, page.headers['location']]).toEqual([403, undefined]);
   });
 
-  it('shows the error page without a session, before the login', async () => {
+  it('results in the error page before the login if the user has no session', async () => {
     await disable(client);
     const visitor = app.browser();
     expect((await visitor.get(address())).status).toBe(403);
@@ -63,7 +63,7 @@ describe('an authorization request of a disabled application', () => {
     expect(login.text).not.toContain('Notes');
   });
 
-  it('cannot be allowed by a page that was already open or by earlier consent', async () => {
+  it('cannot be allowed on a page that was already open or by earlier consent', async () => {
     const open = await browser.get(address());
     await disable(client);
     for (const decision of ['allow', 'deny']) {
@@ -80,7 +80,7 @@ describe('an authorization request of a disabled application', () => {
 });
 
 describe('the list of connected applications', () => {
-  it('marks a disabled application, and can revoke its access', async () => {
+  it('marks a disabled application, whose access can still be revoked', async () => {
     const id = await allow(app, browser, client);
     await allow(app, browser, await app.client({ name: 'Calendar' }));
     await disable(client);

@@ -22,7 +22,7 @@ describe('the developer details', () => {
     expect(page.text).not.toContain('app.example.com');
   });
 
-  it('do not show credentials, even in the wrong parameter', async () => {
+  it('do not show credentials that were sent in the wrong parameter', async () => {
     const secret = 'scs_abcdefghijklmnopqrstuvwxyz';
     const code = 'sac_abcdefghijklmnopqrstuvwxyz';
     const deviceCode = 'sdc_abcdefghijklmnopqrstuvwxyz';
@@ -36,7 +36,7 @@ describe('the developer details', () => {
     expect(pages[0]?.text).toContain('<code>scs_…</code>');
   });
 
-  it('are collapsed, in English, under a title in the user’s language', async () => {
+  it('are collapsed and in English, with a title in the user’s language', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'ar' });
     expect(page.text).toContain('<summary>للمطورين</summary>');
     expect(page.text).toContain('<dd lang="en" dir="ltr">the parameter &#39;client_id&#39; is missing</dd>');

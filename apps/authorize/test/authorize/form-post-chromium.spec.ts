@@ -30,7 +30,7 @@ beforeAll(async () => {
     startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port),
     launchBrowser(),
   ]);
-  // An application whose callback and pages have different origins, which is common.
+  // Many applications have their callback and their pages at different origins.
   frontEnd = createServer((_request, response) => response.end('connected'));
   await listen(frontEnd);
   callback = createServer((request, response) => {
@@ -62,7 +62,7 @@ afterAll(async () => {
 // @oauth form post 2
 describe.each([
   ['with JavaScript', true],
-  ['without JavaScript, after the button', false],
+  ['without JavaScript', false],
 ])('%s', (_name, javaScriptEnabled) => {
   it.each([
     ['Allow', { code: expect.stringMatching(/^sac_/), state: STATE, iss: BASE_URL }],

@@ -34,7 +34,7 @@ const ERROR = {
 
 // @oauth form post 2
 describe('the form_post response mode', () => {
-  it('posts the code after Allow, and again after earlier consent', async () => {
+  it('posts a code after Allow, and another code for earlier consent', async () => {
     const browser = await app.loggedIn(await app.user());
     const consent = await browser.get(address());
     const allowed = await browser.submit(consent, { decision: 'allow' }, '/auth/oauth2/authorize');
@@ -48,7 +48,7 @@ describe('the form_post response mode', () => {
     expect(new Set(codes).size).toBe(2);
   });
 
-  it('posts a denial', async () => {
+  it('posts the error after Cancel', async () => {
     const browser = await app.loggedIn(await app.user());
     const denied = await browser.submit(
       await browser.get(address()),
@@ -64,18 +64,18 @@ describe('the form_post response mode', () => {
     ['another response_type', 'unsupported_response_type', { response_type: 'token' }],
     ['an invalid challenge', 'invalid_request', { ...PKCE, code_challenge: 'short' }],
     ['a max_age that is not a number', 'invalid_request', { max_age: 'x' }],
-  ])('posts the error of %s', async (_name, error, more) => {
+  ])('posts the error for %s', async (_name, error, more) => {
     const posted = postedBy(await app.browser().get(address(more)));
     expect(posted).toEqual({ error, ...ERROR });
   });
 
-  it('posts the error of prompt=none without consent', async () => {
+  it('posts the error for prompt=none without consent', async () => {
     const browser = await app.loggedIn(await app.user());
     const posted = postedBy(await browser.get(address({ prompt: 'none' })));
     expect(posted).toEqual({ error: 'consent_required', ...ERROR });
   });
 
-  it('posts the error of a request without state, and omits the parameter', async () => {
+  it('posts the error for a request without state, and omits the parameter', async () => {
     const { state: _, ...others } = ERROR;
     const posted = postedBy(await app.browser().get(address({ state: '' })));
     expect(posted).toEqual({ error: 'invalid_request', ...others });
@@ -89,11 +89,10 @@ describe('the page that posts a response', () => {
     expect(main.match(/<script|<\/script/g)).toBeNull();
     expect(main.match(/<form /g)).toHaveLength(1);
     expect(main.match(/<input /g)).toHaveLength(6);
-    // Only quotes that delimit attributes remain.
     for (const [, value = ''] of main.matchAll(/ value="([^"]*)"/g)) expect(value).not.toMatch(/[<>"'`]/);
   });
 
-  it('shows the name of the application, escaped, in every language', async () => {
+  it('shows the escaped name of the application in every language', async () => {
     const name = `<b>"Mallory's"</b>`;
     const { clientId } = await app.client({ name });
     const languages = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'];
@@ -110,7 +109,7 @@ describe('the page that posts a response', () => {
     expect(new Set(titles).size).toBe(languages.length);
   });
 
-  it('may submit its form to the application only, and runs only the script of this site', async () => {
+  it('may submit its form only to https URLs, and runs only scripts of this site', async () => {
     const { headers } = await app.browser().get(address({ prompt: 'none' }));
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toContain("form-action https://app.example.com https:; frame-ancestors 'none'");
@@ -137,7 +136,7 @@ describe('response_mode=form_post', () => {
     expect(formsOf(answer.text)).toEqual([]);
   });
 
-  it('is refused with a redirect if it is repeated or in another case', async () => {
+  it('is refused with a redirect if it is repeated or written in another case', async () => {
     for (const query of [`${address()}&response_mode=query`, address({ response_mode: 'Form_Post' })]) {
       const { status, headers } = await app.browser().get(query);
       expect(status).toBe(303);

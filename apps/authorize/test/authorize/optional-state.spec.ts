@@ -19,22 +19,19 @@ describe('an application whose state is optional', () => {
     ['allow', 'code', WITHOUT],
     ['deny', 'error', WITHOUT],
     ['allow', 'code', { ...PKCE, state: 's' }],
-  ])(
-    'gets the response to %s with %s, and a state only if it sent one: %j',
-    async (decision, parameter, overrides) => {
-      const { clientId } = await client();
-      const browser = await app.loggedIn(user);
-      const page = await browser.get(
-        authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, ...overrides }),
-      );
-      expect(page.status).toBe(200);
-      const answer = await browser.submit(page, { decision }, '/auth/oauth2/authorize');
-      const returned = redirectParameters(answer.headers['location']);
-      expect(Object.keys(returned)).toEqual(expect.arrayContaining([parameter, 'iss']));
-      expect(returned['state']).toBe(overrides['state']);
-      expect('state' in returned).toBe('state' in overrides && overrides['state'] !== undefined);
-    },
-  );
+  ])('receives a state only if it sent one: %s, %s, %j', async (decision, parameter, overrides) => {
+    const { clientId } = await client();
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(
+      authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, ...overrides }),
+    );
+    expect(page.status).toBe(200);
+    const answer = await browser.submit(page, { decision }, '/auth/oauth2/authorize');
+    const returned = redirectParameters(answer.headers['location']);
+    expect(Object.keys(returned)).toEqual(expect.arrayContaining([parameter, 'iss']));
+    expect(returned['state']).toBe(overrides['state']);
+    expect('state' in returned).toBe('state' in overrides && overrides['state'] !== undefined);
+  });
 
   it.each<[string, RequestParameters]>([
     ['prompt=none without a login', { ...WITHOUT, prompt: 'none' }],
@@ -47,7 +44,7 @@ describe('an application whose state is optional', () => {
     expect(returned).not.toHaveProperty('state');
   });
 
-  it('needs a code challenge, even with a secret', async () => {
+  it('needs a code challenge even if it has a secret', async () => {
     const { headers } = await authorize(app, await client(), {});
     expect(redirectParameters(headers['location'])).toMatchObject({
       error: 'invalid_request',

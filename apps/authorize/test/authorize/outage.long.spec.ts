@@ -34,7 +34,7 @@ describe.each([
   };
 
   // @deviation D9
-  it('the consent page, Allow and the login respond 503, and work again afterwards', async () => {
+  it('the consent page, Allow and the login respond with 503, and work again afterwards', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     const visitor = app.browser();
@@ -52,7 +52,7 @@ describe.each([
     expect((await visitor.submit(login, answers)).status).toBe(303);
   });
 
-  it('errors that do not depend on that service stay the same', async () => {
+  it('responses that do not need the dependency stay the same', async () => {
     proxy().disconnect();
     expect((await app.browser().get('/auth/oauth2/authorize')).status).toBe(400);
     expect((await app.browser().get('/auth/login')).status).toBe(200);
@@ -62,7 +62,7 @@ describe.each([
   });
 });
 
-it('the login page of an authorization request responds 503 while PostgreSQL is unavailable', async () => {
+it('the login page of an authorization request responds with 503 while PostgreSQL is unavailable', async () => {
   const login = address().replace('/auth/oauth2/authorize', '/auth/login');
   proxies.postgres.disconnect();
   const answer = await app.browser().get(login);

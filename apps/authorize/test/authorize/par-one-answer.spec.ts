@@ -7,7 +7,7 @@ import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../suppor
 const { app, user, proxies, push, address } = usePushedRequests();
 
 const grants = () => app.redis.keys('grant:*');
-/** Excludes grants of earlier tests, which may expire during the test. */
+/** Returns the new grants. A comparison of counts would fail if a grant of an earlier test expired. */
 const grantsSince = async (before: readonly string[]) =>
   (await grants()).filter((key) => !before.includes(key));
 
@@ -26,7 +26,7 @@ function onceRecorded(act: () => void): Promise<void> {
   });
 }
 
-/** Holds the first decisions at PostgreSQL and releases them together: none completes before another begins. */
+/** Holds decisions in PostgreSQL and releases them together, so that they are concurrent. */
 async function race<T>(send: () => Promise<T>): Promise<T> {
   const database = new pg.Client({ connectionString: app.services.databaseUrl });
   await database.connect();
@@ -47,7 +47,7 @@ async function race<T>(send: () => Promise<T>): Promise<T> {
 
 describe('a pushed request', () => {
   // @rfc 9126 4
-  it('can be decided once: after Allow, every further use shows an explanation', async () => {
+  it('is used up by Allow, and shows an explanation afterwards', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -60,7 +60,7 @@ describe('a pushed request', () => {
     expect(await grantsSince(before)).toEqual([]);
   });
 
-  it('is also used up by Deny', async () => {
+  it('is used up by Cancel', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -72,7 +72,7 @@ describe('a pushed request', () => {
   });
 
   // @rfc 9126 4
-  it('yields one code for 20 concurrent Allows', async () => {
+  it('yields one code for 20 concurrent submissions of Allow', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const before = await grants();
@@ -84,7 +84,7 @@ describe('a pushed request', () => {
     expect(await grantsSince(before)).toHaveLength(1);
   });
 
-  it('yields one response for concurrent Allow and Deny', async () => {
+  it('yields one response for concurrent submissions of Allow and Cancel', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const decisions = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'allow' : 'deny'));
@@ -94,7 +94,7 @@ describe('a pushed request', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  it('is not used up by an invalid decision, or by a form from another site', async () => {
+  it('is not used up by an invalid decision or by a form from another site', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     expect((await decide(browser, page, 'perhaps')).status).toBe(400);
@@ -115,7 +115,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('remains usable after an Allow during an outage of PostgreSQL', async () => {
+  it('is not used up by an Allow during an outage of PostgreSQL', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
@@ -131,7 +131,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('gets the error of the failed Allow even if Redis fails afterwards', async () => {
+  it('returns the error of a failed Allow even if Redis fails afterwards', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
@@ -141,7 +141,7 @@ describe('a pushed request', () => {
     await cut;
     proxies.redis.reconnect();
     await app.sql(NEW_GRANTS);
-    // The browser gets the error of the failed Allow, not the 503 of the Redis outage.
+    // The outage of Redis would cause a 503.
     expect(failed.status).toBe(500);
     await until('Redis answers', 60_000, async () => (await browser.get(address(requestUri))).status !== 503);
   });

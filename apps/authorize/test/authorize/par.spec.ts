@@ -75,7 +75,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await ask('token', refresh)).scope).toBe('profile:read bookings:read');
   });
 
-  it('is not used up by prompt=none, and provides ui_locales and login_hint', async () => {
+  it('is not used up by prompt=none, and may contain ui_locales and login_hint', async () => {
     const browser = app.browser();
     const none = await push({ prompt: 'none' });
     for (const _time of [1, 2])
@@ -88,7 +88,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect(login.text).toContain('value="ada@example.com"');
   });
 
-  it('with prompt=login needs one login and accepts one decision', async () => {
+  it('needs one login and accepts one decision with prompt=login', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push({ prompt: 'login consent' });
     const toLogin = await browser.get(address(requestUri));
@@ -103,7 +103,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4 @deviation D14
-  it('survives a login of nine minutes, reloads and the back button, and then stays valid for 15 minutes', async () => {
+  it('stays valid during a login of nine minutes and for 15 minutes afterwards, despite reloads', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const toLogin = await browser.get(address(requestUri));
@@ -129,7 +129,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     expect((await decide(browser, await browser.follow(loggedIn))).status).toBe(303);
   });
 
-  it('is extended only once, by five minutes, if visitors without a session open it repeatedly', async () => {
+  it('is extended once by five minutes, even if visitors without a session open it repeatedly', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const login = address(requestUri).replace(AUTHORIZE, '/auth/login');
@@ -150,7 +150,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     }
   });
 
-  it('overrides other authorization parameters, which are ignored (RFC 9101 6.3)', async () => {
+  it('overrides the authorization parameters in the URL (RFC 9101 6.3)', async () => {
     const browser = await app.loggedIn(user);
     const ignored = {
       redirect_uri: 'https://evil.example/',
@@ -168,7 +168,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 2.2
-  it('cannot be used by another client, and stays usable for its own client', async () => {
+  it('cannot be used by another client, and is still usable by its own client', async () => {
     const requestUri = await push();
     const other = await fixture.client();
     const browser = await app.loggedIn(user);
@@ -181,7 +181,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4
-  it('is validated again when it is opened: a removed redirect URI is not used', async () => {
+  it('is validated again when it is opened, because its redirect URI may have been removed', async () => {
     const moved = await fixture.client();
     const requestUri = await push({}, moved);
     await fixture.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
@@ -195,19 +195,19 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
 
 describe('an invalid request_uri', () => {
   // @rfc 9126 4
-  it.each(['before it is opened', 'while the page is open'])(
+  it.each(['before it was opened', 'while the page was open'])(
     'shows an error page without a redirect when it expired %s',
     async (when) => {
       const requestUri = await push();
       const browser = await app.loggedIn(user);
-      const page = when === 'while the page is open' ? await browser.get(address(requestUri)) : null;
+      const page = when === 'while the page was open' ? await browser.get(address(requestUri)) : null;
       await app.redis.pexpire(keyOf(requestUri), 1);
       while ((await app.redis.exists(keyOf(requestUri))) === 1);
       expectStartAgain(page ? await decide(browser, page) : await browser.get(address(requestUri)), EXPIRED);
     },
   );
 
-  it('shows an error page without a redirect when it was tampered with', async () => {
+  it('shows an error page without a redirect when it has been tampered with', async () => {
     const requestUri = await push();
     const last = requestUri.at(-1) === 'A' ? 'B' : 'A';
     expectStartAgain(await app.browser().get(address(requestUri.slice(0, -1) + last)), EXPIRED);
@@ -217,25 +217,22 @@ describe('an invalid request_uri', () => {
   const urn = `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}`;
 
   it.each([
-    ['of another server', { request_uri: 'https://client.example/request.jwt' }],
-    ['with no reference', { request_uri: 'urn:ietf:params:oauth:request_uri:' }],
-    ['too long', { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(3_000)}` }],
-    ['with NUL', { request_uri: `${urn}\0` }],
-    ['sent with an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
-    ['sent without a client', { request_uri: urn, client_id: undefined }],
-  ])(
-    'shows an error page without a redirect when it is malformed or of another client: %s',
-    async (_rule, query) => {
-      const answer = await app
-        .browser()
-        .get(authorizeAddress({ client_id: client.client_id, ...evil, ...query }));
-      expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);
-      expect(answer.text).not.toContain('x'.repeat(43));
-    },
-  );
+    ['belongs to another server', { request_uri: 'https://client.example/request.jwt' }],
+    ['has no reference', { request_uri: 'urn:ietf:params:oauth:request_uri:' }],
+    ['is too long', { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(3_000)}` }],
+    ['contains a NUL', { request_uri: `${urn}\0` }],
+    ['is sent with an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
+    ['is sent without a client', { request_uri: urn, client_id: undefined }],
+  ])('shows an error page without a redirect when it %s', async (_rule, query) => {
+    const answer = await app
+      .browser()
+      .get(authorizeAddress({ client_id: client.client_id, ...evil, ...query }));
+    expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);
+    expect(answer.text).not.toContain('x'.repeat(43));
+  });
 
   it.each([`&request_uri=${urn}`, '&client_id=sc_nobody', '&request_uri[a]=b'])(
-    'shows an error page without a redirect when it is repeated: %s',
+    'shows an error page without a redirect when a parameter is repeated: %s',
     async (more) => {
       const requestUri = await push();
       const answer = await app.browser().get(address(requestUri) + more);
@@ -281,7 +278,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
     }
   });
 
-  it('is not redirected with that error to an unregistered URI', async () => {
+  it('gets an error page for an unregistered redirect URI', async () => {
     const strict = await fixture.client();
     await fixture.sql('UPDATE clients SET require_par = true WHERE client_id = $1', [strict.client_id]);
     const answer = await app

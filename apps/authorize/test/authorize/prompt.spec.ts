@@ -33,7 +33,7 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
   });
   const prompt = 'none';
 
-  it('returns login_required when the user is not logged in, and never a page', async () => {
+  it('returns login_required without a page when the user is not logged in', async () => {
     const answer = await app.browser().get(address({ prompt }));
     expect(answer.status).toBe(303);
     expect(redirectParameters(answer.headers['location'])).toEqual(refused('login_required'));
@@ -66,7 +66,7 @@ it.each(['consent', 'select_account', 'consent select_account'])(
 describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   const request = () => address({ prompt: 'login' });
 
-  it('requires the password of a logged-in user, explains why, and continues', async () => {
+  it('requires the password of a logged-in user, and explains why', async () => {
     const browser = await consented();
     expectLogin(await browser.get(request()), request());
     const login = await browser.get(request().replace(AUTHORIZE, '/auth/login'));
@@ -82,14 +82,14 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
   it.each([
     ['is empty', ''],
     ['is a blank', ' '],
-  ])('prefills the logged-in user when the login_hint %s', async (_case, login_hint) => {
+  ])('prefills the email of the logged-in user when the login_hint %s', async (_case, login_hint) => {
     const browser = await consented();
     const request = address({ prompt: 'login', login_hint });
     const login = await browser.get(request.replace(AUTHORIZE, '/auth/login'));
     expect(login.text).toContain(`value="${now.user.email}"`);
   });
 
-  it('does not name the logged-in user when the login_hint is another user', async () => {
+  it('does not name the logged-in user when the login_hint names another user', async () => {
     const browser = await consented();
     const request = address({ prompt: 'login', login_hint: 'grace@example.com' });
     const login = await browser.get(request.replace(AUTHORIZE, '/auth/login'));
@@ -97,7 +97,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expect(login.text).not.toContain('Ada Lovelace');
   });
 
-  it('accepts each login once, for its own request', async () => {
+  it('accepts each login once, and only for its own request', async () => {
     const browser = await consented();
     const login = () => browser.get(request().replace(AUTHORIZE, '/auth/login'));
     expectCode(await browser.follow(await logIn(browser, await login())));
@@ -159,7 +159,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
 });
 
 // @openid core 3.1.2.1
-it('max_age rejects Allow on a page that was already open, or that belongs to another request', async () => {
+it('max_age is checked again when the user clicks Allow', async () => {
   const browser = await app.loggedIn(now.user);
   const page = await browser.get(address({ max_age: '600' }));
   expectConsentPage(page);
@@ -171,11 +171,11 @@ it('max_age rejects Allow on a page that was already open, or that belongs to an
   expect(await scopes()).toEqual([]);
 });
 
-describe('a session that was logged out everywhere', () => {
+describe('a session that was ended by logging out everywhere', () => {
   const endSessions = () =>
     app.sql('UPDATE users SET session_generation = session_generation + 1 WHERE id = $1', [now.user.id]);
 
-  it('yields no code, directly or by Allow, and redirects to the login without a loop', async () => {
+  it('yields no code, and redirects to the login page without a loop', async () => {
     const browser = await consented();
     const page = await browser.get(address({ prompt: 'consent' }));
     await endSessions();
@@ -206,7 +206,7 @@ describe('the login page of an authorization request', () => {
     ['with a login_hint that is too long', { login_hint: 'x'.repeat(255) }],
     ['of an unknown client', { client_id: 'sc_unknown' }],
     ['for another redirect URI', { redirect_uri: 'https://evil.example/' }],
-  ])('is neutral for a request %s', async (_case, more) => {
+  ])('shows neither the application nor the login_hint for a request %s', async (_case, more) => {
     const page = await login(more);
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('Calendar Connect');

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 // @rfc 6749 3.1.2.2 @rfc 9700 2.1
-describe('the check of client and redirect URI', () => {
+describe('the check of the client and its redirect URI', () => {
   const elsewhere = [
     ['a prefix', 'https://app.example.com/callback'],
     ['a suffix', `${REDIRECT_URI}&more=1`],
@@ -33,8 +33,8 @@ describe('the check of client and redirect URI', () => {
     ['the default port written out', 'https://app.example.com:443/callback?tenant=7&x=%2F'],
     ['another port', 'https://app.example.com:8443/callback?tenant=7&x=%2F'],
     ['http', 'http://app.example.com/callback?tenant=7&x=%2F'],
-    ['userinfo', 'https://app.example.com@evil.example/callback?tenant=7&x=%2F'],
-    ['the host as userinfo of another', 'https://evil.example@app.example.com/callback?tenant=7&x=%2F'],
+    ['the registered host as userinfo', 'https://app.example.com@evil.example/callback?tenant=7&x=%2F'],
+    ['another host as userinfo', 'https://evil.example@app.example.com/callback?tenant=7&x=%2F'],
     ['a fragment', `${REDIRECT_URI}#x`],
     ['a backslash', 'https://app.example.com\\@evil.example/callback?tenant=7&x=%2F'],
     ['a subdomain', 'https://app.example.com.evil.example/callback?tenant=7&x=%2F'],
@@ -48,7 +48,7 @@ describe('the check of client and redirect URI', () => {
   ];
 
   // @rfc 6749 4.4
-  it('rejects a client of client_credentials without a redirect, whatever it requests', async () => {
+  it('rejects a client of client_credentials without a redirect', async () => {
     const own = { ...client, clientId: 'sc_terraform' };
     await app.sql(
       `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, jwks_uri, grant_type)
@@ -63,13 +63,16 @@ describe('the check of client and redirect URI', () => {
   });
 
   // @rfc 6749 3.1.2.3 @rfc 6749 10.15 @rfc 9700 2.1
-  it.each(elsewhere)('rejects a redirect_uri with %s, without a redirect', async (_case, redirectUri) => {
-    const answer = await authorize(app, client, { redirect_uri: redirectUri });
-    expect(answer.status).toBe(400);
-    expect(answer.headers['location']).toBeUndefined();
-    expect(answer.text).toContain('redirect_uri');
-    expect(answer.type).toBe('text/html');
-  });
+  it.each(elsewhere)(
+    'rejects a redirect_uri that differs from the registered one, without a redirect: %s',
+    async (_case, redirectUri) => {
+      const answer = await authorize(app, client, { redirect_uri: redirectUri });
+      expect(answer.status).toBe(400);
+      expect(answer.headers['location']).toBeUndefined();
+      expect(answer.text).toContain('redirect_uri');
+      expect(answer.type).toBe('text/html');
+    },
+  );
 
   // @rfc 8252 7.3
   it.each([
@@ -131,7 +134,7 @@ describe('the check of client and redirect URI', () => {
   });
 
   it.each(['http://localhost:51004/callback', 'http://[::1]:51004'])(
-    'returns the code to %s exactly as requested, and binds it to that URI',
+    'redirects to %s exactly as requested, and binds the code to this URI',
     async (redirectUri) => {
       const browser = await app.loggedIn(user);
       const before = await app.redis.keys('grant:*');

@@ -64,14 +64,14 @@ describe("a product's scope file", () => {
     expect(page.text).toContain('<span lang="en" dir="ltr">Change your &lt;notes&gt;</span>');
   });
 
-  it('causes one warning at startup with all missing texts', () => {
+  it('causes one warning at startup that lists all missing translations', () => {
     const about = warnings.filter((line) => String(line).includes('notes'));
     expect(about).toEqual([
       expect.stringMatching(/notes:read \(fr, es, pt, ja, ar\), notes:write \(de, fr,/),
     ]);
   });
 
-  it('distinguishes read and write access by icon and text', async () => {
+  it('determines the icon and the text for read and write access', async () => {
     const both = await app.client({ scopes: ['notes:read', 'notes:write'] });
     const { text } = await (await app.loggedIn(user)).get(address({ scope: 'notes:read notes:write' }, both));
     expect(text).toMatch(/class="mark read"[^>]*aria-hidden="true">[^]*?Read your notes <small>Read access</);
@@ -105,18 +105,18 @@ describe("a product's scope file", () => {
     },
   );
 
-  it('causes invalid_scope for a client with only removed scopes', async () => {
+  it('causes invalid_scope for a client with removed scopes only', async () => {
     const old = await app.client({ scopes: ['profile:read'] });
     const { headers } = await app.browser().get(address({}, old));
     expect(redirectParameters(headers['location'])['error']).toBe('invalid_scope');
   });
 
-  it('shows a removed scope by its name, and keeps the decisions on other scopes', async () => {
+  it('may omit a granted scope without affecting consent to other scopes', async () => {
     const person = await app.user();
     const browser = await app.loggedIn(person);
     const page = await browser.get(address({ scope: 'notes:read' }));
     await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
-    // Simulates consent from before the removal.
+    // Simulates consent from before profile:read was removed.
     const both = 'profile:read notes:read';
     await app.sql('UPDATE grants SET scope = $1, requested_scope = $1 WHERE user_id = $2', [both, person.id]);
     const apps = await browser.get('/auth/apps');
@@ -129,7 +129,7 @@ describe("a product's scope file", () => {
     expect(redirectParameters(again.headers['location'])['code']).toMatch(/^sac_/);
   });
 
-  it('prevents startup with a list of all problems', async () => {
+  it('is rejected at startup with a list of all problems', async () => {
     const file = join(folder, 'wrong.yaml');
     await writeFile(file, 'scopes: [{ name: a b, text: { en: A } }, { name: c, text: {} }]');
     const start = (SCOPES_FILE: string) => () =>

@@ -72,7 +72,7 @@ describe('the scope of an authorization request', () => {
   });
 
   // @rfc 6750 5.3
-  it('is shown on the consent page, and other scopes of the client are not', async () => {
+  it('is shown on the consent page without the other scopes of the client', async () => {
     const { clientId } = await app.client({ scopes: ['profile:read', 'bookings:write'] });
     const browser = await app.loggedIn(user);
     const parameters = {
@@ -88,7 +88,7 @@ describe('the scope of an authorization request', () => {
 });
 
 describe('a client that is deleted while the consent page is open', () => {
-  it('gets no code: the user sees an error page, and no grant is recorded', async () => {
+  it('gets no code and no grant, and the user sees an error page', async () => {
     const { clientId } = await app.client();
     const browser = await app.loggedIn(user);
     const page = await browser.get(

@@ -25,7 +25,7 @@ describe('the list of connected applications', () => {
     expect(page.text).not.toContain('revoke-all');
   });
 
-  it('shows for each application its permissions, the date of consent, and its last use', async () => {
+  it('shows the permissions, the date of consent and the last use of each application', async () => {
     const calendar = await app.client({ name: 'Calendar <b>Connect</b>', scopes: ['bookings:read'] });
     const notes = await app.client({ name: 'Notes' });
     const used = await allow(app, browser, calendar);
@@ -79,7 +79,7 @@ describe('the list of connected applications', () => {
     expect(namesIn(await other.get('/auth/apps'))).toEqual([]);
   });
 
-  it('uses the singular for one application, and the plural for several', async () => {
+  it('uses the singular in the confirmation for one application, and the plural for several', async () => {
     const askIn = async (locale: string) =>
       (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
     await allow(app, browser, await app.client({ name: 'One' }));
@@ -95,7 +95,7 @@ describe('the list of connected applications', () => {
     for (const [index, heading] of headings(singular).entries()) expect(heading).not.toBe(others[index]);
   });
 
-  it('opens after the login to which it redirected', async () => {
+  it('redirects to the login page, and opens after the login', async () => {
     const visitor = app.browser();
     const login = await visitor.get('/auth/apps');
     expect(login.headers['location']).toBe('/auth/login?to=apps');
@@ -113,14 +113,14 @@ describe('the list of connected applications', () => {
     'to=constructor',
     'to=apps/',
     'to=__proto__',
-  ])('does not redirect to other targets after the login: %s', async (query) => {
+  ])('cannot be replaced by another redirect target of the login: %s', async (query) => {
     const visitor = app.browser();
     const login = await visitor.get(`/auth/login?${query}`);
     const answer = await visitor.submit(login, { username: user.email, password: PASSWORD });
     expect(answer.headers['location']).toBe('/auth/');
   });
 
-  it('is paginated for a user with many applications, with pages under 30 KB', async () => {
+  it('is split into pages under 30 KB for a user with many applications', async () => {
     const many = await app.loggedIn(await app.user());
     const names = Array.from(
       { length: 31 },

@@ -82,7 +82,7 @@ describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
 ])('%s', (_name, javaScriptEnabled) => {
-  it('the user revokes one application from the list, and the message has the focus', async () => {
+  it('revoking one application from the list moves the focus to the message', async () => {
     await connect('Calendar');
     await connect('Notes');
     const page = await browse({ javaScriptEnabled });
@@ -111,7 +111,7 @@ describe.each([
     expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Calendar']);
   });
 
-  it('the user revokes all applications with the keyboard only', async () => {
+  it('the user can revoke all applications with the keyboard only', async () => {
     await connect('Calendar');
     await connect('Notes');
     const page = await browse({ javaScriptEnabled });
@@ -133,7 +133,7 @@ describe.each([
     expect(await focusedStatus(page).textContent()).toBe('No application can access your account any more.');
   });
 
-  it('log out everywhere ends the session in this tab, another tab and another browser', async () => {
+  it('logging out everywhere ends the session in this tab, another tab and another browser', async () => {
     const page = await browse({ javaScriptEnabled });
     await logIn(page);
     const tab = await page.context().newPage();
@@ -151,7 +151,7 @@ describe.each([
     expect(new URL(elsewhere.url()).pathname).toBe('/auth/login');
   });
 
-  it('the user chooses a language from a list of native names', async () => {
+  it('the user can choose a language from a list of native names', async () => {
     const page = await browse({ javaScriptEnabled, locale: 'en-GB' });
     await logIn(page);
     await page.getByLabel('Language').selectOption('العربية');
@@ -231,8 +231,8 @@ async function violations(page: Page, options: RunOptions): Promise<string[]> {
   }, options);
 }
 
-describe.each(['en', 'ar'])('in %s, light and dark, on a screen of 320 pixels', (locale) => {
-  it('every page fits, has targets of 44 pixels, and passes axe-core', async () => {
+describe.each(['en', 'ar'])('in %s, in light and dark mode, on a screen of 320 pixels', (locale) => {
+  it('every page fits, has targets of at least 44 pixels, and passes axe-core', async () => {
     await connect('Calendar');
     await connect('a-very-long-name-without-any-blank-in-it-that-would-not-fit');
     await connect('تقويم');
@@ -247,8 +247,8 @@ describe.each(['en', 'ar'])('in %s, light and dark, on a screen of 320 pixels', 
       const found = await misfits(page);
       found.push(...(await violations(page, { resultTypes: ['violations'] })));
       await page.emulateMedia({ colorScheme: 'dark' });
-      // The colour scheme affects only these axe rules; the layout is checked again nevertheless.
       found.push(...(await misfits(page)));
+      // Only these axe rules depend on the colour scheme.
       const runOnly = ['color-contrast', 'link-in-text-block'];
       found.push(...(await violations(page, { runOnly, resultTypes: ['violations'] })));
       expect([path, found]).toEqual([path, []]);

@@ -4,7 +4,7 @@ const ids = Array.from({ length: 2_500 }, (_, n) => `grant ${n}`);
 let published: string[];
 let confirmedAt: number[];
 
-/** Simulates NATS, which fails after confirming this many batches. */
+/** Simulates a NATS connection that breaks after `batches` confirmations. */
 const nats = (batches: number) => ({
   publish: (_subject: string, payload: unknown) => {
     published.push((JSON.parse(String(payload)) as { grant_id: string }).grant_id);
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 describe('the publisher of revocations', () => {
-  it('waits for confirmation in batches, so that other requests are not blocked', async () => {
+  it('waits for a confirmation after every 1,000 messages', async () => {
     await publishConfirmed(nats(3), ids);
     expect(published).toEqual(ids);
     expect(confirmedAt).toEqual([1_000, 2_000, 2_500]);

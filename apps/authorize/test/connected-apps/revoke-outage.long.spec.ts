@@ -42,7 +42,7 @@ describe('while NATS is unavailable', () => {
       if (Date.now() > end) throw new Error(`the page never showed: ${words}`);
   };
 
-  it('a revocation succeeds, and the page says that it may take half a minute to take effect', async () => {
+  it('a revocation succeeds, and the page announces a delay of up to 30 seconds', async () => {
     await becomes(IMMEDIATELY);
     await nats.kill();
     expect(await confirmation()).toBe(SOON);
@@ -52,13 +52,13 @@ describe('while NATS is unavailable', () => {
 
   it('a revocation does not wait for a NATS server that hangs', async () => {
     nats.sleep();
-    // The response arrives before NATS wakes.
+    // The response must arrive before NATS wakes.
     expect(await confirmation()).toBe(SOON);
     nats.wake();
     await becomes(IMMEDIATELY);
   });
 
-  it('a revocation waits for a hanging NATS server once, regardless of the number of grants', async () => {
+  it('a revocation waits only once for a hanging NATS server, regardless of the number of grants', async () => {
     const client = await app.client({ name: 'Calendar' });
     const last = await allow(app, browser, client);
     await app.sql(
@@ -87,7 +87,7 @@ describe('while Redis is unavailable', () => {
   it.each([
     ['stored', 'SET'],
     ['read', 'GETDEL'],
-  ])('a revocation and the next page work although its message cannot be %s', async (_done, command) => {
+  ])('a revocation succeeds even if its message cannot be %s', async (_done, command) => {
     const client = await app.client();
     const browser = await app.loggedIn(await app.user());
     const id = await allow(app, browser, client);
@@ -116,10 +116,10 @@ describe('while Redis is unavailable', () => {
   };
 
   it.each([
-    ['one', (client: Client) => confirmationPath(client)],
-    ['all', () => '/auth/apps/revoke-all'],
+    ['one application', (client: Client) => confirmationPath(client)],
+    ['all applications', () => '/auth/apps/revoke-all'],
   ])(
-    'the page says that the revocation of %s is recorded, and a retry completes it',
+    'the page says that the revocation of %s is recorded, and a retry completes the revocation',
     async (_name, address) => {
       const client = await app.client({ name: `Calendar ${randomBytes(3).toString('hex')}` });
       const browser = await app.loggedIn(await app.user());

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe('revoking one application', () => {
-  it('asks for confirmation, and GET changes nothing', async () => {
+  it('shows a confirmation page first, and changes nothing yet', async () => {
     const client = await app.client({ name: 'Calendar' });
     const id = await allow(app, browser, client);
     const page = await browser.get(confirmationPath(client));
@@ -22,7 +22,7 @@ describe('revoking one application', () => {
     expect(await stateOf(app, id)).toEqual([false, 'pending']);
   });
 
-  it('ends all its grants in PostgreSQL and Redis, no other grants, and is confirmed once', async () => {
+  it('ends all grants of the application and no other grants, and is confirmed once', async () => {
     const [calendar, notes] = [await app.client({ name: 'Calendar' }), await app.client({ name: 'Notes' })];
     const ids = [await allow(app, browser, calendar), await allow(app, browser, calendar)];
     const others = [
@@ -42,7 +42,7 @@ describe('revoking one application', () => {
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
   });
 
-  it('requires consent for the next request', async () => {
+  it('requires consent for the next request of the application', async () => {
     const client = await app.client();
     await allow(app, browser, client);
     await revoke(browser, client);
@@ -66,7 +66,7 @@ describe('revoking one application', () => {
     },
   );
 
-  it('links to its confirmation page again when the cookie was lost', async () => {
+  it('shows a link to the confirmation page if the cookie was lost', async () => {
     const client = await app.client();
     await allow(app, browser, client);
     const other = app.browser();
@@ -124,7 +124,7 @@ describe('the revocation forms', () => {
     expect((await browser.submit(one, {}, '/auth/apps/revoke')).headers['location']).toBe(
       '/auth/login?to=apps',
     );
-    // Redis was flushed.
+    // The flush deleted the grant from Redis.
     expect(await stateOf(app, id)).toEqual([false, null]);
   });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
     startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port),
     launchBrowser(),
   ]);
-  // An application whose callback and pages have different origins, which is common.
+  // Many applications have their callback and their pages at different origins.
   frontEnd = createServer((_request, response) => response.end('connected'));
   await listen(frontEnd);
   callback = createServer(({ url }, response) => {
@@ -113,7 +113,7 @@ describe.each([
         iss: BASE_URL,
       },
     ],
-  ])('%s redirects through the callback to the application’s own site', async (button, parameters) => {
+  ])('%s redirects through the callback to the site of the application', async (button, parameters) => {
     const { page, complaints } = await open({}, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: button, exact: true }).click();
@@ -122,12 +122,12 @@ describe.each([
     await page.context().close();
   });
 
-  it('earlier consent redirects from the login directly to the application’s own site', async () => {
+  it('earlier consent redirects from the login directly to the site of the application', async () => {
     const { page, complaints } = await open({}, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await arrival(page);
-    // The same holds for prompt=login, which requires the password despite the session.
+    // With prompt=login, the password is required despite the session.
     await page.goto(address({ prompt: 'login' }));
     expect(await page.getByLabel('Email or username').inputValue()).toBe(user.email);
     await page.getByLabel('Password').fill('wrong');
@@ -140,7 +140,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('the user chooses optional scopes with the keyboard only, in visual order', async () => {
+  it('the user can choose optional scopes with the keyboard only, in visual order', async () => {
     const { page, complaints } = await open(
       { scope: 'profile:read bookings:read bookings:write' },
       javaScript,
@@ -183,7 +183,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('Allow with nothing chosen focuses the first choice, which the message describes', async () => {
+  it('Allow without a selection shows an error and focuses the first checkbox', async () => {
     const { page } = await open({ scope: 'bookings:read bookings:write' }, javaScript);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
@@ -204,7 +204,7 @@ it('Allow is disabled for half a second whenever its page becomes visible', asyn
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
   await allow.click({ trial: true });
   await allow.focus();
-  // Simulates a double click on a window that closes itself: the page gets the focus, and then the second click.
+  // Simulates a double click on a popup that closes after the first click, so that the second click hits this page.
   const waits = await page.evaluate(() => {
     const { document, window } = globalThis as unknown as {
       document: { querySelector(selector: string): { ariaDisabled: string | null; click(): void } };
@@ -245,7 +245,7 @@ it('a double click on Allow sends one request', async () => {
   await page.context().close();
 });
 
-it('a wrong password returns the focus to the password field, which the message describes', async () => {
+it('a wrong password shows an error and returns the focus to the password field', async () => {
   const { page } = await open();
   await page.getByLabel('Email or username').fill(user.email);
   await page.getByLabel('Password').fill('wrong');
@@ -259,7 +259,7 @@ it('a wrong password returns the focus to the password field, which the message 
 });
 
 it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
-  'every page fits 320 pixels, and every button is 44 pixels high: %s',
+  'every page fits 320 pixels, and every button is at least 44 pixels high: %s',
   async (locale) => {
     const { page } = await open({ ui_locales: locale, scope: 'profile:read bookings:read bookings:write' });
     const check = async () => {
@@ -268,7 +268,7 @@ it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
         .locator('button:visible, .check')
         .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
       expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
-      // The minimum of an empty list would pass.
+      // The minimum of an empty list is Infinity.
       expect(heights).not.toEqual([]);
     };
     await check();

@@ -30,35 +30,37 @@ const comparable = (text: string, email: string): string =>
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' >', '>');
 
-it.each(LOCALES)('renders the consent page in %s as a user sees it, without targets', async (locale) => {
-  const { clientId } = await app.client({
-    scopes: ['profile:read', 'schedules:read'],
-    optionalScopes: ['schedules:read'],
+describe('the consent preview', () => {
+  it.each(LOCALES)('shows the consent page in %s as a user sees it, without links', async (locale) => {
+    const { clientId } = await app.client({
+      scopes: ['profile:read', 'schedules:read'],
+      optionalScopes: ['schedules:read'],
+    });
+    const user = await app.user();
+    const address = authorizeAddress({
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      state: 's',
+      scope: 'profile:read schedules:read',
+      ui_locales: locale,
+    });
+    const shown = await (await app.loggedIn(user)).get(address);
+    const page = await preview(clientId, locale);
+    expect(comparable(page?.document ?? '', 'ada@example.com')).toBe(comparable(shown.text, user.email));
+    expect(shown.headers['content-security-policy']).toContain(page?.style);
+    expect(page?.document).not.toMatch(/<(?:a|form|script)[^>]*(?:href|action|src)=/);
   });
-  const user = await app.user();
-  const address = authorizeAddress({
-    client_id: clientId,
-    redirect_uri: REDIRECT_URI,
-    state: 's',
-    scope: 'profile:read schedules:read',
-    ui_locales: locale,
+
+  it('embeds the images in the document', async () => {
+    const image = Buffer.from('iVBORw0KGgo=', 'base64');
+    const { clientId } = await app.client({ logo: { mediaType: 'image/png', image } });
+    const { document = '' } = (await preview(clientId, 'en')) ?? {};
+    expect(document).toContain(`src="data:image/png;base64,${image.toString('base64')}"`);
+    expect(document).not.toContain('/auth/');
   });
-  const shown = await (await app.loggedIn(user)).get(address);
-  const page = await preview(clientId, locale);
-  expect(comparable(page?.document ?? '', 'ada@example.com')).toBe(comparable(shown.text, user.email));
-  expect(shown.headers['content-security-policy']).toContain(page?.style);
-  expect(page?.document).not.toMatch(/<(?:a|form|script)[^>]*(?:href|action|src)=/);
-});
 
-it('has the images of the page in the document', async () => {
-  const image = Buffer.from('iVBORw0KGgo=', 'base64');
-  const { clientId } = await app.client({ logo: { mediaType: 'image/png', image } });
-  const { document = '' } = (await preview(clientId, 'en')) ?? {};
-  expect(document).toContain(`src="data:image/png;base64,${image.toString('base64')}"`);
-  expect(document).not.toContain('/auth/');
-});
-
-it('renders nothing for an unknown application or language', async () => {
-  const { clientId } = await app.client();
-  expect([await preview('sc_unknown', 'en'), await preview(clientId, 'xx')]).toEqual([null, null]);
+  it('is empty for an unknown application or language', async () => {
+    const { clientId } = await app.client();
+    expect([await preview('sc_unknown', 'en'), await preview(clientId, 'xx')]).toEqual([null, null]);
+  });
 });

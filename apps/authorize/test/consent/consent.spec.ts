@@ -20,7 +20,7 @@ const AUTHORIZE = '/auth/oauth2/authorize';
 
 const { app, client, user } = useAuthorizeApp();
 
-/** With prompt=consent, because given-consent.spec.ts tests earlier consent. */
+/** Returns a URL with prompt=consent, because given-consent.spec.ts tests earlier consent. */
 const address = (more: Record<string, string | undefined> = {}) =>
   authorizeAddress({
     client_id: client.clientId,
@@ -43,7 +43,7 @@ describe('the consent page', () => {
     const words = wordsOf(page);
     expect(words).toContain('Calendar Connect wants to access your Scheduling account');
     expect(words).toContain('Third-party application');
-    // In the user's time zone it was already the next day.
+    // In the user's time zone, the registration was on the next day.
     expect(words).toContain('Registered on March 2, 2026');
     expect(words).toContain('View your profile');
     expect(words).toContain(user.name);
@@ -95,7 +95,7 @@ describe('the consent page', () => {
     expect(wordsOf(page)).toContain('Calendar Connect souhaite accéder à votre compte Scheduling');
   });
 
-  it.each(LOCALES)('is smaller than 30 KB with its logo and all resources: %s', async (ui_locales) => {
+  it.each(LOCALES)('is smaller than 30 KB with its script and logo: %s', async (ui_locales) => {
     const scopes = SCOPES.names;
     const { clientId, logo } = await app.client({
       name: '予'.repeat(100),
@@ -115,7 +115,7 @@ describe('the consent page', () => {
     expect(bytes).toBeLessThan(30_000);
   });
 
-  it('switches to another account, and continues with the same request', async () => {
+  it('keeps the request when the user switches to another account', async () => {
     const browser = await app.loggedIn(user);
     const out = await browser.submit(await browser.get(address()), {}, '/auth/logout');
     expect(out.status).toBe(303);
@@ -168,7 +168,7 @@ describe('Allow', () => {
     });
     const ttl = await app.redis.pttl(`grant:${id}`);
     const after = Date.now();
-    // The code's 60 s, plus 5 s for clock skew, minus the elapsed time.
+    // The TTL is 60 s for the code plus 5 s for clock skew, minus the elapsed time.
     expect(ttl).toBeGreaterThan(64_000 - (after - before));
     expect(ttl).toBeLessThanOrEqual(65_000);
     expect(code.expiry).toBeGreaterThan(before / 1000 + 59);
@@ -205,7 +205,7 @@ describe('Allow', () => {
     expect(answer.headers['location']).toBeUndefined();
   });
 
-  it('continues at the login when the session has ended', async () => {
+  it('redirects to the login page when the session has ended', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());
     await app.redis.flushdb();
@@ -234,16 +234,15 @@ describe('Cancel', () => {
     });
     expect((await app.redis.keys('grant:*')).sort()).toEqual(before.sort());
   });
+});
 
-  it.each(['', 'ALLOW', 'allow\0'])(
-    'does not accept the decision %j, which is not an exact value',
-    async (decision) => {
-      const browser = await app.loggedIn(user);
-      const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
-      expect(answer.status).toBe(400);
-      expect(answer.text).toContain('must be allow or deny');
-    },
-  );
+describe('the consent form', () => {
+  it.each(['', 'ALLOW', 'allow\0'])('is rejected with the decision %j', async (decision) => {
+    const browser = await app.loggedIn(user);
+    const answer = await browser.submit(await browser.get(address()), { decision }, AUTHORIZE);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('must be allow or deny');
+  });
 });
 
 describe('the picture of the user', () => {
@@ -260,7 +259,7 @@ describe('the picture of the user', () => {
     }
   };
 
-  it('is shown if the operator trusts its origin, and the policy of the page allows that origin', async () => {
+  it('is shown and allowed by the policy of the page if the operator trusts its origin', async () => {
     const page = await withPicture('https://pictures.example/ada.png?a=1&b=2', 'https://pictures.example');
     expect(page.text).toContain('src="https://pictures.example/ada.png?a=1&amp;b=2"');
     expect(page.headers['content-security-policy']).toContain("img-src 'self' https://pictures.example;");
@@ -273,13 +272,10 @@ describe('the picture of the user', () => {
     ['http://pictures.example/ada.png', 'https://pictures.example'],
     ['javascript:alert(1)', 'https://pictures.example'],
     ['ada.png', 'https://pictures.example'],
-  ])(
-    'is replaced by a letter without a request to another site: %s, trusting %j',
-    async (avatarUrl, origins) => {
-      const page = await withPicture(avatarUrl, origins);
-      expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
-      expect(page.text).not.toContain('<img');
-      expect(page.headers['content-security-policy']).toContain("img-src 'self';");
-    },
-  );
+  ])('is replaced by a letter if its origin is not trusted: %s, trusted: %j', async (avatarUrl, origins) => {
+    const page = await withPicture(avatarUrl, origins);
+    expect(page.text).toMatch(/class="face person" aria-hidden="true">A</);
+    expect(page.text).not.toContain('<img');
+    expect(page.headers['content-security-policy']).toContain("img-src 'self';");
+  });
 });

@@ -92,7 +92,7 @@ describe('a decision that declines a scope', () => {
     expect(new Set(live.map(({ scope }) => scope))).toEqual(new Set(['profile:read']));
   });
 
-  it('has ended older grants if its response was lost and the application repeats the request', async () => {
+  it('ends older grants even if its response is lost and the application repeats the request', async () => {
     const lost = loseCommitResponse();
     expect((await allow()).status).toBe(503);
     await lost;

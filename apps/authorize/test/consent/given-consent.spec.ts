@@ -6,7 +6,7 @@ import { allow, expectCode, expectConsentPage, useRequests } from '../support/us
 const { app, now, address, consented, logIn, scopes } = useRequests();
 
 describe('earlier consent', () => {
-  it('is reused: the application gets the granted scopes immediately, without a page', async () => {
+  it('is reused for the granted scopes without a page', async () => {
     const scope = 'profile:read bookings:read bookings:write';
     const browser = await consented({ scope });
     expectCode(await browser.get(address({ scope })));
@@ -18,7 +18,7 @@ describe('earlier consent', () => {
     ]);
   });
 
-  it('does not cover a new scope, or a declined scope that is now required', async () => {
+  it('does not cover a new scope or a declined scope that is now required', async () => {
     const browser = await consented({ scope: 'profile:read bookings:write' });
     expectConsentPage(await browser.get(address({ scope: 'profile:read bookings:read' })));
     expectCode(await browser.get(address({ scope: 'profile:read bookings:write' })));
@@ -63,7 +63,7 @@ describe('earlier consent', () => {
     }
   });
 
-  it('yields no code if it is revoked during the request, and the consent page is shown again', async () => {
+  it('yields the consent page in place of a code if it is revoked during the request', async () => {
     const browser = await consented();
     const database = new pg.Client({ connectionString: app.services.databaseUrl });
     await database.connect();
@@ -102,7 +102,7 @@ describe('earlier consent', () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get(address()));
     expectCode(await browser.follow(await logIn(browser, login)));
-    // Chromium applies form-action to redirects after the submission too.
+    // Chromium also applies form-action to redirects after the submission.
     expect(login.headers['content-security-policy']).toContain("form-action 'self' https://app.example.com");
     const wrong = app.browser();
     const again = await wrong.submit(await wrong.follow(await wrong.get(address())), {

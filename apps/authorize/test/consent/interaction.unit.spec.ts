@@ -82,7 +82,7 @@ describe('the earlier decision on a scope', () => {
     });
   });
 
-  it('is undecided if none exists, or if it declined a scope that is now required', () => {
+  it('must be repeated only if it declined a scope that is now required', () => {
     always(({ optional, requested }) => {
       for (const entry of requested) {
         const requiredNow = !optional.includes(entry.scope);
@@ -96,7 +96,7 @@ describe('the earlier decision on a scope', () => {
 });
 
 describe('the scope granted without a consent page', () => {
-  it('is exactly the allowed scope, and only if no scope is undecided', () => {
+  it('is exactly the scope granted earlier, and exists only if no scope is undecided', () => {
     always(({ requested }) => {
       const scope = grantedEarlier(requested);
       if (scope === null) {
@@ -139,7 +139,7 @@ describe('the scope granted without a consent page', () => {
 });
 
 describe('Allow', () => {
-  it('grants the required scopes and the ticked optional scopes, and never more than requested', () => {
+  it('grants the required scopes and the ticked optional scopes, but never more than requested', () => {
     fc.assert(
       fc.property(situation, some, (given, ticked) => {
         const { scope, optional, decisions } = given;

@@ -24,7 +24,7 @@ async function grantIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-it('Allow above the limit of live grants revokes the oldest one in PostgreSQL and Redis, and records the event', async () => {
+it('Allow above the limit of live grants revokes the oldest grant in PostgreSQL and Redis, and records the event', async () => {
   const browser = await consented();
   const [oldest = ''] = await grantIds();
   await fill(MAX_LIVE_GRANTS - 2);

@@ -36,7 +36,7 @@ const allow = (browser: Browser, page: Response, fields: Record<string, string> 
   browser.submit(page, { ...fields, decision: 'allow' }, AUTHORIZE);
 
 describe('optional scopes', () => {
-  it('have checkboxes, unticked at first; required scopes are listed', async () => {
+  it('have checkboxes that are initially unticked', async () => {
     const page = await (await app.loggedIn(user)).get(asking('profile:read bookings:read bookings:write'));
     expect(boxesOf(page)).toEqual({ 'bookings:read': false, 'bookings:write': false });
     expect(wordsOf(page)).toMatch(
@@ -44,7 +44,7 @@ describe('optional scopes', () => {
     );
   });
 
-  it('are granted if ticked, in addition to the required scopes; requested and granted scopes are recorded', async () => {
+  it('are granted in addition to the required scopes if they are ticked', async () => {
     const browser = await app.loggedIn(user);
     const scope = 'bookings:write profile:read bookings:read';
     const page = await browser.get(asking(scope));
@@ -76,7 +76,7 @@ describe('optional scopes', () => {
     ]);
   });
 
-  it('also end in older grants if they are declined, even after the client revokes the new grant', async () => {
+  it('are absent from all live grants after they are declined, and stay unticked', async () => {
     const browser = await app.loggedIn(user);
     const scope = 'profile:read bookings:read';
     await allow(browser, await browser.get(asking('profile:read')));
@@ -95,7 +95,7 @@ describe('optional scopes', () => {
   });
 
   it.each([false, true])(
-    'are in no concurrent grant if they are declined (first party: %s)',
+    'are not in a concurrent grant if they are declined (first party: %s)',
     async (firstParty) => {
       const browser = await app.loggedIn(user);
       const scope = 'profile:read bookings:read';
@@ -115,7 +115,7 @@ describe('optional scopes', () => {
     },
   );
 
-  it('are shown if they are new; earlier decisions are collapsed and kept', async () => {
+  it('are shown if they are new, and collapsed if they were already decided', async () => {
     const browser = await app.loggedIn(user);
     await allow(browser, await browser.get(asking('profile:read bookings:read')), {
       'allow:bookings:read': 'yes',
@@ -133,10 +133,10 @@ describe('optional scopes', () => {
     expect((await granted())[1]).toMatchObject({ scope: 'profile:read schedules:read bookings:read' });
   });
 
-  it('cannot all be unticked if nothing else is requested: the consent page is shown again', async () => {
+  it('cannot all be declined if nothing else is requested', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(asking('bookings:read bookings:write'));
-    // No required scope precedes it.
+    // No required scope precedes the optional scopes.
     expect(wordsOf(page)).toContain('Choose what Calendar Connect can do: View your bookings');
     const answer = await allow(browser, page);
     expect(answer.status).toBe(400);
@@ -150,7 +150,7 @@ describe('optional scopes', () => {
     expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
   });
 
-  it('are not granted by unticked checkboxes if they became required while the page was open', async () => {
+  it('are requested again if they become required while the page is open', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(asking('profile:read bookings:read'));
     await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);

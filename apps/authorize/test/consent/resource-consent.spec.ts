@@ -38,14 +38,14 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
     ['no API', [], ''],
     ['a URL of one API', [`${BOOKINGS}/v1/bookings?day=1`], BOOKINGS],
     ['both APIs, in any order and repeated', [`${BOOKINGS}/`, API, `${API}/v2/me`], BOTH.join(' ')],
-  ])('are recorded by their origins, in PostgreSQL and in Redis: %s', async (_, resources, expected) => {
+  ])('are recorded as origins in PostgreSQL and Redis: %s', async (_, resources, expected) => {
     await consentedFor(resources);
     const [grant] = await recorded();
     expect(grant?.resources).toBe(expected);
     expect((await storedGrant(app.redis, grant?.id ?? '')).resources).toBe(expected || undefined);
   });
 
-  it('are named on the consent page of the request', async () => {
+  it('are named on the consent page', async () => {
     const browser = await app.loggedIn(now.user);
     const named = 'Access is limited to';
     const page = await browser.get(requestFor([`${BOOKINGS}/x`]));
@@ -55,7 +55,7 @@ describe('the APIs of an authorization request (RFC 8707 2.1)', () => {
     expect((await browser.get(requestFor())).text).not.toContain(named);
   });
 
-  it("are recorded with the product's user id, if the user has one", async () => {
+  it("are recorded with the product's user id if the user has one", async () => {
     await app.sql('UPDATE users SET issuer = $1, external_id = $2 WHERE id = $3', [
       'https://product.example.com',
       'ada-1815',
@@ -76,9 +76,9 @@ describe('earlier consent', () => {
   it.each<[string, readonly string[] | undefined, readonly string[] | undefined]>([
     ['one API after consent for every API', EVERY_API, [API]],
     ['every API after consent for every API', EVERY_API, EVERY_API],
-    ['a URL of the API that it names', [API], [`${API}/v2/me`]],
-    ['one of the two APIs that it names', BOTH, [BOOKINGS]],
-    ['both APIs that it names', BOTH, BOTH.toReversed()],
+    ['a URL of the same API', [API], [`${API}/v2/me`]],
+    ['one API after consent for two', BOTH, [BOOKINGS]],
+    ['the same two APIs in another order', BOTH, BOTH.toReversed()],
   ])('applies to a request for %s', async (_, allowed, requested) => {
     const browser = await consentedFor(allowed);
     expectCode(await browser.get(requestFor(requested)));
@@ -109,7 +109,7 @@ describe('earlier consent', () => {
     expectCode(await browser.get(requestFor([BOOKINGS])));
   });
 
-  it('covers every API if a scope was declined for one, and ends grants of the scope for other APIs', async () => {
+  it('ends for all APIs if a scope is declined for one API', async () => {
     const scope = 'profile:read bookings:write';
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(requestFor([API], { scope }));

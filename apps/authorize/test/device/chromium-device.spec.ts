@@ -36,7 +36,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Waits until the script of the loaded page, which briefly disables Allow, has enabled it. */
+/** Waits until the script of the page, which briefly disables Allow, has enabled the button. */
 async function consentReady(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
   await page.waitForLoadState();
@@ -68,7 +68,7 @@ describe.each([
     return { page, complaints };
   }
 
-  it('a user types the code, and allows the device', async () => {
+  it('the user can type the code and allow the device', async () => {
     const { userCode, grantId } = await waitingDevice(app, client);
     const { page, complaints } = await open('/auth/device');
     await page.locator('#user_code:focus').waitFor();
@@ -86,7 +86,7 @@ describe.each([
     await page.context().close();
   });
 
-  it('a user follows the link, compares the code, and cancels', async () => {
+  it('the user can follow the link, compare the code and cancel', async () => {
     const { userCode, grantId } = await waitingDevice(app, client);
     const { page, complaints } = await open(`/auth/device?user_code=${userCode}`);
     await page.getByText(userCode).waitFor();

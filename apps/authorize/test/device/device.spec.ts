@@ -44,9 +44,9 @@ async function enter(userCode: string, by = browser): Promise<Response> {
 const decide = (page: Response, fields: Record<string, string>, by = browser) =>
   by.submit(page, fields, DECISION);
 
-describe('the page of a device', () => {
+describe('the device page', () => {
   // @rfc 8628 3.3
-  it('names the application, its scopes, the address and the code, warns, and asks for consent', async () => {
+  it('shows the application, the address and the code of the device, and a warning', async () => {
     const { userCode } = await device();
     const page = await enter(userCode.toLowerCase().replace('-', ' '));
     expect(page.status).toBe(200);
@@ -56,7 +56,7 @@ describe('the page of a device', () => {
     expect(page.text).toContain('value="allow"');
   });
 
-  it('gives the device the scopes that the user chose, and lists the application among the connected ones', async () => {
+  it('grants the device the scopes that the user chose, and redirects to the connected applications', async () => {
     const waiting = await device();
     const answer = await decide(await enter(waiting.userCode), {
       decision: 'allow',
@@ -77,7 +77,7 @@ describe('the page of a device', () => {
   });
 
   // @rfc 8628 3.5
-  it('ends the request immediately if the user cancels', async () => {
+  it('ends the request of the device immediately if the user cancels', async () => {
     const waiting = await device();
     const answer = await decide(await enter(waiting.userCode), { decision: 'deny' });
     expect(answer.headers['location']).toBe('/auth/?done');
@@ -90,7 +90,7 @@ describe('the page of a device', () => {
   });
 
   // @rfc 8628 3.3.1
-  it('asks to compare the code of verification_uri_complete before it is looked up', async () => {
+  it('asks the user to compare the code of verification_uri_complete before it shows the application', async () => {
     const { userCode } = await device();
     const opened = await browser.get(`/auth/device?user_code=${userCode}`);
     expect(wordsOf(opened)).toContain(`Check that your device shows this code: ${userCode}`);
@@ -99,24 +99,24 @@ describe('the page of a device', () => {
     expect(wordsOf(page)).toContain('Room display');
   });
 
-  it('survives the login, with the code of the link', async () => {
+  it('keeps the code of the link during the login', async () => {
     const { userCode } = await device();
-    const stranger = app.browser();
-    const login = await stranger.get(`/auth/device?user_code=${userCode.toLowerCase()}`);
+    const visitor = app.browser();
+    const login = await visitor.get(`/auth/device?user_code=${userCode.toLowerCase()}`);
     expect(login.headers['location']).toBe(`/auth/login?to=device&user_code=${userCode}`);
-    const form = await stranger.follow(login);
-    const back = await stranger.submit(form, { username: user.email, password: PASSWORD }, '/auth/login');
+    const form = await visitor.follow(login);
+    const back = await visitor.submit(form, { username: user.email, password: PASSWORD }, '/auth/login');
     expect(back.headers['location']).toBe(`/auth/device?user_code=${userCode}`);
     expect((await app.browser().get('/auth/device')).headers['location']).toBe('/auth/login?to=device');
   });
 
-  it('changes the account, and returns to the code', async () => {
+  it('keeps the code when the user switches to another account', async () => {
     const { userCode } = await device();
     const answer = await browser.submit(await enter(userCode), {}, '/auth/logout');
     expect(answer.headers['location']).toBe(`/auth/login?to=device&user_code=${userCode}`);
   });
 
-  it('asks for consent every time, also for a first-party application', async () => {
+  it('asks for consent every time, even for a first-party application', async () => {
     client = await app.client({
       firstParty: true,
       scopes: ['profile:read', 'bookings:read'],
@@ -135,7 +135,7 @@ describe('the page of a device', () => {
     expect((await enter(userCode)).status).toBe(403);
   });
 
-  it('shows an error page for an application that may no longer have devices', async () => {
+  it('shows an error page for an application whose device grant was disabled', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     await app.sql('UPDATE clients SET device_grant = false WHERE client_id = $1', [client.clientId]);
@@ -146,7 +146,7 @@ describe('the page of a device', () => {
     expect(await rows(waiting)).toEqual([]);
   });
 
-  it('grants no scope that the operator has removed since the request', async () => {
+  it('grants no scope that was removed from the client after the request', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     await app.sql(
@@ -163,7 +163,7 @@ describe('the page of a device', () => {
 
 describe('a wrong code', () => {
   // @rfc 8628 5.1
-  it('is rejected; after five wrong codes, the right code is rejected too', async () => {
+  it('is rejected, and blocks the right code after five attempts', async () => {
     const { userCode } = await device();
     for (const code of ['BBBB-BBBC', 'BBBB-BBBD', 'BBBB-BBBF', 'BBBB-BBBG', 'BBBB-BBBH']) {
       const page = await enter(code);
@@ -176,7 +176,7 @@ describe('a wrong code', () => {
     expect(wordsOf(refused)).toContain('Too many wrong codes. Try again in 15 minutes.');
   });
 
-  it('is not counted if it cannot be a code, and is shown again as text', async () => {
+  it('is not counted if it is malformed, and is shown only as text', async () => {
     for (const code of ['<b>1</b>', '', 'AEIO-UAEI', `sdc_${'<b>1'.repeat(5)}`]) {
       const page = await enter(code);
       expect(page.status).toBe(400);
@@ -187,7 +187,7 @@ describe('a wrong code', () => {
 });
 
 describe('the code of a device', () => {
-  it('gives one grant when two users allow it, and when one allows while the other denies', async () => {
+  it('accepts only one of the concurrent decisions of two users', async () => {
     const other = await app.loggedIn(await app.user('Grace Hopper'));
     for (const second of ['allow', 'deny'] as const) {
       const waiting = await device();
@@ -206,7 +206,7 @@ describe('the code of a device', () => {
     }
   });
 
-  it('gives one grant even after a second click, which gets an error', async () => {
+  it('yields one grant for a double click on Allow', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     const answers = await Promise.all([
@@ -217,11 +217,11 @@ describe('the code of a device', () => {
     expect(await rows(waiting)).toHaveLength(1);
   });
 
-  it('gives no grant if Redis does not answer the approval, so that the device never gets tokens of an unrecorded grant', async () => {
+  it('yields no grant if its approval fails in Redis', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     const id = `grant:${waiting.grantId}`;
-    // The approval fails, because the key has another type.
+    // The approval fails because the key has another Redis type.
     const before = await app.redis.dumpBuffer(id);
     await app.redis.set(id, 'broken', 'EX', 60);
     expect((await decide(page, { decision: 'allow' })).status).toBe(503);
@@ -235,11 +235,11 @@ describe('the form of the device page', () => {
   it.each([
     ['/auth/device', { user_code: 'BBBB-BBBB' }],
     [`${DECISION}?to=device&user_code=BBBB-BBBB`, { decision: 'allow' }],
-  ])('needs the token of its page at %s', async (path, fields) => {
+  ])('is rejected without its CSRF token at %s', async (path, fields) => {
     expect((await browser.post(path, fields)).status).toBe(403);
   });
 
-  it('redirects to the login if the session has ended', async () => {
+  it('redirects to the login page if the session has ended', async () => {
     const { userCode } = await device();
     const page = await enter(userCode);
     await app.sql('UPDATE users SET session_generation = $1 WHERE id = $2', [randomInt(2 ** 30), user.id]);

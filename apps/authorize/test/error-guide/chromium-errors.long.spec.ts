@@ -110,7 +110,7 @@ describe.each([
     await allow(page);
   });
 
-  it('127.0.0.1 instead of localhost works while the cookie is sent; otherwise the error page explains it', async () => {
+  it('the use of 127.0.0.1 instead of localhost is explained if the cookie is missing', async () => {
     const page = await open(address('s', '127.0.0.1'));
     await logIn(page);
     await consentShown(page);
@@ -190,7 +190,7 @@ describe.each([
     expect(height).toBeLessThan(30);
   });
 
-  it('the developer details open with the keyboard only', async () => {
+  it('the developer details can be opened with the keyboard only', async () => {
     const page = await open(address().replace(clientId, 'sc_nobody'));
     expect(await heading(page)).toBe('Application not found');
     expect(await page.getByText('is for an application that is not registered here').count()).toBe(1);
@@ -202,16 +202,16 @@ describe.each([
   });
 });
 
-it('the error page explains http behind a proxy that should use https, and links to https', async () => {
+it('the error page explains that a proxy must use https, and links to https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   // A misconfigured proxy that forwards http without redirecting to https.
   const proxy = createServer((incoming, outgoing) => {
     const { method, headers, url = '' } = incoming;
-    const onward = request(new URL(new URL(url).pathname, secure.url), { method, headers }, (answer) => {
+    const forwarded = request(new URL(new URL(url).pathname, secure.url), { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
       answer.pipe(outgoing);
     });
-    incoming.pipe(onward);
+    incoming.pipe(forwarded);
   });
   await listen(proxy);
   const server = `http://127.0.0.1:${portOf(proxy)}`;
@@ -232,7 +232,7 @@ it('the error page explains http behind a proxy that should use https, and links
   }
 });
 
-it('another site cannot submit our forms', async () => {
+it('another site cannot submit the forms of this service', async () => {
   const context = await chromium.newContext({ locale: 'en' });
   const page = await context.newPage();
   await page.goto(address());

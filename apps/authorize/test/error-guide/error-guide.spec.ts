@@ -15,7 +15,7 @@ describe('the error reference page (RFC 6749 5.2, error_uri)', () => {
     expect(ids).toEqual(ERROR_GUIDE.flatMap(({ entries }) => entries.map(({ anchor }) => anchor)));
   });
 
-  it('has the configured brand', async () => {
+  it('shows the configured brand', async () => {
     const { text } = await guide();
     expect(text).toContain(`· ${SECOND_BRAND.PRODUCT_NAME}</title>`);
     expect(text).toContain(`alt="${SECOND_BRAND.PRODUCT_NAME}"`);
@@ -31,7 +31,7 @@ describe('the error reference page (RFC 6749 5.2, error_uri)', () => {
     expect(text.indexOf('<div lang="en" dir="ltr">')).toBeLessThan(text.indexOf('<article'));
   });
 
-  it('has its headings in order (WCAG 2.2, 1.3.1)', async () => {
+  it('skips no heading level (WCAG 2.2, 1.3.1)', async () => {
     const { text } = await guide();
     const levels = [...text.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level));
     expect(levels[0]).toBe(1);
@@ -41,7 +41,7 @@ describe('the error reference page (RFC 6749 5.2, error_uri)', () => {
     });
   });
 
-  it('marks code and escapes everything else', async () => {
+  it('shows backquoted text as code, and escapes HTML', async () => {
     const { text } = await guide();
     expect(text).toContain('<code>Authorization: Bearer &lt;access token&gt;</code>');
     expect(/<main>([^]*)<\/main>/.exec(text)?.[1]).not.toContain('`');

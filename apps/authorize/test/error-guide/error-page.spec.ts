@@ -23,7 +23,7 @@ const pages = everyError(used);
 
 afterEach(() => proxies.redis.reconnect());
 
-/** Errors that are returned to the application instead. */
+/** Errors that are returned to the application. */
 const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
   ['state_missing', { state: undefined }],
   ['response_type_unsupported', { response_type: 'token' }],
@@ -36,7 +36,7 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
   ['max_age_invalid', { max_age: '-1' }],
 ];
 
-/** Checks whose failure is shown in the form itself, or covered by other tests. */
+/** Checks that other test files cover. */
 const ELSEWHERE = {
   'login.spec.ts': ['login_form_incomplete', 'user_unknown', 'password_mismatch'],
   'throttle.spec.ts': ['login_throttled'],
@@ -63,7 +63,7 @@ const text = (id: MessageId) => CATALOGUE[id].en;
 const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
 describe.each(pages)('%s', (_what, check, kind, provoke) => {
-  it('has a specific page that names who can fix it and what to do', async () => {
+  it('has a specific page that states who can fix the error and how', async () => {
     const page = await provoke();
     const { party, advice } = ERROR_KINDS[kind];
     expect(page.status).toBeGreaterThanOrEqual(400);
@@ -84,7 +84,7 @@ describe.each(pages)('%s', (_what, check, kind, provoke) => {
 });
 
 it.each(redirected)(
-  'a failed check of %s returns to the application and shows no page',
+  'the failed check %s redirects to the application without a page',
   async (_check, parameters) => {
     const { status, headers } = await authorize(app, client, parameters);
     expect(status).toBe(303);
@@ -92,7 +92,7 @@ it.each(redirected)(
   },
 );
 
-it('a repeated parameter returns to the application and shows no page', async () => {
+it('a repeated parameter redirects to the application without a page', async () => {
   const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
   const { headers } = await app.browser().get(`${address}&scope=profile:read&scope=profile:read`);
   expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=invalid_request/);
@@ -122,13 +122,13 @@ it('these tests cover every check in the sources', () => {
   expect([...new Set(checks)].toSorted()).toEqual([...new Set(covered)].toSorted());
 });
 
-it('these tests cover every kind of error, except cookie diagnosis, the product’s login and OpenID Connect', () => {
+it('these tests cover every kind of error, except the kinds that other test files cover', () => {
   const shown = new Set(pages.map(([, , kind]) => kind));
   const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
   expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
-    // client-document.spec.ts
+    // Covered by client-document.spec.ts.
     'client_document',
-    // end-session.spec.ts
+    // Covered by end-session.spec.ts.
     'logout_malformed',
     'logout_client_missing',
     'logout_redirect',
@@ -136,7 +136,7 @@ it('these tests cover every kind of error, except cookie diagnosis, the product�
     'cookie_host',
     'cookie_http',
     'cookie_https',
-    // Login through the product: oidc-login.spec.ts, chromium-oidc.long.spec.ts.
+    // Covered by oidc-login.spec.ts and chromium-oidc.long.spec.ts.
     'login_outdated',
     'login_cancelled',
     'login_refused',
@@ -155,12 +155,12 @@ it.each(LOCALES)('every kind of error has its own title in %s', async (locale) =
   expect(page.headers['content-language']).toBe(locale);
 });
 
-it.each(LOCALES)('the page for an unknown address links to the account, in %s', async (locale) => {
+it.each(LOCALES)('the page for an unknown path links to the account page in %s', async (locale) => {
   const { text: page } = await app.browser().get('/nothing', { 'Accept-Language': locale });
   expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
 });
 
-it('a path with the syntax of a route pattern is unknown', async () => {
+it('a path with the syntax of a route pattern gets 404', async () => {
   const page = await app.browser().get('/:a(');
   expect([page.status, h1Of(page)]).toEqual([404, CATALOGUE['error.not_found.title'].en]);
 });
@@ -186,11 +186,11 @@ it('errors that only the application’s developer can fix do not advise a retry
   expect(text('error.advice.contact_developer')).toContain('Trying again will not help.');
 });
 
-it('the error for overload advises waiting, without a responsible party', () => {
+it('the error for overload advises the user to wait', () => {
   expect(ERROR_KINDS.busy).toEqual({ party: null, advice: 'wait' });
 });
 
-it('a page that fails to render closes its connection, but does not stop the process', async () => {
+it('an error page that cannot be rendered closes the connection without stopping the process', async () => {
   const broken = {
     page: () => {
       throw new TypeError('no page');

@@ -25,8 +25,8 @@ describe('an assertion', () => {
   it.each<[string, AssertionSettings]>([
     ['for another audience', { claims: { aud: 'https://other.example' } }],
     ['for several audiences', { claims: { aud: ['http://localhost:3001', 'https://other.example'] } }],
-    ['of another issuer', { claims: { iss: 'https://evil.example' } }],
-    ['of another type', { header: { typ: 'JWT' } }],
+    ['from another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['with another type', { header: { typ: 'JWT' } }],
     ['more than 60 seconds after its issue', { claims: { iat: seconds() - 70, exp: seconds() + 600 } }],
     ['before its issue', { claims: { iat: seconds() + 600 } }],
     ['after its expiry', { claims: { exp: seconds() - 10 } }],
@@ -46,7 +46,7 @@ describe('an assertion', () => {
     expectRefused(await jwtLogin(browser, forged(genuine, header, sign)), 403, REFUSED);
   });
 
-  it('is rejected for a challenge with a wrong signature, even with this browser’s transaction', async () => {
+  it('is rejected for a challenge with a wrong signature, even in the browser of the login', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     const claims = JSON.parse(Buffer.from(issued.split('.')[1] ?? '', 'base64url').toString()) as {
@@ -70,14 +70,14 @@ describe('an assertion', () => {
     expectRefused(await jwtLogin(await visited(), text), 403, REFUSED);
   });
 
-  it('is rejected in a query, and can still be submitted by the form', async () => {
+  it('is rejected in a query, but still accepted in a form', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     expectRefused(await browser.get(`${CALLBACK}?assertion=${jwt}`), 403, 'with a form');
     expect((await jwtLogin(browser, jwt)).status).toBe(303);
   });
 
-  it('is rejected if one form contains it twice', async () => {
+  it('is rejected as a nested field', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     expectRefused(await browser.post(`${CALLBACK}?`, { 'assertion[a]': jwt }), 403, REFUSED);
@@ -97,7 +97,7 @@ describe('a replayed assertion', () => {
     const again = await jwtLogin(browser, jwt);
     expect(again.headers['set-cookie']).toBeUndefined();
     expect(browser.cookies.get('oauth_service_session')).toBe(cookie);
-    // After the back button or a second click the user can continue.
+    // The user can still continue after the back button or a second click.
     expectConsentPage(await browser.follow(again));
     browser.cookies.delete('oauth_service_session');
     const later = await browser.follow(await jwtLogin(browser, jwt));
@@ -127,11 +127,11 @@ async function visited(): Promise<Browser> {
 }
 
 // @rfc 6749 10.12
-describe('mixed-up browsers:', () => {
-  it('a victim’s assertion for the attacker’s challenge logs in neither browser', async () => {
+describe('an assertion in another browser', () => {
+  it('logs in neither browser if a victim answers the challenge of an attacker', async () => {
     const [attacker, victim] = [await visited(), await visited()];
     const stolen = await challenge(attacker);
-    // The attacker redirects the victim, who is logged in at the product, with that challenge.
+    // The attacker redirects a victim who is logged in at the product, with the attacker's challenge.
     expectRefused(await jwtLogin(victim, await assertion(stolen)), 400, OUTDATED);
     expect((await attacker.get(address())).headers['location']).toMatch(/^\/auth\/login/);
     expect(attacker.cookies.has('oauth_service_session') || victim.cookies.has('oauth_service_session')).toBe(
@@ -139,14 +139,14 @@ describe('mixed-up browsers:', () => {
     );
   });
 
-  it('an attacker’s assertion does not log a victim in (login CSRF)', async () => {
+  it('does not log in a victim with the account of an attacker (login CSRF)', async () => {
     const [attacker, victim] = [await visited(), await visited()];
     const own = await assertion(await challenge(attacker), { claims: { sub: 'attacker' } });
     expectRefused(await jwtLogin(victim, own), 400, OUTDATED);
     expect(victim.cookies.has('oauth_service_session')).toBe(false);
   });
 
-  it('an attacker’s assertion does not replace the session of a victim who is logged in', async () => {
+  it('does not replace the session of a victim who is logged in', async () => {
     const victim = app.browser();
     await logIn(victim);
     const cookie = victim.cookies.get('oauth_service_session');
@@ -155,8 +155,10 @@ describe('mixed-up browsers:', () => {
     expect(victim.cookies.get('oauth_service_session')).toBe(cookie);
     expect((await victim.get('/auth/')).text).toContain(PROFILE.email);
   });
+});
 
-  it('a form from another site, which has no cookie, is resubmitted from a page of this service and then checked', async () => {
+describe('an assertion from a form of another site, which sends no cookie,', () => {
+  it('is posted again by a page of this service, and then checked', async () => {
     const browser = await visited();
     const jwt = await assertion(await challenge(browser));
     const page = await app.browser().post(CALLBACK, { assertion: jwt });
@@ -166,7 +168,7 @@ describe('mixed-up browsers:', () => {
     expectConsentPage(await browser.follow(await browser.submit(page, {}, CALLBACK)));
   });
 
-  it('the resubmitting page escapes the assertion', async () => {
+  it('is escaped in the page that posts the assertion again', async () => {
     const page = await app.browser().post(CALLBACK, { assertion: '"><script>alert(1)</script>' });
     expect(page.text).not.toContain('<script>alert');
   });
@@ -191,7 +193,7 @@ describe('an expired login', () => {
     );
   });
 
-  it('is deleted after an hour, and then rejected too', async () => {
+  it('is deleted after an hour, and is still rejected', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     for (const name of await app.redis.keys('{login}:transaction:*')) {
@@ -205,12 +207,12 @@ describe('an expired login', () => {
 });
 
 // @rfc 6749 10.15 @rfc 9700 2.1
-describe('open redirects:', () => {
+describe('a redirect target in the request of an attacker', () => {
   const EVIL = ['return_to', 'redirect_uri', 'next', 'to', 'callback'].map(
     (name) => [name, 'https://evil.example/'] as const,
   );
 
-  it('no parameter of the form or its query changes the redirect', async () => {
+  it('does not change the redirect after the login', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser), { claims: Object.fromEntries(EVIL) });
     const query = new URLSearchParams(EVIL.map(([name, value]) => [name, value])).toString();
@@ -221,7 +223,7 @@ describe('open redirects:', () => {
     expect(answer.headers['location']).toBe(address());
   });
 
-  it('no parameter of the login changes or reaches LOGIN_URL', async () => {
+  it('does not reach LOGIN_URL', async () => {
     const query = new URLSearchParams(EVIL.map(([name, value]) => [name, value])).toString();
     const { headers } = await app.browser().get(`/auth/login?${query}`);
     expect(headers['location']).toMatch(

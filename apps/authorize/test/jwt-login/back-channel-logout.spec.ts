@@ -58,16 +58,16 @@ describe('a logout token of the product', () => {
     expect(await isLoggedIn(await loggedIn(sub))).toBe(true);
   });
 
-  it('ends a pending login of its session', async () => {
+  it('prevents the completion of a login with its sid', async () => {
     expect((await send(await sign({ sid: 's5' }))).status).toBe(200);
     const browser = app.browser();
     expect((await logIn(browser, { sid: 's5' })).status).toBe(403);
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  // Back-Channel Logout 2.6, 2.8. ../external-login tests the claims, which both logins share.
+  // Back-Channel Logout 2.6, 2.8. The tests in ../external-login cover the claims.
   it.each<[string, () => Promise<string>]>([
-    ['of another issuer', () => sign({ sub: 'kay', iss: 'https://other.example.com' })],
+    ['from another issuer', () => sign({ sub: 'kay', iss: 'https://other.example.com' })],
     ['for another audience', () => sign({ sub: 'kay', aud: 'https://other.example.com' })],
     ['without a type', () => sign({ sub: 'kay' }, 'absent')],
     ['with the type of an assertion', () => sign({ sub: 'kay' }, 'login+jwt')],

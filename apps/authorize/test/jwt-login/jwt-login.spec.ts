@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 describe('the redirect to the product', () => {
-  it('has a challenge with the purpose of the login, and nothing else', async () => {
+  it('contains the client name and the login parameters in its challenge', async () => {
     const hints = {
       prompt: 'login select_account',
       login_hint: 'ada@example.com',
@@ -45,7 +45,7 @@ describe('the redirect to the product', () => {
     expect(login.headers['location']).toBe(wrong);
   });
 
-  it('publishes the keys of the challenges', async () => {
+  it('has a challenge whose keys are published', async () => {
     const answer = await app.browser().get('/auth/login/jwks.json');
     expect(answer.headers['content-type']).toBe('application/jwk-set+json; charset=utf-8');
     expect(JSON.parse(answer.text || (answer.body as Buffer).toString())).toEqual({
@@ -69,7 +69,7 @@ describe('a login by signed JWT', () => {
     });
   });
 
-  it('finds the same user again, and updates the profile', async () => {
+  it('updates the profile of an existing user', async () => {
     await logIn(app.browser());
     const before = await user();
     const browser = app.browser();
@@ -82,7 +82,7 @@ describe('a login by signed JWT', () => {
     expect((await browser.get('/auth/')).text).toContain('countess@example.com');
   });
 
-  it('ends at the account pages if no application requested it', async () => {
+  it('redirects to the account pages if no application requested the login', async () => {
     const browser = app.browser();
     const answer = await jwtLogin(
       browser,
@@ -101,7 +101,7 @@ describe('a login by signed JWT', () => {
     for (const part of [...jwt.split('.'), 'ada', 'Ada']) expect(seen).not.toContain(part);
   });
 
-  it('sets a new session cookie like a login by password, and ends the previous session', async () => {
+  it('sets a new session cookie, and ends the previous session', async () => {
     const browser = app.browser();
     await logIn(browser);
     const first = browser.cookies.get('oauth_service_session');
@@ -119,7 +119,7 @@ describe('a login by signed JWT', () => {
     await app.accounts.disable(Number((await user())?.['id']));
     const page = await logIn(app.browser());
     expectRefused(page, 403, 'Your account is disabled');
-    // Another attempt would fail as well.
+    // The page has no retry button, because another attempt would fail too.
     expect(page.text).not.toContain('class="button"');
   });
 
@@ -136,7 +136,7 @@ describe('a login by signed JWT', () => {
     expect(await user()).toBeUndefined();
   });
 
-  it('ignores profile claims of a wrong type or with an invalid value', async () => {
+  it('ignores profile claims with an invalid type or value', async () => {
     const odd = {
       name: { length: 1e9 },
       preferred_username: 7,
@@ -150,7 +150,7 @@ describe('a login by signed JWT', () => {
 });
 
 describe('two concurrent tabs', () => {
-  it('complete their own requests, in either order', async () => {
+  it('complete their own requests in either order', async () => {
     const browser = app.browser();
     const requests = ['a', 'b'].map((state) => address({ state }));
     const challenges = [];
@@ -163,17 +163,17 @@ describe('two concurrent tabs', () => {
   });
 });
 
-describe('a required new login (OpenID Connect Core 3.1.2.1):', () => {
+describe('a required new login (OpenID Connect Core 3.1.2.1)', () => {
   const again = address.bind(null, { prompt: 'login' });
 
   it.each([
     ['no auth_time', () => ({})],
     ['an auth_time before the request', () => ({ auth_time: seconds() - 60 })],
-  ])('prompt=login rejects a login with %s', async (_case, claims) => {
+  ])('is rejected for prompt=login with %s', async (_case, claims) => {
     expectRefused(await logIn(app.browser(), claims(), again()), 403, 'auth_time');
   });
 
-  it('prompt=login accepts a new login, for one response', async () => {
+  it('is accepted for one response with prompt=login', async () => {
     const browser = app.browser();
     const page = await browser.follow(await logIn(browser, { auth_time: seconds() }, again()));
     expectConsentPage(page);
@@ -182,7 +182,7 @@ describe('a required new login (OpenID Connect Core 3.1.2.1):', () => {
     expect((await browser.get(again())).headers['location']).toMatch(/^\/auth\/login\?/);
   });
 
-  it('max_age rejects an older login, and accepts a recent login', async () => {
+  it('must not be older than max_age', async () => {
     const request = address({ max_age: '600' });
     expectRefused(await logIn(app.browser(), { auth_time: seconds() - 700 }, request), 403, 'auth_time');
     expectRefused(await logIn(app.browser(), {}, request), 403, 'auth_time');
@@ -190,7 +190,7 @@ describe('a required new login (OpenID Connect Core 3.1.2.1):', () => {
     expectConsentPage(await browser.follow(await logIn(browser, { auth_time: seconds() - 500 }, request)));
   });
 
-  it('max_age requires a new login if the session has no auth_time', async () => {
+  it('is needed for max_age if the session has no auth_time', async () => {
     const browser = app.browser();
     expectConsentPage(await browser.follow(await logIn(browser)));
     const answer = await browser.get(address({ max_age: '600' }));
@@ -198,7 +198,7 @@ describe('a required new login (OpenID Connect Core 3.1.2.1):', () => {
   });
 });
 
-describe('a cancelled login', () => {
+describe('the cancellation of a login', () => {
   const cancel = (challengeJwt: string) =>
     `${CALLBACK}?${new URLSearchParams({ error: 'access_denied', challenge: challengeJwt })}`;
 
@@ -214,14 +214,14 @@ describe('a cancelled login', () => {
     });
   });
 
-  it('ends at a page that offers a new login if no application requested it', async () => {
+  it('shows a page that offers a new login if no application requested the login', async () => {
     const browser = app.browser();
     const page = await browser.get(cancel(challengeIn(await browser.get('/auth/login?to=apps'))));
     expectRefused(page, 403, 'The login was cancelled');
     expect(page.text).toContain('href="/auth/login?to=apps"');
   });
 
-  it('can no longer be completed', async () => {
+  it('prevents the completion of the login', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     await browser.get(cancel(issued));
@@ -230,7 +230,7 @@ describe('a cancelled login', () => {
     expect((await browser.follow(answer)).headers['location']).toMatch(/^\/auth\/login/);
   });
 
-  it('cannot be cancelled by another browser or after its completion', async () => {
+  it('has no effect from another browser or after the completion of the login', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     expectRefused(await app.browser().get(cancel(issued)), 400, 'This login has expired');
@@ -239,16 +239,13 @@ describe('a cancelled login', () => {
     expectConsentPage(await browser.get(address()));
   });
 
-  it.each(['', 'access_denied', 'a.b.c'])(
-    'requires a challenge issued by this service: rejects %j',
-    async (made) => {
-      expectRefused(await app.browser().get(cancel(made)), 403, 'Login failed');
-    },
-  );
+  it.each(['', 'access_denied', 'a.b.c'])('is rejected with the invalid challenge %j', async (made) => {
+    expectRefused(await app.browser().get(cancel(made)), 403, 'Login failed');
+  });
 });
 
 describe('logging out', () => {
-  it('does not automatically log in again', async () => {
+  it('does not start a new login', async () => {
     const browser = app.browser();
     await browser.follow(await logIn(browser));
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');

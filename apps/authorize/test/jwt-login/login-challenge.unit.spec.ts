@@ -35,14 +35,14 @@ it('the product can verify a challenge with the published keys', async () => {
   });
 });
 
-it('the published keys have no private part', () => {
+it('the published keys do not contain private keys', () => {
   const { keys } = challengesOf(seed, randomBytes(32)).jwks;
   expect(keys).toHaveLength(2);
   for (const key of keys)
     expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
 });
 
-it('a returned challenge is verified', async () => {
+it('a returned challenge is accepted', async () => {
   expect(await challenges.verify(await issue())).toMatchObject({ jti: 'transaction', prompt: 'login' });
 });
 
@@ -56,7 +56,7 @@ it('a challenge stays valid during key rotation, until its key is removed', asyn
 });
 
 describe('a challenge', () => {
-  it('is rejected without its signature, or with another one', async () => {
+  it('is rejected without its signature or with another signature', async () => {
     const [header = '', payload = '', signature = ''] = (await issue()).split('.');
     const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
     for (const made of [

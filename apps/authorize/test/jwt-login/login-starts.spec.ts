@@ -27,12 +27,12 @@ afterEach(async () => {
 
 const LONG = 'y'.repeat(12_000);
 
-describe('a login that starts', () => {
+describe('the start of a login', () => {
   it.each([
     ['an unknown parameter', `/auth/login?x=${LONG}`, ''],
-    ['an unknown page to return to', `/auth/login?to=${LONG}`, ''],
+    ['an unknown redirect target', `/auth/login?to=${LONG}`, ''],
     ['repetitions of a parameter', `/auth/login?${'to=apps&'.repeat(1_500)}`, 'to=apps'],
-  ])('does not store %s without a request', async (_case, path, stored) => {
+  ])('does not store %s without an authorization request', async (_case, path, stored) => {
     expect((await app.browser().get(path)).status).toBe(303);
     expect(await storedQueries()).toEqual([stored]);
   });
@@ -56,7 +56,7 @@ describe('a login that starts', () => {
   });
 });
 
-describe('the logins of one address', () => {
+describe('the logins from one address', () => {
   it('are limited, even if they start concurrently', async () => {
     await start();
     const counter = await leave(3, LOGIN_STARTS.address);
@@ -92,7 +92,7 @@ describe('the logins of one address', () => {
     expect((await start()).status).toBe(303);
   });
 
-  it('are counted for the IPv6 network and for its site', async () => {
+  it('are counted for the IPv6 network and its site', async () => {
     await start('2001:db8:1:1::1');
     await start('2001:db8:1:1:ffff::2');
     const counts = async () => (await app.redis.mget(await counters())).map(Number).toSorted((a, b) => a - b);
@@ -107,7 +107,7 @@ describe('the logins of one address', () => {
 });
 
 describe('a logout', () => {
-  it('ends the session even if no new login is allowed', async () => {
+  it('ends the session even if the limit of logins is reached', async () => {
     const browser = app.browser();
     const consent = await browser.follow(await logIn(browser));
     const session = browser.cookies.get('session') ?? '';

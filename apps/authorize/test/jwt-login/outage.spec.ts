@@ -29,7 +29,7 @@ async function listen(): Promise<void> {
   await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
 }
 
-/** Bytes of an endless response sent until the client aborted it. */
+/** Bytes of the endless response that were sent before the client closed the connection. */
 let sent = 0;
 
 function sendWithoutEnd(response: ServerResponse): void {
@@ -67,7 +67,7 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(stop);
 
 // The tests depend on their order, because the keys stay cached.
-it('the login is unavailable until the keys have been fetched, with a page that keeps the request', async () => {
+it('the login is unavailable until the keys have been fetched, and its page restarts the same request', async () => {
   const { answer } = await attempt(first, 'a');
   expectRefused(answer, 503, 'Login is temporarily unavailable');
   expect(answer.text).toContain(startLink());
@@ -83,7 +83,7 @@ it.each([
     { status: 200, body: JSON.stringify({ keys: [named(first, 'a')], x: 'x'.repeat(600_000) }) },
   ],
   ['a redirect', { status: 302, body: '', location: `http://127.0.0.1:${port}/other` }],
-])('the login is unavailable while the URL of the keys returns %s', async (_case, answer) => {
+])('the login is unavailable while LOGIN_JWKS_URL returns %s', async (_case, answer) => {
   if (server === null) await listen();
   served = answer;
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
@@ -92,7 +92,7 @@ it.each([
 it('the app stops reading an endless response', async () => {
   served = { status: 200, body: '', endless: true };
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
-  // The limit, plus the buffers of both sockets.
+  // The limit is 512 KiB; the buffers of both sockets hold more.
   expect(sent).toBeLessThan(16 * 1024 * 1024);
 });
 
@@ -106,14 +106,14 @@ it('the app accepts the published keys, and fetches them once', async () => {
   expect(fetches).toBe(1);
 });
 
-it('the app does not fetch the keys again for each unknown key', async () => {
+it('the app does not fetch the keys again for each assertion with an unknown key', async () => {
   fetches = 0;
   for (let times = 0; times < 3; times += 1)
     expectRefused((await attempt(second, 'b')).answer, 403, 'Login failed');
   expect(fetches).toBe(0);
 });
 
-it('the app accepts a rotated key after half a minute, and then rejects the old key', async () => {
+it('the app accepts a rotated key after 30 seconds, and then rejects the old key', async () => {
   serve(named(second, 'b'));
   const now = Date.now.bind(Date);
   jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
@@ -121,14 +121,14 @@ it('the app accepts a rotated key after half a minute, and then rejects the old 
   expectRefused((await attempt(first, 'a')).answer, 403, 'Login failed');
 });
 
-it('the app uses the cached keys while they cannot be fetched, without effect on logged-in users', async () => {
+it('the app uses the cached keys while LOGIN_JWKS_URL is unavailable', async () => {
   await stop();
   const { browser, answer } = await attempt(second, 'b');
   expect(answer.status).toBe(303);
   expectConsentPage(await browser.get(address()));
 });
 
-it('the login keeps the request when PostgreSQL is unavailable', async () => {
+it('the error page restarts the same request when PostgreSQL is unavailable', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },
@@ -144,7 +144,7 @@ it('the login keeps the request when PostgreSQL is unavailable', async () => {
   }
 });
 
-it('the login consumes nothing when Redis is unavailable: the same form works afterwards', async () => {
+it('the same assertion can be submitted again after an outage of Redis', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },

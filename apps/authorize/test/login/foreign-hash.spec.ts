@@ -30,8 +30,8 @@ describe.each([
   ['bcrypt of PHP', () => bcrypt(PASSWORD, { cost: 4, version: '2y' })],
   ['argon2i', async () => ARGON2I],
   ['argon2id with other parameters', () => argon2(PASSWORD, cheap)],
-])('a user whose password the product hashed by %s', (_, hashed) => {
-  it('logs in, and gets an argon2id hash with the current parameters', async () => {
+])('a user whose password the product hashed with %s', (_, hashed) => {
+  it('can log in, and then has an argon2id hash with the current parameters', async () => {
     const imported = await hashed();
     const user = await app.user(undefined, imported);
     expect(await logIn(user, 'wrong')).toBe(401);
@@ -45,26 +45,28 @@ describe.each([
   });
 });
 
-it('keeps the bcrypt hash of a password longer than bcrypt’s 72 bytes', async () => {
-  const long = 'x'.repeat(80);
-  const imported = await bcrypt(long, { cost: 4 });
-  const user = await app.user(undefined, imported);
-  expect(await logIn(user, `${'x'.repeat(79)}y`)).toBe(303);
-  expect(await storedHash(user)).toBe(imported);
-  expect(await logIn(user, long)).toBe(303);
-});
+describe('a login', () => {
+  it('keeps the bcrypt hash of a password that is longer than 72 bytes', async () => {
+    const long = 'x'.repeat(80);
+    const imported = await bcrypt(long, { cost: 4 });
+    const user = await app.user(undefined, imported);
+    expect(await logIn(user, `${'x'.repeat(79)}y`)).toBe(303);
+    expect(await storedHash(user)).toBe(imported);
+    expect(await logIn(user, long)).toBe(303);
+  });
 
-it('does not replace the hash of a disabled user', async () => {
-  const imported = await bcrypt(PASSWORD, { cost: 4 });
-  const user = await app.user(undefined, imported);
-  await app.accounts.disable(user.id);
-  expect(await logIn(user, PASSWORD)).toBe(403);
-  expect(await storedHash(user)).toBe(imported);
-});
+  it('does not replace the hash of a disabled user', async () => {
+    const imported = await bcrypt(PASSWORD, { cost: 4 });
+    const user = await app.user(undefined, imported);
+    await app.accounts.disable(user.id);
+    expect(await logIn(user, PASSWORD)).toBe(403);
+    expect(await storedHash(user)).toBe(imported);
+  });
 
-it('rejects an unknown user with the password of another user', async () => {
-  for (let round = 0; round < 20; round++) {
-    const nobody = { email: `${randomBytes(6).toString('hex')}@example.com` } as User;
-    expect(await logIn(nobody, PASSWORD)).toBe(401);
-  }
+  it('rejects an unknown user with the password of another user', async () => {
+    for (let round = 0; round < 20; round++) {
+      const nobody = { email: `${randomBytes(6).toString('hex')}@example.com` } as User;
+      expect(await logIn(nobody, PASSWORD)).toBe(401);
+    }
+  });
 });

@@ -13,7 +13,7 @@ async function refuse(username: string): Promise<void> {
   expect((await tryLogin(app, { username, from: freshAddress() })).status).toBe(401);
 }
 
-/** CPU time of this process for refused logins, in microseconds; other load does not matter. */
+/** Returns the CPU time of this process for `TRIES` refused logins, in microseconds. */
 async function workOf(username: string): Promise<number> {
   const before = process.cpuUsage();
   for (let tries = 0; tries < TRIES; tries += 1) await refuse(username);
@@ -21,7 +21,7 @@ async function workOf(username: string): Promise<number> {
   return user + system;
 }
 
-it('an unknown user and users with hashes of every kind cost the same CPU time, within 15 %', async () => {
+it('logins of an unknown user and of users with any kind of hash cost the same CPU time, within 15 %', async () => {
   const hashes = [
     await hashPassword(PASSWORD),
     await bcrypt(PASSWORD, { cost: 6 }),
@@ -34,7 +34,7 @@ it('an unknown user and users with hashes of every kind cost the same CPU time, 
   const differences = () =>
     known.map(({ work }) => unknown / work).filter((ratio) => !within15Percent(ratio));
   for (let round = 0; round < ROUNDS && (round === 0 || differences().length > 0); round += 1) {
-    // Stays below the 100 failures per hour after which a login counts as under attack.
+    // Stays below the limit of 100 failures per hour and account.
     for (const user of known) user.work += await workOf(user.email);
     unknown += await workOf(`nobody${round}`);
   }

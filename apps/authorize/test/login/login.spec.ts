@@ -32,9 +32,9 @@ describe('the login page', () => {
 
 describe('a login', () => {
   it.each([
-    ['e-mail', () => user.email],
+    ['e-mail address', () => user.email],
     ['user name', () => user.username],
-    ['e-mail in another case, surrounded by spaces', () => `  ${user.email.toUpperCase()} `],
+    ['e-mail address in another case, surrounded by spaces', () => `  ${user.email.toUpperCase()} `],
   ])('accepts the %s', async (_case, username) => {
     const browser = app.browser();
     const answer = await browser.submit(await browser.get('/auth/login'), {
@@ -47,7 +47,7 @@ describe('a login', () => {
   });
 
   // @rfc 6749 3.1
-  it('continues at the consent page of the original request', async () => {
+  it('redirects to the consent page of the original request', async () => {
     const browser = app.browser();
     const address = authorizeAddress({
       client_id: client.clientId,
@@ -126,7 +126,7 @@ describe('a failed login', () => {
     ['no password', { username: 'ada', password: '' }, 'Enter your'],
     ['a long user name', { username: 'x'.repeat(255), password: 'x' }, 'longer than 254'],
     ['a long password', { username: 'ada', password: 'x'.repeat(257) }, 'longer than 256'],
-    ['an object', { 'username[a]': 'x', password: 'x' }, 'Enter your'],
+    ['a nested user name', { 'username[a]': 'x', password: 'x' }, 'Enter your'],
   ])('gets 400 and a clear message for %s', async (_case, fields, message) => {
     const browser = app.browser();
     const page = await browser.submit(await browser.get('/auth/login'), fields);
@@ -136,7 +136,7 @@ describe('a failed login', () => {
 });
 
 describe('the account page', () => {
-  it.each(['/auth/', '/auth'])('shows who is logged in, and logs out, at %s', async (path) => {
+  it.each(['/auth/', '/auth'])('shows who is logged in and has a working logout form at %s', async (path) => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(path);
     expect(page.text).toContain(user.email);

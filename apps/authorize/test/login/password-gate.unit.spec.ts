@@ -1,7 +1,7 @@
 import { PasswordGate } from '../../src/login/password-gate.js';
 
 describe('the password gate', () => {
-  /** Tasks that the test completes, with a count of running tasks. */
+  /** Creates tasks that run until the test ends them, and counts the running tasks. */
   const work = () => {
     const ends: (() => void)[] = [];
     const state = { running: 0, most: 0, done: 0 };

@@ -23,7 +23,7 @@ describe('password guessing from many addresses', () => {
       }),
     );
 
-  it('leaves each unknown address one attempt, and allows the owner to log in', async () => {
+  it('leaves one attempt to each new address, and does not lock out the owner', async () => {
     const owner = await app.loggedIn(user);
     const device = owner.cookies.get('oauth_service_device');
     const attackers = await attack(user.email);
@@ -42,7 +42,7 @@ describe('password guessing from many addresses', () => {
     expect(await statusesOf(5, () => tryLogin(app, other))).toEqual(times(5, 401));
   });
 
-  it('leaves one attempt to an IPv6 site, however many of its networks it uses', async () => {
+  it('leaves one attempt to each IPv6 site, regardless of the number of its networks', async () => {
     const networkOf = (site: string, index: number) => `2001:db8:${site}:${index.toString(16)}::1`;
     const tryFrom = (from: string, password?: string) =>
       tryLogin(app, { username: user.email, from, ...(password !== undefined && { password }) });

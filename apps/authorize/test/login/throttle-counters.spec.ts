@@ -48,7 +48,7 @@ describe('a counter of failed logins', () => {
     expect(await verdict()).toBe('address_and_login 60');
   });
 
-  it('removes a cancelled attempt once, and no later attempt in its place', async () => {
+  it('removes a cancelled attempt once, but no later attempt', async () => {
     const first = await count();
     if (first.outcome === 'refused') throw new Error('the first attempt was refused');
     now += 16 * MINUTE;
@@ -58,7 +58,7 @@ describe('a counter of failed logins', () => {
     expect(await verdict()).toBe('address_and_login 900');
   });
 
-  it('has bounded size for an account, and is empty an hour after the last failure', async () => {
+  it('has a bounded size for an account, and is empty an hour after the last failure', async () => {
     for (let tries = 0; tries < 150; tries += 1)
       expect(await verdict(LOGIN, `10.0.0.${tries}`)).toBe('unknown');
     expect(await verdict(LOGIN, '10.0.0.1')).toBe('login 900');
@@ -68,7 +68,7 @@ describe('a counter of failed logins', () => {
     for (let tries = 0; tries < 5; tries += 1) expect(await verdict()).toBe('unknown');
   });
 
-  it('is reported if it refuses for the longest time', async () => {
+  it('determines the waiting time if its limit applies the longest', async () => {
     for (let tries = 0; tries < 5; tries += 1) await count();
     now += 5 * MINUTE;
     for (let tries = 0; tries < 45; tries += 1) await count(`nobody${tries}`);

@@ -26,7 +26,7 @@ async function withDevice(device: string | undefined, username = user.email, at 
 }
 
 describe('the device cookie', () => {
-  it('is set at each login, for 180 days, readable only by this site', async () => {
+  it('is set at each login for 180 days, and is HttpOnly', async () => {
     const answer = await logIn(user.email);
     expect(answer.headers['set-cookie']).toContainEqual(
       expect.stringMatching(
@@ -48,7 +48,7 @@ describe('the device cookie', () => {
       browser.cookies.delete('__Host-session');
       const wrong = { username: person.email, password: 'x' };
       const page = await browser.get('/auth/login');
-      // More failures than an unknown device is allowed, so the cookie is recognized by its prefixed name.
+      // An unknown device is allowed fewer failures, so the app has recognized the prefixed cookie.
       expect(await statusesOf(6, () => browser.submit(page, wrong))).toEqual(Array(6).fill(401));
       const again = await browser.submit(page, { username: person.email, password: PASSWORD });
       expect(again.headers['set-cookie']).toContainEqual(
@@ -77,7 +77,7 @@ describe('the device cookie', () => {
     expect(answer.status).toBe(303);
   });
 
-  it('allows 20 failures, concurrent or sequential, and then applies the limit of an unknown device', async () => {
+  it('allows 20 failures, and then applies the limit of unknown devices', async () => {
     const device = deviceIn(await logIn(user.email));
     const guess = () => tryLogin(app, { username: user.email, from: '203.0.113.1', device });
     const answers = await Promise.all(Array.from({ length: 40 }, guess));
@@ -133,7 +133,7 @@ describe('an invalid device cookie', () => {
     expect(await withDevice(proofs(Date.now).issue(user))).toBe(303);
   });
 
-  it('has no effect for the new owner of the user name, who is counted as an unknown device', async () => {
+  it('does not exempt the new owner of the user name from the limit of an unknown device', async () => {
     const former = proofs(Date.now).issue({ ...user, id: user.id + 1_000 });
     const from = freshAddress();
     const sent = { username: user.email, from, device: former };
@@ -157,12 +157,12 @@ describe('an invalid device cookie', () => {
 
   it('has no effect after 180 days', async () => {
     expect(await withDevice(proofs(() => Date.now() - 181 * DAY).issue(user))).toBe(429);
-    // One hour of tolerance, because the last day may end during the test.
+    // Issued an hour later, because the last day may end during the test.
     expect(await withDevice(proofs(() => Date.now() - 180 * DAY + HOUR).issue(user))).toBe(303);
   });
 });
 
-it('a device is recognized after a key rotation, until its key leaves the ring', async () => {
+it('a device is recognized after a key rotation, until its key is removed from the ring', async () => {
   const device = deviceIn(await logIn(user.email));
   const old = app.configuration.TOKEN_KEYS;
   const fresh = randomBytes(32).toString('base64url');

@@ -3,7 +3,7 @@ import { isolate } from '#test/support/isolate.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { normalizeLogin } from '../../src/login/throttle/login-throttle.service.js';
 
-it('the throttle treats letters as equal if PostgreSQL does in any collation', async () => {
+it('the throttle treats two letters as equal if PostgreSQL does so in any collation', async () => {
   const services = await isolate();
   const dataSource = await databaseDataSource(services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
   try {

@@ -15,7 +15,7 @@ const times = (count: number, status: number) => Array.from({ length: count }, (
 const unknownLogin = () => `unknownLogin${randomBytes(6).toString('hex')}`;
 
 describe('password guessing from one address', () => {
-  it('gets only 5 of 200 concurrent guesses verified', async () => {
+  it('is limited to 5 of 200 concurrent guesses', async () => {
     const from = freshAddress();
     const guesses = Array.from({ length: 200 }, (_, index) =>
       tryLogin(app, { username: user.email, password: `guess ${index}`, from }),
@@ -55,14 +55,14 @@ describe('password guessing from one address', () => {
     expect((await tryLogin(app, { ...right, from: freshAddress() })).status).toBe(303);
   });
 
-  it('is not counted while throttled: other accounts can log in from the address', async () => {
+  it('is not counted while it is throttled, so that other accounts can log in', async () => {
     const from = freshAddress();
     await statusesOf(60, () => tryLogin(app, { username: user.email, from }));
     const other = await app.user();
     expect((await tryLogin(app, { username: other.email, password: PASSWORD, from })).status).toBe(303);
   });
 
-  it('is not counted for successful logins, which reset earlier failures', async () => {
+  it('does not include successful logins, which reset the count', async () => {
     const from = freshAddress();
     const right = () => tryLogin(app, { username: user.email, password: PASSWORD, from });
     const wrong = () => tryLogin(app, { username: user.email, from });
@@ -94,7 +94,7 @@ describe('password guessing from one address', () => {
 });
 
 describe('a throttled login', () => {
-  /** Expects a wait of 15 minutes, minus the elapsed time, until the first of five failures expires. */
+  /** Returns a throttled response. The client must wait until the first of five failures is 15 minutes old. */
   const refusal = async (username: string) => {
     const [from, start] = [freshAddress(), performance.now()];
     await statusesOf(5, () => tryLogin(app, { username, from }));
@@ -105,7 +105,7 @@ describe('a throttled login', () => {
     return answer;
   };
 
-  it('shows the form again, with the time to wait and advice', async () => {
+  it('shows the form again, with the waiting time and advice', async () => {
     const { status, headers, text } = await refusal(user.email);
     expect(status).toBe(429);
     expect(text).toMatch(/role="alert" id="problem">[^<]*Try again in 15 minutes, or use a browser where/);
@@ -125,7 +125,7 @@ describe('a throttled login', () => {
 });
 
 describe('the counters of failed logins', () => {
-  it('have a TTL, and contain no logins or addresses', async () => {
+  it('have a TTL, and contain no account names or addresses', async () => {
     const from = freshAddress();
     const owner = await app.loggedIn(user);
     await statusesOf(2, () => tryLogin(app, { username: user.email, from }));

@@ -6,7 +6,7 @@ import { useJwtLogin } from '../jwt-login/use-jwt-login.js';
 const CLAIMS: [name: string, claims: Record<string, unknown>, isVerified: boolean][] = [
   ['true', { email_verified: true }, true],
   ['false', { email_verified: false }, false],
-  ['nothing', {}, false],
+  ['absent', {}, false],
   ['another type', { email_verified: 1 }, false],
 ];
 
@@ -38,7 +38,7 @@ describe('a login by signed JWT', () => {
     },
   );
 
-  it('rejects an assertion from before the deletion of its user, and creates the user at a new login', async () => {
+  it('rejects an assertion issued before the deletion of its user, and creates the user again at a new login', async () => {
     const browser = product.app.browser();
     const late = await product.assertion(await product.challenge(browser), { claims: { sub: 'gone' } });
     const identity = { issuer: PRODUCT_URL, externalId: 'gone' };

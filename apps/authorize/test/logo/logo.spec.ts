@@ -8,7 +8,7 @@ const { app, proxies } = useProxiedAuthorizeApp();
 
 describe('the logo of an application', () => {
   it.each(['image/png', 'image/jpeg', 'image/webp'] as const)(
-    'is served only as %s, from this site, and cannot run scripts',
+    'is served only as %s and cannot run scripts',
     async (mediaType) => {
       const image = randomBytes(500);
       const { logo } = await app.client({ logo: { mediaType, image } });
@@ -27,14 +27,14 @@ describe('the logo of an application', () => {
   );
 
   it.each(['0'.repeat(64), '0'.repeat(63), 'x', '%2e%2e', `${'0'.repeat(64)}.png`])(
-    'responds 404 for an unknown digest: %s',
+    'results in 404 for an unknown digest: %s',
     async (digest) => {
       const answer = await app.browser().get(`/auth/logos/${digest}`);
       expect([answer.status, answer.type]).toEqual([404, 'text/html']);
     },
   );
 
-  it('responds 404 for a digest of the maximum request length', async () => {
+  it('results in 404 for a digest of the maximum request length', async () => {
     const answer = await app.browser().get(`/auth/logos/${'0'.repeat(15_000)}`);
     expect([answer.status, answer.type]).toEqual([404, 'text/html']);
   });
@@ -48,7 +48,7 @@ describe('the logo of an application', () => {
     expect((await browser.get(`/auth/logos/${digest}`)).status).toBe(200);
   });
 
-  it('costs few queries and no memory for many concurrent guesses of digests', async () => {
+  it('costs few queries for many concurrent guesses of digests, and stays cached', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const real = `/auth/logos/${logo}`;
     const browser = app.browser();
@@ -74,7 +74,7 @@ describe('the logo of an application', () => {
   });
 });
 
-/** Sends the requests concurrently by HTTP pipelining, a few per connection. */
+/** Sends the requests concurrently with HTTP pipelining. @returns the status codes */
 async function statusesOf(paths: readonly string[]): Promise<(string | undefined)[]> {
   const bursts: Promise<string>[] = [];
   for (let start = 0; start < paths.length; start += MAX_PIPELINED)

@@ -64,7 +64,7 @@ const idTokenOf = (
       aud: audience.clientId,
       sub: subjectOf(audience, user.id),
       sid: sessionIdFor(audience.clientId, session),
-      // Expired, as ID tokens usually are at a log-out.
+      // ID tokens have usually expired at a log-out.
       iat: 1_000_000_000,
       exp: 1_000_000_100,
       ...claims,
@@ -99,7 +99,7 @@ describe('the end-session endpoint', () => {
   });
 
   // @rp-initiated logout 2 @rp-initiated logout 3
-  it('logs out without confirmation if the ID token is of this session, and redirects with the state', async () => {
+  it('logs out without confirmation for an ID token of the session, and redirects with the state', async () => {
     const { browser, session } = await authenticated();
     const hint = await idTokenOf(session);
     const answer = await browser.get(
@@ -109,7 +109,7 @@ describe('the end-session endpoint', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  it('ends at the login page without a post_logout_redirect_uri', async () => {
+  it('redirects to the login page without a post_logout_redirect_uri', async () => {
     const { browser, session } = await authenticated();
     const answer = await browser.get(endSession({ id_token_hint: await idTokenOf(session), state: 's' }));
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
@@ -127,7 +127,7 @@ describe('the end-session endpoint', () => {
 
   it.each([
     ['no parameters', () => ({})],
-    ['a client_id only', () => ({ client_id: client.clientId })],
+    ['only a client_id', () => ({ client_id: client.clientId })],
     ['a logout_hint', () => ({ client_id: client.clientId, logout_hint: user.email })],
   ])('asks for confirmation if the request has %s', async (_case, parameters) => {
     const { browser } = await authenticated();
@@ -136,10 +136,10 @@ describe('the end-session endpoint', () => {
 
   // @rp-initiated logout 2
   it.each([
-    ['another session', (session: string) => idTokenOf(`${session}x`)],
-    ['another user', (session: string) => idTokenOf(session, { sub: '0' })],
-    ['a session without sid', (session: string) => idTokenOf(session, { sid: undefined })],
-  ])('asks for confirmation if the ID token is of %s', async (_case, hintOf) => {
+    ['belongs to another session', (session: string) => idTokenOf(`${session}x`)],
+    ['belongs to another user', (session: string) => idTokenOf(session, { sub: '0' })],
+    ['has no sid', (session: string) => idTokenOf(session, { sid: undefined })],
+  ])('asks for confirmation if the ID token %s', async (_case, hintOf) => {
     const { browser, session } = await authenticated();
     await expectQuestion(browser, endSession({ id_token_hint: await hintOf(session) }));
   });
@@ -163,7 +163,7 @@ describe('the end-session endpoint', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  it('never repeats the ID token in the page', async () => {
+  it('does not include the ID token in the page', async () => {
     const { browser, session } = await authenticated();
     const hint = await idTokenOf(`${session}x`);
     expect((await expectQuestion(browser, endSession({ id_token_hint: hint }))).text).not.toContain(hint);
@@ -198,7 +198,7 @@ describe('the end-session endpoint with an invalid request', () => {
     ],
     ['text in place of an ID token', 'id_token_hint_invalid', async () => ({ id_token_hint: 'x.y.z' })],
     [
-      'an ID token of another application than client_id',
+      'an ID token of an application other than client_id',
       'id_token_hint_invalid',
       async (s) => ({ id_token_hint: await idTokenOf(s), client_id: (await registered()).clientId }),
     ],
@@ -245,7 +245,7 @@ describe('the end-session endpoint with an invalid request', () => {
     expect(event).toMatchObject({ check: 'id_token_hint_invalid', detail: { wrong: 'format' } });
   });
 
-  it('says in the title whether the application is missing or its post_logout_redirect_uri is not registered', async () => {
+  it('has a title that distinguishes a missing application from an unregistered post_logout_redirect_uri', async () => {
     const titleFor = async (named: Record<string, string>) => {
       const page = await app.browser().get(endSession({ ...named, post_logout_redirect_uri: `${AFTER}/` }));
       return /<h1>([^<]*)<\/h1>/.exec(page.text)?.[1];
@@ -256,7 +256,7 @@ describe('the end-session endpoint with an invalid request', () => {
     );
   });
 
-  it('rejects an application that the operator has disabled, without a redirect', async () => {
+  it('rejects a disabled application without a redirect', async () => {
     const { clientId } = await registered();
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
     const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
@@ -272,7 +272,7 @@ describe('the end-session endpoint with an invalid request', () => {
 
 describe('a posted end-session request', () => {
   // @rp-initiated logout 2
-  it('is redirected to the confirmation page if another site posts it, and does not log out', async () => {
+  it('is redirected to the confirmation page if it comes from another site', async () => {
     const { browser } = await authenticated();
     const parameters = { client_id: client.clientId, post_logout_redirect_uri: AFTER, state: 's' };
     const headers = { Origin: 'https://app.example.com', 'Sec-Fetch-Site': 'cross-site' };
@@ -314,7 +314,7 @@ describe('the log-out form', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  it('continues the request of a consent page with another login', async () => {
+  it('redirects from a consent page to a new login for the same request', async () => {
     const browser = await app.loggedIn(user);
     const address = authorizeAddress({
       client_id: client.clientId,

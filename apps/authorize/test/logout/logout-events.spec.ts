@@ -17,7 +17,7 @@ const sessionOf = (browser: Browser): string =>
     .update(`session of ID tokens\n${browser.cookies.get('oauth_service_session')}`)
     .digest('base64url');
 
-/** Expects one event since the last call. */
+/** Returns a function that waits for exactly one new event. */
 function useQueue(app: AuthorizeApp) {
   let seen = 0;
   return async () => {
@@ -43,7 +43,7 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session, subject: 'oauth.logout.ended.authorize' });
   });
 
-  it('gets an event of the session after a confirmed log-out for an application', async () => {
+  it('gets an event of the session after a confirmed log-out', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await browser.submit(await browser.get('/auth/logout'), {}, '/auth/logout/confirm');
@@ -76,7 +76,7 @@ describe('the queue of log-out events with password logins', () => {
   });
 
   // @back-channel logout 2.1
-  it('gets an event of the first session, and not before the log-out, if the same user logs in again', async () => {
+  it('gets an event of the first session only at the log-out if the same user logs in again', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await logInAgain(browser, user);
@@ -86,7 +86,7 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the first session if two concurrent forms of the same browser log the user in again', async () => {
+  it('gets an event of the first session if the same user logs in twice concurrently', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await Promise.all([logInAgain(browser, user), logInAgain(browser, user)]);
@@ -94,7 +94,7 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the new session if the same user had logged out everywhere before the new login', async () => {
+  it('gets an event of the new session if the user logged out everywhere before a new login', async () => {
     const browser = await app.loggedIn(user);
     const other = await app.loggedIn(user);
     await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
@@ -105,7 +105,7 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets no event for a login, or for a log-out without a session', async () => {
+  it('gets no event for a login or for a log-out without a session', async () => {
     const browser = await app.loggedIn(user);
     await app.browser().get('/auth/logout');
     const session = sessionOf(browser);
@@ -151,7 +151,7 @@ describe('the queue of log-out events with a login provider', () => {
     await provider.logIn(browser, { claims }, `/auth/login?${query.toString()}`);
   };
 
-  it('gets an event of the first session if the same user logs in again with a new sid, which the provider then ends', async () => {
+  it('gets an event of the first session if the provider ends the new sid of the same user', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'joan', sid: 'old' } });
     const session = sessionOf(browser);
@@ -164,7 +164,7 @@ describe('the queue of log-out events with a login provider', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the new session after a login that follows the end of the former sid', async () => {
+  it('gets an event of the new session if the provider ended the former sid before the login', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'mary', sid: 'ended' } });
     const former = sessionOf(browser);
@@ -176,7 +176,7 @@ describe('the queue of log-out events with a login provider', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event after a log-out for an application, which continues at the log-out of the provider', async () => {
+  it('gets an event after a log-out that continues at the provider', async () => {
     const client = await app.client({
       logoutUris: { postLogoutRedirectUris: ['https://app.example.com/bye'], backchannelLogoutUri: null },
     });

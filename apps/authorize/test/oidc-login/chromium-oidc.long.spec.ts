@@ -88,7 +88,7 @@ const users = () =>
     [login],
   );
 
-describe('login', () => {
+describe('a login', () => {
   // OpenID Connect Core 3.1.2.1
   it('redirects to the provider and back to the request, and creates the user', async () => {
     await page.goto(address());
@@ -106,7 +106,7 @@ describe('login', () => {
     ]);
   });
 
-  it('ends at the account page without an authorization request, and updates the user each time', async () => {
+  it('redirects to the account page without an authorization request, and updates the user', async () => {
     await page.goto(`${app.url}/auth/`);
     await logInAtProvider();
     await page.getByText('Ada Lovelace').waitFor();
@@ -117,7 +117,7 @@ describe('login', () => {
     expect(await users()).toHaveLength(1);
   });
 
-  it('completes in each of several tabs, in any order', async () => {
+  it('can be completed in each of several tabs, in any order', async () => {
     const tabs = [page, await context.newPage(), await context.newPage()];
     for (const [index, tab] of tabs.entries()) await tab.goto(address({ state: `tab${index}` }));
     for (const tab of tabs.toReversed()) await logInAtProvider(tab);
@@ -128,7 +128,7 @@ describe('login', () => {
     }
   });
 
-  it('shows a page after a cancellation, from which it restarts with the same request', async () => {
+  it('can be restarted with the same request after a cancellation', async () => {
     await page.goto(address());
     await page.getByText('[ Cancel ]').click();
     await page.getByRole('heading', { name: 'You are not logged in' }).waitFor();
@@ -138,7 +138,7 @@ describe('login', () => {
     expect(await arrival()).toMatchObject({ state: 's', code: expect.any(String) });
   });
 
-  it('continues after the back button', async () => {
+  it('can continue after the back button', async () => {
     await page.goto(address());
     await logInAtProvider();
     await button('Allow').waitFor();
@@ -182,7 +182,7 @@ describe('login', () => {
   });
 });
 
-describe('logout', () => {
+describe('a logout', () => {
   beforeEach(async () => {
     await page.goto(`${app.url}/auth/`);
     await logInAtProvider();
@@ -190,7 +190,7 @@ describe('logout', () => {
   });
 
   // OpenID Connect RP-Initiated Logout 2
-  it('also logs out at the provider, and the next login asks for the password', async () => {
+  it('also ends the session at the provider, so that the next login asks for the password', async () => {
     const seen: string[] = [];
     page.on('request', (request) => seen.push(request.url()));
     await button('Log out').click();
@@ -205,13 +205,13 @@ describe('logout', () => {
     await page.getByPlaceholder('Enter any login').waitFor();
   });
 
-  it('confirms a logout everywhere', async () => {
+  it('everywhere shows a confirmation', async () => {
     await button('Log out everywhere').click();
     await page.getByRole('button', { name: 'Yes, sign me out' }).click();
     await page.getByText('You have been logged out everywhere.').waitFor();
   });
 
-  it('allows the user to choose another account at the provider', async () => {
+  it('from the consent page allows the user to choose another account at the provider', async () => {
     await page.goto(address());
     await button('Not you? Use another account').click();
     await atProvider();
@@ -223,7 +223,7 @@ describe('logout', () => {
   });
 });
 
-it('while the provider is down, a logged-in user continues, and others get an error page', async () => {
+it('a logged-in user can continue while the provider is down, but other users get an error page', async () => {
   await page.goto(address());
   await logInAtProvider();
   await button('Allow').waitFor();

@@ -46,15 +46,15 @@ const other = 'https://other.example.com';
 
 // Each forgery differs from a valid response in a single value.
 const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
-  ['of another issuer', () => ({ claims: { iss: other } })],
+  ['from another issuer', () => ({ claims: { iss: other } })],
   ['for another client', () => ({ claims: { aud: 'another' } })],
-  ['of another authorized party', () => ({ claims: { aud: [FORGER_CLIENT.id, 'b'], azp: 'b' } })],
+  ['for another authorized party', () => ({ claims: { aud: [FORGER_CLIENT.id, 'b'], azp: 'b' } })],
   ['with another nonce', () => ({ claims: { nonce: 'another' } })],
   ['after its expiry', () => ({ claims: { iat: now() - 100, exp: now() - 50 } })],
   ['without a subject', () => ({ claims: { sub: undefined } as never })],
   ['with a subject of 256 characters', () => ({ claims: { sub: 'a'.repeat(256) } })],
   ['with a subject that contains a NUL', () => ({ claims: { sub: 'a\0' } })],
-  ['with a subject beyond ASCII', () => ({ claims: { sub: 'é' } })],
+  ['with a subject that is not ASCII', () => ({ claims: { sub: 'é' } })],
   ['without a signature', () => ({ idToken: (valid) => new UnsecuredJWT(claimsOf(valid)).encode() })],
   ['with a modified claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
   ['if the client secret signed it', async () => signedWithSecret()],
@@ -77,7 +77,7 @@ function withClaim(token: string, claims: object): string {
   return `${header}.${payload}.${signature}`;
 }
 
-/** Algorithm confusion: a symmetric signature instead of an asymmetric one (RFC 8725 3.1). */
+/** Signs an ID token with the client secret, which is an algorithm confusion (RFC 8725 3.1). */
 async function signedWithSecret(): Promise<Forgery> {
   const secret = new TextEncoder().encode(FORGER_CLIENT.secret.padEnd(32, '0'));
   const signed = await new SignJWT({ iss: provider.issuer, aud: FORGER_CLIENT.id, sub: 'ada' })
@@ -110,7 +110,7 @@ describe('an ID token', () => {
     expectNoSession(answer);
   });
 
-  it('is rejected for prompt=login if it is of an earlier login', async () => {
+  it('is rejected for prompt=login if its auth_time is before the request', async () => {
     const claims = { auth_time: now() - 1_000 };
     const answer = await provider.logIn(
       app.browser(),
@@ -133,7 +133,7 @@ describe('an ID token', () => {
 describe('the authorization response', () => {
   // RFC 9207 2.4
   it.each([
-    ['of another issuer', { iss: other }],
+    ['from another issuer', { iss: other }],
     ['without a code', { code: '' }],
   ])('is rejected %s', async (_rule, more) => {
     const browser = app.browser();
@@ -148,7 +148,7 @@ describe('the authorization response', () => {
     ['access_denied', 403, 'You are not logged in'],
     ['interaction_required', 403, 'Login failed'],
     ['temporarily_unavailable', 503, 'Login is temporarily unavailable'],
-  ])('shows an error page for the error %s', async (error, status, title) => {
+  ])('results in an error page for the error %s', async (error, status, title) => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     const { searchParams } = new URL(started.headers['location'] ?? '');
@@ -159,7 +159,7 @@ describe('the authorization response', () => {
   });
 
   // @rfc 6749 10.12
-  it('is accepted only in the browser that started the login, which can still complete it', async () => {
+  it('is accepted only in the browser that started the login', async () => {
     const [browser, victim] = [app.browser(), app.browser()];
     await victim.get('/auth/login');
     const started = await browser.get(`/auth/login${request()}`);
@@ -172,7 +172,7 @@ describe('the authorization response', () => {
     expect((await browser.get(address)).headers['location']).toMatch(/^\/auth\/oauth2\/authorize\?/);
   });
 
-  it('is accepted once, even if the browser sends it concurrently', async () => {
+  it('is accepted once, even if the browser sends it several times concurrently', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     const address = provider.answer(started.headers['location']);
@@ -185,7 +185,7 @@ describe('the authorization response', () => {
     expect(provider.state.exchanges).toBe(before + 1);
   });
 
-  it('shows a page that restarts the same request after half an hour', async () => {
+  it('results in a page that restarts the same request after half an hour', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     for (const key of await app.redis.keys('{login}:transaction:*')) {
@@ -201,7 +201,7 @@ describe('the authorization response', () => {
     expect(answer.text).toContain(`/auth/login?client_id=${client.clientId}`);
   });
 
-  it('shows an error page for an unknown or repeated state', async () => {
+  it('results in an error page for an unknown or repeated state', async () => {
     for (const query of ['state=unknown&code=x', 'state=a&state=b', ''])
       expect((await app.browser().get(`/auth/login/callback?${query}`)).status).toBe(400);
   });
@@ -224,7 +224,7 @@ describe('a provider', () => {
     expectNoSession(answer);
   });
 
-  it('does not prevent the end of the session at a logout if it is down', async () => {
+  it('does not prevent a logout while it is down', async () => {
     const browser = app.browser();
     await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
     const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
@@ -252,12 +252,12 @@ describe('a provider', () => {
 });
 
 // OpenID Connect Core 5.7
-describe('an e-mail', () => {
+describe('an e-mail address', () => {
   const link = async (sub: string, email: string, forgery: Forgery) =>
     provider.logIn(app.browser(), { ...forgery, claims: { sub, email, ...forgery.claims } });
 
   it.each<[string, 'true' | 'false', Forgery]>([
-    ['without the configuration', 'false', { claims: { email_verified: true } }],
+    ['if LOGIN_LINK_BY_EMAIL is false', 'false', { claims: { email_verified: true } }],
     ['if it is not verified', 'true', {}],
     ['if it is verified only as text', 'true', { claims: { email_verified: 'true' } }],
   ])('does not link an account %s', async (rule, allowed, forgery) => {
@@ -279,7 +279,7 @@ describe('an e-mail', () => {
     expect((await usersNamed('mixed'))[0]?.id).not.toBe(user.id);
   });
 
-  it('links the account if it is verified and the configuration allows it', async () => {
+  it('links an account if it is verified and LOGIN_LINK_BY_EMAIL is true', async () => {
     app.configuration.LOGIN_LINK_BY_EMAIL = 'true';
     const user = await app.user();
     await link('linked', user.email, { claims: { email_verified: true } });

@@ -12,7 +12,7 @@ const HTTP = 'http://localhost:3001';
 const HTTPS = 'https://auth.example.com';
 const QUERY = 'client_id=x&state=%22%3Cb%3E';
 
-/** `app` and `secure` trust a proxy on this machine, `open` trusts none. */
+/** `app` and `secure` trust a proxy on this machine; `open` does not trust any proxy. */
 const { app, client } = useAuthorizeApp({ AUTH_URL: HTTP, TRUSTED_PROXIES: 'loopback' });
 const { app: secure } = useAuthorizeApp({ AUTH_URL: HTTPS, TRUSTED_PROXIES: 'loopback' });
 const { app: open } = useAuthorizeApp({ AUTH_URL: HTTPS });
@@ -38,7 +38,7 @@ describe('a form without its cookie', () => {
     says: string | null,
   ][] = [
     ['without a visible cause', () => app, { Host: 'localhost:3001' }, 'cookie_missing', null],
-    ['in upper case', () => app, { Host: 'LOCALHOST:3001' }, 'cookie_missing', null],
+    ['at a host in upper case', () => app, { Host: 'LOCALHOST:3001' }, 'cookie_missing', null],
     [
       'at 127.0.0.1 for localhost',
       () => app,
@@ -89,7 +89,7 @@ describe('a form without its cookie', () => {
       'cookie_missing',
       null,
     ],
-    // Browsers send Sec-Fetch-Site to such a host only over https, whatever the proxy reports.
+    // Browsers send Sec-Fetch-Site to this host only over https.
     [
       'from a browser in a secure context',
       () => open,
@@ -114,7 +114,7 @@ describe('a form without its cookie', () => {
   ];
 
   it.each(cases)(
-    'gets the cause, and a link back to AUTH_URL: %s',
+    'results in a page with the cause and a link to AUTH_URL: %s',
     async (_what, where, headers, kind, says) => {
       const { browser, configuration } = where();
       const answer = await browser().post(`/auth/login?${QUERY}`, { csrf_token: 'x' }, headers);
@@ -127,7 +127,7 @@ describe('a form without its cookie', () => {
     },
   );
 
-  it('gets a response that does not contain the Host as markup or as a link', async () => {
+  it('results in a page that does not contain the Host as markup or as a link', async () => {
     const answer = await app.browser().post('/auth/login', {}, { Host: 'evil.example"><script>x' });
     expect(answer.text).not.toContain('<script');
     expectKind(answer, 'cookie_host');
@@ -180,7 +180,7 @@ describe('a form with an outdated cookie', () => {
     expect(answer.headers['location']).toBeUndefined();
   });
 
-  it('shows no user name when that session has ended', async () => {
+  it('shows no user name if the session of the other tab has ended', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
@@ -206,7 +206,7 @@ describe('a form from another site', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
-  it('is distinguished from a page of this service opened at an address other than AUTH_URL', async () => {
+  it('is distinguished from a form of this service at a URL other than AUTH_URL', async () => {
     const headers = {
       Origin: 'http://127.0.0.1:3001',
       Host: '127.0.0.1:3001',
@@ -218,7 +218,7 @@ describe('a form from another site', () => {
   });
 });
 
-it('the diagnosis truncates an address to 200 characters', async () => {
+it('the cookie diagnosis truncates a URL to 200 characters', async () => {
   const host = `h${'x'.repeat(12_000)}.example`;
   const answer = await app.browser().post('/auth/login', {}, { Host: host });
   expectKind(answer, 'cookie_host');
@@ -228,7 +228,7 @@ it('the diagnosis truncates an address to 200 characters', async () => {
   expect(answer.text.length).toBeLessThan(usual.text.length + 1_000);
 });
 
-it('the diagnosis accepts a malformed address', () => {
+it('the cookie diagnosis accepts a malformed host', () => {
   const request = { protocol: 'http', host: '[::1', headers: {} } as Pick<
     FastifyRequest,
     'protocol' | 'host' | 'headers'

@@ -45,7 +45,7 @@ const forms: [name: string, page: () => string, action: string, fields: () => Re
   ['device decision', () => '/auth/device', '/auth/device/decision', () => ({ decision: 'deny' })],
 ];
 
-it('every route that accepts POST is one of these forms', () => {
+it('every route that accepts POST has one of these forms', () => {
   const actions = forms.map(([, , action]) => action);
   // end-session.spec.ts tests this form.
   const others = ['/auth/logout/confirm'];
@@ -55,7 +55,7 @@ it('every route that accepts POST is one of these forms', () => {
 });
 
 describe.each(forms)('the %s form', (name, page, action, fields) => {
-  /** The form for a device's code shows the consent page; all others redirect. */
+  /** The device form shows the consent page; all other forms redirect. */
   const accepted = name === 'device' ? 200 : 303;
   const open = async () => {
     const browser = name === 'login' ? app.browser() : await app.loggedIn(user);

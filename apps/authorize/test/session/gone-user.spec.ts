@@ -50,7 +50,7 @@ describe('the login of a disabled user', () => {
     expect(whereTo(await login(user.email))).toEqual([303, '/auth/']);
   });
 
-  it('gives the same response to a wrong password as for an enabled or an unknown account', async () => {
+  it('has the same response to a wrong password as the login of an enabled or unknown user', async () => {
     const enabled = await app.user();
     await app.accounts.disable(user.id);
     const answers = await Promise.all(
@@ -64,7 +64,7 @@ describe('the login of a disabled user', () => {
     expect(answers[0]?.[1]).toContain(WRONG.en);
   });
 
-  it('counts wrong passwords, but not correct ones', async () => {
+  it('counts wrong passwords, but not correct passwords', async () => {
     await app.accounts.disable(user.id);
     const from = freshAddress();
     const statuses = [];
@@ -87,7 +87,7 @@ const WAYS: [way: string, end: () => Promise<unknown>][] = [
 ];
 
 describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
-  it('has ended: every page redirects to the login, which does not redirect back', async () => {
+  it('has ended, so that every page redirects to the login page without a loop', async () => {
     for (const path of ['/auth/', '/auth/apps', address()]) {
       user = await app.user();
       const browser = await app.loggedIn(user);
@@ -158,14 +158,17 @@ describe('Allow', () => {
       'disabled',
       'UPDATE users SET operator_disabled_at = now(), session_generation = session_generation + 1 WHERE id = $1',
     ],
-  ])('issues no code while the user is being %s, and redirects to the login', async (_way, statement) => {
-    const browser = await app.loggedIn(user);
-    const before = await pending();
-    const answer = await allowWhile(browser, await browser.get(address()), statement, user.id);
-    expect(whereTo(answer)).toEqual([303, '/auth/oauth2/authorize']);
-    expect(whereTo(await browser.follow(answer))).toEqual([303, '/auth/login']);
-    expect(await pending()).toBe(before);
-  });
+  ])(
+    'issues no code while the user is being %s, and redirects to the login page',
+    async (_way, statement) => {
+      const browser = await app.loggedIn(user);
+      const before = await pending();
+      const answer = await allowWhile(browser, await browser.get(address()), statement, user.id);
+      expect(whereTo(answer)).toEqual([303, '/auth/oauth2/authorize']);
+      expect(whereTo(await browser.follow(answer))).toEqual([303, '/auth/login']);
+      expect(await pending()).toBe(before);
+    },
+  );
 
   it('issues no code while the application is being deleted, and shows an error page', async () => {
     const { clientId } = await app.client();

@@ -23,7 +23,7 @@ async function sessionsOf(userId: number) {
 }
 
 describe('the list of sessions for operators', () => {
-  it('has the times of each session, and nothing that identifies it', async () => {
+  it('contains the times of each session, but nothing that identifies the session', async () => {
     const user = await app.user();
     const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
     const [cookie] = browsers.map(({ cookies }) => cookies.get('oauth_service_session') ?? '');
@@ -34,7 +34,7 @@ describe('the list of sessions for operators', () => {
     const [newer, older] = sessions.map(
       (session) => Date.parse(session.last_used_at) - Date.parse(session.started_at),
     );
-    // 540 of 600 seconds have passed since the last use, and the request itself takes some.
+    // The remaining 60 of 600 seconds mean that the last use was 540 seconds ago.
     expect(Math.round((older ?? 0) / -60_000)).toBe(9);
     expect(newer).toBeGreaterThan(-30_000);
     expect(await app.redis.ttl(key)).toBeLessThanOrEqual(60);
@@ -43,7 +43,7 @@ describe('the list of sessions for operators', () => {
     expect(stored).toContain('loginFor');
   });
 
-  it('omits sessions that have ended, of this user and of others', async () => {
+  it('omits sessions that have ended and sessions of other users', async () => {
     const user = await app.user();
     const browser = await app.loggedIn(user);
     await app.loggedIn(await app.user());
@@ -57,7 +57,7 @@ describe('the list of sessions for operators', () => {
     }
   });
 
-  it('keeps at most 100 sessions of a user, and none beyond its lifetime', async () => {
+  it('keeps at most 100 sessions of a user, and no session beyond its lifetime', async () => {
     const user = await app.user();
     const key = `sessions-of-user:${user.id}`;
     const now = Date.now();

@@ -49,7 +49,7 @@ describe('a session', () => {
     });
   });
 
-  it('is stored under a hash: Redis does not contain the cookie', async () => {
+  it('is stored under a hash, so that Redis does not contain the cookie', async () => {
     const browser = await app.loggedIn(user);
     const cookie = browser.cookies.get('oauth_service_session') ?? '';
     const keys = await app.redis.keys('*');

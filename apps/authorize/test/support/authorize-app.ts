@@ -25,13 +25,13 @@ import { Browser } from '#test/support/browser.js';
 export const BASE_URL = 'https://base.example.com';
 export const REDIRECT_URI = 'https://app.example.com/callback?tenant=7&x=%2F';
 export const PASSWORD = 'correct horse <b>battery</b> staple';
-/** RFC 7636, Appendix B. */
+/** Example values of RFC 7636, Appendix B. */
 export const PKCE = {
   code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   code_challenge_method: 'S256',
 } as const;
 
-/** Minimal argon2id parameters: few tests depend on the cost of a hash. */
+/** Minimal argon2id parameters, because few tests depend on the cost of a hash. */
 const MINIMAL_COST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 /** @param settings may route the app through a proxy */
@@ -95,7 +95,7 @@ export async function startAuthorizeApp(
       return database.get(ClientStore).create({ ...defaults, ...registration, redirectUris: uris });
     },
 
-    /** @param passwordHash hash of PASSWORD; by default a cheap one */
+    /** @param passwordHash hash of PASSWORD, by default with minimal cost */
     user(name = 'Ada Lovelace', passwordHash = cheapHash): Promise<User> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       return database
@@ -124,7 +124,7 @@ export function authorizeAddress(parameters: RequestParameters): string {
   return `/auth/oauth2/authorize?${new URLSearchParams(present).toString()}`;
 }
 
-/** Sends a valid request without a session, overridden by `overrides`. @param more appended to the query unencoded */
+/** Sends an authorization request without a session. @param more appended to the query unencoded */
 export const authorize = (
   app: AuthorizeApp,
   { clientId }: Client,

@@ -54,7 +54,7 @@ function malformed({ url }: AuthorizeApp): Promise<Answer> {
   });
 }
 
-/** One response of every kind: name, covered GET route or null, policy in docs/security.md, and how to get it. */
+/** One response of every kind, with the covered GET route and the name of its policy in docs/security.md. */
 export const EVERY_RESPONSE: readonly [name: string, route: string | null, policy: string, open: Open][] = [
   ['the login page', '/auth/login', 'the login page', async (app) => app.browser().get('/auth/login')],
   [
@@ -65,20 +65,15 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
   ],
   ['the root path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
   ['the front page', '/auth', 'the front page', async (app) => (await loggedIn(app)).get('/auth/')],
+  ['the device page', '/auth/device', 'a page', async (app) => (await loggedIn(app)).get('/auth/device')],
   [
-    'the page of a device',
-    '/auth/device',
-    'a page',
-    async (app) => (await loggedIn(app)).get('/auth/device'),
-  ],
-  [
-    'connected applications',
+    'the list of connected applications',
     '/auth/apps',
     'a page',
     async (app) => (await connected(app)).browser.get('/auth/apps'),
   ],
   [
-    'the confirmation before one is revoked',
+    'the page that confirms the revocation of one application',
     '/auth/apps/revoke',
     'a page',
     async (app) => {
@@ -87,7 +82,7 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
     },
   ],
   [
-    'the confirmation before all are revoked',
+    'the page that confirms the revocation of all applications',
     '/auth/apps/revoke-all',
     'a page',
     async (app) => (await connected(app)).browser.get('/auth/apps/revoke-all'),
@@ -107,10 +102,10 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
     "the product's logo or icon",
     async (app) => app.browser().get(imageUrl(app.brand.icon)),
   ],
-  ['the page of every error', '/auth/errors', 'a page', async (app) => app.browser().get('/auth/errors')],
+  ['the error reference', '/auth/errors', 'a page', async (app) => app.browser().get('/auth/errors')],
   ['the script', SCRIPT_PATH, 'a redirect or the script', async (app) => app.browser().get(SCRIPT_PATH)],
   [
-    'a redirect to the login',
+    'a redirect to the login page',
     null,
     'a redirect or the script',
     async (app) => app.browser().get(await consentOf(app, '')),

@@ -14,7 +14,7 @@ import { storePushed } from './use-pushed-requests.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
-/** Every error page: name, failed check or null, kind, and how to provoke it. Some entries disconnect Redis. */
+/** Every error page, with its failed check and its kind. Some entries disconnect Redis. */
 export function everyError({
   app,
   client,
@@ -68,7 +68,7 @@ export function everyError({
     return browser.get('/auth/');
   }
 
-  async function whileRedisIsCut(): Promise<Response> {
+  async function duringRedisOutage(): Promise<Response> {
     const browser = await app.loggedIn(user);
     proxies.redis.disconnect();
     return browser.get('/auth/');
@@ -173,25 +173,25 @@ export function everyError({
       () => login({ Host: 'localhost:3001' }, (cookies) => cookies.clear()),
     ],
     [
-      'a form of an earlier cookie',
+      'a form with an earlier cookie',
       'csrf_token_mismatch',
       'form_outdated',
       () => login({}, (cookies) => cookies.set('oauth_service_session', 'y'.repeat(43))),
     ],
     [
-      'a form of another origin',
+      'a form from another origin',
       'origin_mismatch',
       'form_foreign',
       () => login({ Origin: 'https://evil.example' }),
     ],
     [
-      'a form of another site',
+      'a form from another site',
       'sec_fetch_site_mismatch',
       'form_foreign',
       () => login({ 'Sec-Fetch-Site': 'cross-site' }),
     ],
     ['a full password gate', 'password_queue_full', 'busy', loginAtFullGate],
-    ['Redis unavailable', null, 'unavailable', whileRedisIsCut],
+    ['an outage of Redis', null, 'unavailable', duringRedisOutage],
     ['an internal error', null, 'server_error', brokenSession],
     ['an unknown path', null, 'not_found', () => app.browser().get('/auth/nothing')],
     ['GET at a path for POST only', null, 'method_not_allowed', () => app.browser().get('/auth/logout')],

@@ -7,7 +7,7 @@ type Accounts = Map<string, Record<string, unknown>>;
 
 export const LOGIN_CLIENT = { id: 'scheduling', secret: 'a client secret with : and /' } as const;
 
-/** Starts a real OpenID provider with its own pages, on another site than the app. */
+/** Starts a real OpenID provider with its own pages, on a site other than the app's. */
 export async function startOpenIdProvider(port: number, authUrl: string) {
   const accounts: Accounts = new Map();
   const issuer = `http://localhost:${port}`;
@@ -58,7 +58,7 @@ export async function startOpenIdProvider(port: number, authUrl: string) {
       accountId: sub,
       claims: () => ({ sub, email: `${sub}@example.com`, ...accounts.get(sub) }),
     }),
-    // Logins at the product need no consent.
+    // Skips the consent page of the provider.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({
         clientId: oidc.client?.clientId ?? '',

@@ -6,12 +6,12 @@ import type { AuthorizeApp } from './authorize-app.js';
 export interface Try {
   readonly username: string;
   readonly password?: string;
-  /** X-Forwarded-For address; the app must trust loopback. */
+  /** Address in X-Forwarded-For; the app must trust loopback proxies. */
   readonly from?: string;
   readonly device?: string | undefined;
 }
 
-/** Retries after a 503, which is not counted as an attempt and can occur on a busy machine. */
+/** Submits the login form. Retries after a 503, which is not counted and can occur on a busy machine. */
 export async function tryLogin(
   app: AuthorizeApp,
   { username, password = 'a guess', from, device }: Try,

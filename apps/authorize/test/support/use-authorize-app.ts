@@ -9,7 +9,7 @@ import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test
 
 type Settings = Partial<AuthorizeConfiguration>;
 
-/** Shared by all tests of a spec. The objects exist immediately, and are filled before the first test. */
+/** Objects shared by all tests of a file; they are empty until `beforeAll` fills them. */
 interface Shared {
   readonly app: AuthorizeApp;
   readonly client: Client;
@@ -18,7 +18,7 @@ interface Shared {
 
 export const useAuthorizeApp = (settings: Settings = {}): Shared => use(() => startAuthorizeApp(settings));
 
-/** The proxies can be watched and cut. The test's own connections bypass them. */
+/** Starts the app behind proxies of Redis and PostgreSQL. The test's own connections bypass the proxies. */
 export function useProxiedAuthorizeApp(settings: Settings = {}) {
   const proxies = {} as { redis: FaultProxy; postgres: FaultProxy };
   const used = use(async () => {
@@ -34,7 +34,7 @@ export function useProxiedAuthorizeApp(settings: Settings = {}) {
   return { ...used, proxies };
 }
 
-/** Like `useAuthorizeApp`, for logins at an OpenID provider. @param metadata additional metadata of the provider */
+/** Starts an app with logins at an OpenID provider. @param metadata additional metadata of the provider */
 export function useProviderLogin(
   settings: Settings = {},
   metadata: (issuer: string) => Record<string, unknown> = () => ({}),

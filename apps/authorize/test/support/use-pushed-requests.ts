@@ -16,7 +16,7 @@ export function usePushedRequests() {
   const fixture = {} as Fixture;
   const client = {} as TestClient;
 
-  // Registered first, so that these connections close before the app's services stop.
+  // Registered before the app, so that these connections close before its services stop.
   afterAll(async () => {
     await token.stop();
     await fixture.close();

@@ -26,7 +26,7 @@ export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}
 
   return {
     app,
-    /** Current client and user; a test may replace them. */
+    /** Client and user of the current test, which may replace them. */
     now,
     address,
 

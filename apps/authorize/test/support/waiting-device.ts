@@ -13,7 +13,7 @@ export interface WaitingDevice {
   readonly grantId: string;
 }
 
-/** A device that waits for its user, as the token app creates it (RFC 8628 3.2). */
+/** Creates a pending device request as the token app does (RFC 8628 3.2). */
 export async function waitingDevice(
   { configuration, redis }: Pick<AuthorizeApp, 'configuration' | 'redis'>,
   { clientId }: Client,

@@ -10,7 +10,7 @@ useSceneFixture(SECOND_BRAND);
 
 describeAccessibility('en');
 
-it('every page fits 320 pixels, and keyboard focus is ordered and visible', async () => {
+it('every page fits 320 pixels, and its keyboard focus is visible and in order', async () => {
   const violations: string[] = [];
   const tab = await openTab('en', { viewport: { width: 320, height: 480 } });
   for (const scene of SCENES) {
@@ -22,7 +22,7 @@ it('every page fits 320 pixels, and keyboard focus is ordered and visible', asyn
   expect(violations).toEqual([]);
 });
 
-it('the logo is shown, with its size reserved before it has loaded', async () => {
+it('the logo is shown, and its size is reserved before it loads', async () => {
   const tab = await openTab('en', {});
   const page = await tab.play(SCENES[0]!);
   const logo = page.getByRole('img', { name: SECOND_BRAND.PRODUCT_NAME });

@@ -9,7 +9,7 @@ const { PRODUCT_NAME, LOGO_FILE, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL }
 
 describe('a configured brand', () => {
   it.each(EVERY_RESPONSE)(
-    'is on every page and in its title, in place of the default brand: %s',
+    'replaces the default brand on the page and in its title: %s',
     async (...[, , , open]) => {
       const { headers, text = '' } = await open(app);
       if (!headers['content-type']?.startsWith('text/html')) return;
@@ -25,7 +25,7 @@ describe('a configured brand', () => {
     },
   );
 
-  it('serves its light and dark logo and its icon from this site, immutable in caches', async () => {
+  it('has its logos and its icon served from this site with immutable caching', async () => {
     const browser = app.browser();
     const { text } = await browser.get('/auth/login');
     const addresses = [...text.matchAll(/(?:src|srcset|href)="(\/auth\/brand\/[^"]+)"/g)].map(
@@ -41,13 +41,13 @@ describe('a configured brand', () => {
         'image/svg+xml',
         'public, max-age=31536000, immutable',
       ]);
-      // Opened as a document, the image executes nothing and has an opaque origin.
+      // An image that is opened as a document must not run scripts.
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'.*; sandbox$/);
     }
     expect(bodies).toContain(await readFile(LOGO_FILE, 'utf8'));
   });
 
-  it('responds 404 without caching for an unknown image', async () => {
+  it('yields an uncached 404 for an unknown image', async () => {
     for (const name of ['0000000000000000.svg', '..%2F..%2Fetc%2Fpasswd', 'constructor']) {
       const { status, headers } = await app.browser().get(`/auth/brand/${name}`);
       expect([status, headers['cache-control']]).toEqual([404, 'no-store']);

@@ -10,8 +10,8 @@ const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const IDS = Object.keys(CATALOGUE) as MessageId[];
 const cases = IDS.flatMap((id) => LOCALES.map((locale) => [id, locale] as const));
 
-/** Possible values of the placeholders in composed ids. */
 const remedies = Object.values(ERROR_KINDS);
+/** Possible values of the placeholders in composed ids. */
 const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'error.${kind}.title': Object.keys(ERROR_KINDS),
   'error.${kind}.what': Object.keys(ERROR_KINDS),
@@ -58,7 +58,7 @@ function flat(elements: readonly Element[]): Element[] {
   ]);
 }
 
-/** Returns distinct argument names and types: languages may repeat a number inside its plural. */
+/** Returns the distinct argument names and types, because a translation may repeat a number inside its plural. */
 function argumentsOf(id: MessageId, locale: Locale): string[] {
   const kinds = new Map([
     [ARGUMENT, 'text'],
@@ -106,7 +106,7 @@ describe('the catalogue', () => {
   it.each([
     ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
     ['ar', /\p{Script=Arabic}/u],
-  ] as const)('is written in the script of %s', (locale, script) => {
+  ] as const)('uses the script of %s', (locale, script) => {
     expect(IDS.filter((id) => !script.test(CATALOGUE[id][locale]))).toEqual([]);
   });
 
@@ -117,7 +117,7 @@ describe('the catalogue', () => {
     expect(different).toEqual([]);
   });
 
-  it('has every plural form that the language needs', () => {
+  it('has every plural form that each language needs', () => {
     const lacking = cases.flatMap(([id, locale]) => {
       const rules = new Intl.PluralRules(locale);
       const needed = new Set(Array.from({ length: 1_001 }, (_, number) => rules.select(number)));
@@ -129,7 +129,7 @@ describe('the catalogue', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('has only the tags <b> and <a>, and no other markup', () => {
+  it('contains no markup except <b> and <a>', () => {
     const tags = cases.flatMap(([id, locale]) => flat(parsed(id, locale)).filter(({ type }) => type === TAG));
     expect([...new Set(tags.map(({ value }) => value))].filter((tag) => !['a', 'b'].includes(tag))).toEqual(
       [],

@@ -4,4 +4,4 @@ import { useSceneFixture } from './scenes/use-scene-fixture.js';
 
 useSceneFixture();
 
-describe.each(LOCALES.filter((locale) => locale !== LONGEST_WORDS))('%s', describeEveryPage);
+describe.each(LOCALES.filter((locale) => locale !== LONGEST_WORDS))('in %s', describeEveryPage);

@@ -6,7 +6,7 @@ import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.j
 useSceneFixture();
 
 // every-page.long.spec.ts tests the other languages.
-describe(LONGEST_WORDS, () => describeEveryPage(LONGEST_WORDS));
+describe(`in ${LONGEST_WORDS}`, () => describeEveryPage(LONGEST_WORDS));
 
 it('the layout check reports defects', async () => {
   const context = await fixture.visit(chromium, null, { viewport: { width: WIDTH, height: 640 } });

@@ -10,7 +10,7 @@ import { openTab } from './scenes/tab.js';
 useSceneFixture();
 
 describe('with the keyboard only and no JavaScript', () => {
-  it('a user logs in, chooses scopes, and allows the request', async () => {
+  it('a user can log in, choose scopes and allow the request', async () => {
     const { request, clients, people, app } = fixture;
     const context = await fixture.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
@@ -34,7 +34,7 @@ describe('with the keyboard only and no JavaScript', () => {
     await fixture.connect();
   });
 
-  it('a user revokes an application, and the focus is on the confirmation', async () => {
+  it('revoking an application moves the focus to the confirmation', async () => {
     const { app, people } = fixture;
     const context = await fixture.visit(chromium, people.grace, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
@@ -55,7 +55,7 @@ describe('with the keyboard only and no JavaScript', () => {
     await fixture.connect();
   });
 
-  it('the developer details open and close', async () => {
+  it('the developer details can be opened and closed', async () => {
     const context = await fixture.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(`${fixture.app.url}/auth/oauth2/authorize?client_id=sc_unknown`);
@@ -70,7 +70,7 @@ describe('with the keyboard only and no JavaScript', () => {
   });
 });
 
-describe.each<Locale>(['en', 'ar'])('%s', (locale) => {
+describe.each<Locale>(['en', 'ar'])('in %s', (locale) => {
   it('the focus follows the reading order, is visible, and is never covered', async () => {
     const violations: string[] = [];
     const scenes = [...SCENES, ...ERROR_SCENES.slice(0, 1)];

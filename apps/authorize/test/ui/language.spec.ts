@@ -41,7 +41,7 @@ async function loggedInWith(locale: string) {
 
 describe('the browser’s languages (RFC 9110 12.5.4)', () => {
   it.each(LOCALES)(
-    '%s selects the language and direction of the page, and Content-Language',
+    'determine the language and direction of the page, and Content-Language: %s',
     async (locale) => {
       expect(languageOf(await login(locale))).toBe(locale);
     },
@@ -58,14 +58,14 @@ describe('the browser’s languages (RFC 9110 12.5.4)', () => {
     ['', 'en'],
     [';;;,q=,;q=x,-', 'en'],
     ['x-klingon, i-default, de', 'de'],
-    // 35 and 36 characters (RFC 5646 4.4.1).
+    // Language tags of 35 and 36 characters (RFC 5646 4.4.1).
     ['de-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd, fr', 'de'],
     ['de-x-aaaaaaaa-bbbbbbbb-cccccccc-dddd, fr', 'fr'],
-  ])('%s selects %s', async (header, locale) => {
+  ])('determine the language: %j yields %s', async (header, locale) => {
     expect(languageOf(await login(header))).toBe(locale);
   });
 
-  it('select the language of error pages', async () => {
+  it('determine the language of error pages', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'es' });
     expect(page.status).toBe(400);
     expect(languageOf(page)).toBe('es');
@@ -99,7 +99,7 @@ describe('the language cookie', () => {
     expect(languageOf(await browser.get('/auth/login?ui_locales=es', accept))).toBe('es');
   });
 
-  it('is set when the user saves a language, and removed when the user resets it', async () => {
+  it('is set when the user saves a language, and deleted when the user resets the setting', async () => {
     const browser = await app.loggedIn(await app.user());
     const save = async (locale: string) =>
       browser.submit(await browser.get('/auth/', accept), { locale }, '/auth/language');
@@ -111,7 +111,7 @@ describe('the language cookie', () => {
     expect(await errorOf(browser)).toBe('fr');
   });
 
-  it('does not apply to the next user, who has no setting', async () => {
+  it('does not apply to another user without a setting', async () => {
     const browser = await loggedInWith('de');
     const next = await app.user();
     const out = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
@@ -140,8 +140,8 @@ describe('the language cookie', () => {
   });
 });
 
-describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
-  it('takes precedence over setting and browser, on the login page and on the consent page', async () => {
+describe('ui_locales (OpenID Connect Core 3.1.2.1)', () => {
+  it('takes precedence over the setting and the browser on the login and consent pages', async () => {
     const visitor = app.browser();
     const to = await visitor.get(request({ ui_locales: 'fr-CA fr en' }));
     const headers = { 'Accept-Language': 'ja' };
@@ -150,13 +150,13 @@ describe('ui_locales of the application (OpenID Connect Core 3.1.2.1)', () => {
     expect(languageOf(await browser.get(request({ ui_locales: 'fr-CA fr en' }), headers))).toBe('fr');
   });
 
-  it('selects the first supported language, or else the user’s setting applies', async () => {
+  it('selects its first supported language, and has no effect without a supported language', async () => {
     const browser = await loggedInWith('de');
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv es' })))).toBe('es');
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv' })))).toBe('de');
   });
 
-  it('is read up to the maximum length in an authorization request', async () => {
+  it('is ignored if it is longer than its maximum length', async () => {
     const longest = `tlh de${' x'.repeat(97)}`;
     expect(longest).toHaveLength(LIMITS.ui_locales);
     const withLocales = (list: string) => login('fr', `?ui_locales=${encodeURIComponent(list)}`);
@@ -195,7 +195,7 @@ describe('an abusive Accept-Language header', () => {
       return cpuTime() - start;
     };
     const fastest = { plain: Infinity, long: Infinity };
-    // Alternates, and takes the minimum, because other work of this process adds to some measurements.
+    // Takes the minimum of alternating measurements, because other work of this process adds to some of them.
     for (let round = 0; round < 20; round += 1) {
       fastest.plain = Math.min(fastest.plain, await time('de'));
       fastest.long = Math.min(fastest.long, await time(header.slice(0, 14_000)));

@@ -35,7 +35,7 @@ describe('the layout of a page', () => {
     expect(forced).toBe(normal);
   });
 
-  it('keeps the comma after an address on the line of the address, at every width', async () => {
+  it('keeps the comma after a URL on the line of the URL at every width', async () => {
     const apart = await inspect('error-cookie-host', 'en', PHONE, async (page) => {
       const widths: number[] = [];
       for (let width = 320; width <= 420; width += 2) {

@@ -7,7 +7,7 @@ import { html } from '#ui/html.js';
 import fc from 'fast-check';
 
 describe('values in another text direction', () => {
-  it('are isolated from the sentence around them by markup', () => {
+  it('are isolated from the surrounding sentence by markup', () => {
     const name = `עברית ${randomBytes(2).toString('hex')} <b>`;
     for (const locale of LOCALES) {
       const { text } = new Translator(locale).rich('flash.revoked', { client: name });
@@ -16,11 +16,11 @@ describe('values in another text direction', () => {
   });
 });
 
-describe('values without markup, in another text direction,', () => {
+describe('values in titles and attributes', () => {
   const title = (locale: 'en' | 'ar', client: string) =>
     new Translator(locale).text('consent.title', { client });
 
-  it('are isolated by control characters, in titles and attributes', () => {
+  it('are isolated by control characters if their text direction differs', () => {
     expect(title('en', 'עברית 1')).toBe('Allow \u2068עברית 1\u2069 to access your account?');
     expect(title('ar', 'Calendar')).toContain('\u2068Calendar\u2069');
     expect(title('en', 'Calendar')).toBe('Allow Calendar to access your account?');
@@ -35,7 +35,7 @@ describe('values without markup, in another text direction,', () => {
 describe('a date', () => {
   const date = new Date('2026-03-31T23:30:00Z');
 
-  it('is in the user’s time zone', () => {
+  it('is shown in the user’s time zone', () => {
     expect(new Translator('en').date(date, 'Asia/Tokyo')).toBe('April 1, 2026');
     expect(new Translator('de').date(date, 'America/New_York')).toBe('31. März 2026');
   });
@@ -53,18 +53,18 @@ describe('a date', () => {
     ['ar', 'ar-SA-u-ca-islamic', '١ أبريل ٢٠٢٦'],
     ['pt', 'pt-BR', '1 de abril de 2026'],
     ['de', 'en-GB', '1. April 2026'],
-  ] as const)('has the language %s and the region in %s', (locale, header, written) => {
+  ] as const)('is formatted for the language %s and the region in %s', (locale, header, written) => {
     expect(new Translator(locale, dateLocale(locale, header)).date(date, 'Asia/Tokyo')).toBe(written);
   });
 
-  it('has a bounded cost for a very long header', () => {
+  it('is formatted at a bounded cost for a very long header', () => {
     const header = `${'en-US-x-'.repeat(100_000)},en-GB`;
     const begun = cpuTime();
     for (let times = 0; times < 1_000; times++) dateLocale('en', header);
     expect(cpuTime() - begun).toBeLessThan(2_000);
   });
 
-  it('is in UTC when the time zone is unknown', () => {
+  it('is shown in UTC when the time zone is unknown', () => {
     expect(new Translator('en').date(date, 'Mars/Olympus')).toBe('March 31, 2026');
   });
 });
@@ -73,7 +73,7 @@ it.each([
   ['a ui_locales language', { uiLocales: `en-x${'-a'.repeat(7_000)}` }],
   ['a ui_locales list', { uiLocales: Array.from({ length: 20 }, () => `zz-x${'-a'.repeat(360)}`).join(' ') }],
   ['an Accept-Language header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
-])('%s of 14 KB costs at most twenty times a normal value', (_name, wishes) => {
+])('%s of 14 KB costs at most twenty times a normal value', (_name, longValue) => {
   const plain = { uiLocales: 'de', acceptLanguage: 'de' };
   const time = (preferences: LanguagePreferences) => {
     const start = cpuTime();
@@ -83,7 +83,7 @@ it.each([
   const fastest = { plain: Infinity, long: Infinity };
   for (let round = 0; round < 20; round += 1) {
     fastest.plain = Math.min(fastest.plain, time(plain));
-    fastest.long = Math.min(fastest.long, time(wishes));
+    fastest.long = Math.min(fastest.long, time(longValue));
   }
   expect(fastest.long / fastest.plain).toBeLessThan(20);
 });

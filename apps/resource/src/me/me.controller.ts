@@ -14,7 +14,7 @@ import { addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { ME_OPERATION } from './me.openapi.js';
 import { ProfileService } from './profile.service.js';
 
-/** RFC 9728 3.1: the well-known part comes between host and path. */
+/** RFC 9728 3.1 inserts the well-known path between host and path. */
 export const ME_METADATA_PATH = ENDPOINTS.protectedResourceMetadata + ENDPOINTS.me;
 
 const ME_ROUTE = { scope: ME_SCOPE, metadata: ME_METADATA_PATH };
@@ -29,7 +29,7 @@ export class MeController {
     private readonly refusals: Refusals,
   ) {}
 
-  /** Returns a `MeResponse` that is already serialized. */
+  /** Returns a serialized `MeResponse`. */
   @Get()
   @Header('Content-Type', 'application/json; charset=utf-8')
   @ApiOperation(ME_OPERATION)

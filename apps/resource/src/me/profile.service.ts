@@ -28,7 +28,10 @@ export class ProfileService {
     this.profiles.observe(countLookups(metrics, 'profiles'));
   }
 
-  /** @returns a serialized `MeResponse`, as a promise only if it is not cached @throws DependencyUnavailableError */
+  /**
+   * @returns a serialized `MeResponse`, or null without the user; a promise only if the profile is not cached
+   * @throws DependencyUnavailableError
+   */
   find(userId: number, reference: string): string | null | Promise<string | null> {
     const id = String(userId);
     return this.profiles.cached(id) ?? this.profiles.get(id, reference);

@@ -31,7 +31,7 @@ const CHALLENGE: HeaderDescription = {
   required: true,
 };
 
-/** Absent if the process is overloaded, or a proxy responds. */
+/** Optional header, because an overloaded process or a proxy does not send it. */
 const ERROR_REFERENCE: HeaderDescription = {
   description: 'Identifies the request in the log: give it to the operator.',
 };

@@ -24,7 +24,7 @@ export class OpenApiController {
     sendDocument(request, reply, this.served);
   }
 
-  /** Loaded on demand: most processes never serve it. */
+  /** Loads the document on demand, because most processes never serve it. */
   private async load(): Promise<ServedDocument> {
     const { default: document } = await import('./openapi.json', { with: { type: 'json' } });
     const { API_URL, BASE_URL } = this.configuration;

@@ -5,8 +5,8 @@ import type { Parameters } from '#oauth/parameters.js';
 import { USERINFO_ROUTE } from './userinfo.openapi.js';
 
 /**
- * Accepts an access token in a form body (RFC 6750 2.2), as UserInfo must (OpenID Connect Core 5.3.1). `TokenGuard`,
- * which comes next, reads only the Authorization header. The token counts as a bearer token.
+ * Accepts an access token in a form body (RFC 6750 2.2), as UserInfo must (OpenID Connect Core 5.3.1). Copies the token
+ * to the Authorization header, because the subsequent `TokenGuard` reads only this header.
  */
 @Injectable()
 export class FormTokenGuard implements CanActivate {

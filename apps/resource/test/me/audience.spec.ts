@@ -37,7 +37,7 @@ async function expectRefused(server: Server, token: string): Promise<void> {
 
 // @rfc 8707 2 @rfc 9700 2.3
 describe('an access token for one API', () => {
-  it('is accepted at that API, and always refused with invalid_token at another', async () => {
+  it('is accepted at this API, and refused with invalid_token at another API', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     for (let round = 0; round < 3; round += 1) {
       await expectRefused(api, access_token);
@@ -48,7 +48,7 @@ describe('an access token for one API', () => {
     await expectRefused(bookings, other);
   });
 
-  it('is refused at another API of its grant if a refresh requested only one', async () => {
+  it('is refused at another API of its grant if the refresh requested only one API', async () => {
     const { access_token, refresh_token } = await pairFor(API, BOOKINGS);
     for (const server of [api, bookings]) await at(server, access_token).expect(200);
     const narrow = await app.narrowedTo(client, refresh_token, BOOKINGS);
@@ -68,7 +68,7 @@ describe('an access token for one API', () => {
     await expectRefused(api, next.access_token);
   });
 
-  it('is invalid if its audience is removed or replaced, whatever the flags say', async () => {
+  it('is invalid if its audience is removed or replaced, regardless of its flags', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     const { access_token: plain } = await pairFor();
     const bytes = Buffer.from(access_token.slice(4), 'base64url');
@@ -92,7 +92,7 @@ describe('an access token for one API', () => {
     await at(bookings, access_token).expect(200);
   });
 
-  it('is refused with any of its bytes changed', async () => {
+  it('is refused if any of its bytes is changed', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     for (let position = 0; position < Buffer.from(access_token.slice(4), 'base64url').length; position += 3) {
       const bytes = Buffer.from(access_token.slice(4), 'base64url');
@@ -102,7 +102,7 @@ describe('an access token for one API', () => {
   });
 });
 
-describe('an access token for no particular API', () => {
+describe('an access token without an audience', () => {
   it('is accepted at every API', async () => {
     const { access_token } = await pairFor();
     for (const server of [api, bookings]) await at(server, access_token).expect(200);

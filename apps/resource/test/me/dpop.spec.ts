@@ -47,7 +47,7 @@ async function requestsDuring(work: () => Promise<unknown>, on = bench): Promise
 
 describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   // @rfc 9449 7
-  it('is accepted with a proof of the key, with any letter case of the scheme', async () => {
+  it('accepts a proof of the key, with any letter case of the scheme', async () => {
     for (const scheme of ['DPoP', 'dpop']) {
       const answer = await send(`${scheme} ${token}`, await proofOf(token));
       expect([answer.status, answer.body.status]).toEqual([200, 'success']);
@@ -55,7 +55,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 11.3
-  it('gets a response without a nonce if none is required (11.3)', async () => {
+  it('returns no nonce if nonces are not required (11.3)', async () => {
     const proof = await proofOf(token, { claims: { nonce: 'x' } });
     for (const status of [200, 401]) {
       const answer = await send(`DPoP ${token}`, proof);
@@ -63,7 +63,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     }
   });
 
-  it('costs one NATS request, whether the token is cached or not', async () => {
+  it('costs one NATS request, whether or not the token is cached', async () => {
     const fresh = await bench.accessToken();
     const once = async () => {
       const proof = await proofOf(fresh);
@@ -73,7 +73,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(await once()).toEqual(['oauth.dpop.consume']);
   });
 
-  it('consumes each of many concurrent proofs for one unknown token', async () => {
+  it('accepts 20 concurrent proofs for one uncached token with one introspection', async () => {
     const fresh = await bench.accessToken();
     const proofs = await Promise.all(Array.from({ length: 20 }, () => proofOf(fresh)));
     const heard = await requestsDuring(async () => {
@@ -84,7 +84,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(heard).toHaveLength(20);
   });
 
-  it('accepts one of many requests with the same proof', async () => {
+  it('accepts only one of many concurrent requests with the same proof', async () => {
     const fresh = await bench.accessToken();
     const proof = await proofOf(fresh);
     const answers = await Promise.all(
@@ -105,7 +105,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9449 7.2
-  it('refuses the token with its bytes rearranged, as Bearer and with another key', async () => {
+  it('refuses the token with rearranged bytes, as Bearer and with another key', async () => {
     const other = await DpopKey.generate();
     for (const forged of rearranged(token)) {
       expect([forged, (await send(`Bearer ${forged}`)).status]).toEqual([forged, 401]);
@@ -124,7 +124,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   // @rfc 9728 5.1
-  it('refuses a bearer token as DPoP, and still accepts it as Bearer', async () => {
+  it('refuses a bearer token as DPoP, but still accepts it as Bearer', async () => {
     const bearer = await bench.accessToken(false);
     const answer = await send(`DPoP ${bearer}`, await proofOf(bearer));
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('invalid_token')]);
@@ -196,7 +196,7 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
   });
 
   // @rfc 9700 4.13
-  it('refuses a proof for another host, whatever the Host header of the request is', async () => {
+  it('refuses a proof for another host, regardless of the Host header', async () => {
     const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
     const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
     expect((await send(`DPoP ${token}`, elsewhere).set(headers)).status).toBe(401);
@@ -205,7 +205,7 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
 
   // @rfc 9449 7
   it.each(['DPoP', 'DPoP a b', 'DPoP '])(
-    'answers 400 to a malformed Authorization header: %s',
+    'responds with 400 to a malformed Authorization header: %s',
     async (authorization) => {
       const answer = await send(authorization, await proofOf(token));
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -216,7 +216,7 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
   );
 });
 
-describe('GET /v2/me where a nonce is required (RFC 9449 9)', () => {
+describe('GET /v2/me with required nonces (RFC 9449 9)', () => {
   let strict: DpopBench;
 
   beforeAll(async () => {
@@ -226,7 +226,7 @@ describe('GET /v2/me where a nonce is required (RFC 9449 9)', () => {
   afterAll(() => strict.close());
 
   // @rfc 9449 9
-  it('answers a proof without a nonce with use_dpop_nonce and a nonce that every replica accepts', async () => {
+  it('responds to a proof without a nonce with use_dpop_nonce and a nonce that every replica accepts', async () => {
     const bound = await strict.accessToken();
     const attempt = async (replica: 0 | 1, nonce: string | null) => {
       const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });
@@ -248,7 +248,7 @@ describe('GET /v2/me where a nonce is required (RFC 9449 9)', () => {
     }
   });
 
-  it('answers 503 without Redis, although the token is cached', async () => {
+  it('responds with 503 without Redis, even if the token is cached', async () => {
     const bound = await strict.accessToken();
     const attempt = async (nonce: string | null) => {
       const proof = await strict.key.proof('GET', ME, { accessToken: bound, claims: { nonce } });

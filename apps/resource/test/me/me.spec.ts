@@ -32,7 +32,7 @@ const me = (authorization?: string): Test => {
 
 describe('GET /v2/me', () => {
   // @rfc 6750 2.1
-  it('answers with the profile of the token’s user (docs/specification.md)', async () => {
+  it('returns the profile of the token’s user (docs/specification.md)', async () => {
     const user = await app.users.find(userId);
     const answer = await me(`Bearer ${pair.access_token}`);
     expect(answer.status).toBe(200);
@@ -55,20 +55,20 @@ describe('GET /v2/me', () => {
     expect(answer.headers['cache-control']).toBe('no-store');
   });
 
-  it('accepts the scheme in any case (RFC 9110 11.1)', async () => {
+  it('accepts the scheme in any letter case (RFC 9110 11.1)', async () => {
     expect((await me(`bearer ${pair.access_token}`)).status).toBe(200);
   });
 
   // @deviation D22
-  it('reads the token only from the header, whatever the URL contains (known deviation, RFC 6750 3.1)', async () => {
+  it('ignores a token in the URL if there is one in the header (known deviation, RFC 6750 3.1)', async () => {
     const sending = request(app.server).get(`/v2/me?access_token=${pair.refresh_token}`);
     expect((await sending.set('Authorization', `Bearer ${pair.access_token}`)).status).toBe(200);
   });
 
-  it('answers a cached token without a NATS request', async () => {
+  it('needs no NATS request for a cached token', async () => {
     await me(`Bearer ${pair.access_token}`);
     const requests: unknown[] = [];
-    // Only three-part subjects: events of the audit trail, which arrive at any time, have longer ones.
+    // Excludes events of the audit trail, which arrive at any time and have longer subjects.
     const stop = app.hear('oauth.*.*', (message) => requests.push(message));
     await app.settled();
     for (let i = 0; i < 20; i++) expect((await me(`Bearer ${pair.access_token}`)).status).toBe(200);
@@ -110,11 +110,11 @@ describe('GET /v2/me', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('refuses a token whose user does not exist, although its grant is active (RFC 6750 3.1)', async () => {
+  it('refuses a token whose user does not exist, even if its grant is active (RFC 6750 3.1)', async () => {
     const gone = await app.user();
     const { access_token } = await app.pair(client, gone);
     expect((await me(`Bearer ${access_token}`)).status).toBe(200);
-    // PostgreSQL prevents this by a trigger.
+    // The trigger rejects the deletion of a user with active grants.
     await app.sql('ALTER TABLE users DISABLE TRIGGER users_end_grants_first');
     await app.sql('DELETE FROM users WHERE id = $1', [gone]);
     await app.sql('ALTER TABLE users ENABLE TRIGGER users_end_grants_first');
@@ -180,8 +180,8 @@ describe('an error of GET /v2/me', () => {
       invalid,
     ],
     ['an over-long token', () => me(`Bearer ${'x'.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
-    ['an over-long padding', () => me(`Bearer x${'='.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
-    ['a token outside b64token', () => me('Bearer <script>'), 401, 'UNAUTHORIZED', invalid],
+    ['over-long padding', () => me(`Bearer x${'='.repeat(5000)}`), 401, 'UNAUTHORIZED', invalid],
+    ['a token that is not a b64token', () => me('Bearer <script>'), 401, 'UNAUTHORIZED', invalid],
     // @rfc 6750 2
     ['more than one token in the header', () => me('Bearer a b'), 400, 'BAD_REQUEST', malformed],
     // @rfc 6750 3.1
@@ -214,7 +214,7 @@ describe('an error of GET /v2/me', () => {
     expect((await request(app.server).post('/v2/me').send({})).headers.allow).toBe('GET');
   });
 
-  it('answers 503 with Retry-After while the token app is down, and recovers by itself', async () => {
+  it('is 503 with Retry-After, but only while the token app is down', async () => {
     await app.stopTokenApp();
     const unknown = `Bearer sat_${randomBytes(63).toString('base64url')}`;
     const answer = await me(unknown);
@@ -231,7 +231,7 @@ describe('an error of GET /v2/me', () => {
 
 describe('the scope check of GET /v2/me', () => {
   // @rfc 6749 7 @rfc 6750 3.1
-  it('answers 403 insufficient_scope with the missing scope to a token without profile:read (RFC 6750 3.1)', async () => {
+  it('refuses a token without profile:read with 403 insufficient_scope and the missing scope (RFC 6750 3.1)', async () => {
     const { access_token } = await app.pair(client, userId, 'bookings:read bookings:write');
     const answer = await me(`Bearer ${access_token}`);
     expect(answer.status).toBe(403);
@@ -252,7 +252,7 @@ describe('the scope check of GET /v2/me', () => {
   });
 
   // @rfc 9700 2.3
-  it('refuses a token without the scope after a narrower refresh, and still accepts the token before it', async () => {
+  it('refuses a token without the scope after a narrower refresh, but still accepts the earlier token', async () => {
     const wide = await app.pair(client, userId, 'bookings:read profile:read');
     const narrow = await app.narrowed(client, wide.refresh_token, 'bookings:read');
     expect((await me(`Bearer ${narrow.access_token}`)).status).toBe(403);
@@ -260,21 +260,24 @@ describe('the scope check of GET /v2/me', () => {
   });
 });
 
-it('accepts every header that browser clients send (CORS preflight)', async () => {
+it('the CORS preflight of GET /v2/me accepts every header that browser clients send', async () => {
   expect(await refusedByPreflight(app.server, 'GET', '/v2/me')).toEqual([]);
 });
 
-it.each(AMBIGUOUS_HOSTS)('%s gets 400, and the connection closes (RFC 9112 3.2)', async (_name, head) => {
-  const token = `Authorization: Bearer ${pair.access_token}\r\n`;
-  const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);
-  const [answered = '', json = ''] = answer.split('\r\n\r\n');
-  expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
-  expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
-  expect(JSON.parse(json)).toMatchObject({
-    status: 'error',
-    error: {
-      code: 'BAD_REQUEST',
-      message: 'the request must have one Host header',
-    },
-  });
-});
+it.each(AMBIGUOUS_HOSTS)(
+  'a request with %s gets 400 and closes the connection (RFC 9112 3.2)',
+  async (_name, head) => {
+    const token = `Authorization: Bearer ${pair.access_token}\r\n`;
+    const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);
+    const [answered = '', json = ''] = answer.split('\r\n\r\n');
+    expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+    expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
+    expect(JSON.parse(json)).toMatchObject({
+      status: 'error',
+      error: {
+        code: 'BAD_REQUEST',
+        message: 'the request must have one Host header',
+      },
+    });
+  },
+);

@@ -61,9 +61,9 @@ const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.m
 describe.each([
   ['NATS is killed', () => nats.kill(), () => nats.restart()],
   ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
-])('the resource app, when %s,', (_case, stop, restore) => {
+])('the resource app when %s', (_case, stop, restore) => {
   // @rfc 7662 4
-  it('uses its cache for at most 5 s, then answers 503; it recovers, and refuses revoked tokens', async () => {
+  it('uses its cache for at most 5 s, and refuses revoked tokens after its recovery', async () => {
     const [kept, revoked] = [await cachedPair(), await cachedPair()];
     const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };
     await stop();
@@ -77,7 +77,7 @@ describe.each([
     expect(refusal.body).toMatchObject({ status: 'error', error: { code: 'SERVICE_UNAVAILABLE', message } });
     expect(await lookups('miss')).toBe(before.missed);
     expect(await lookups('untrusted')).toBeGreaterThan(before.untrusted);
-    // Every token is refused without a timeout, cached or not.
+    // The app refuses tokens without waiting for a timeout.
     const times: number[] = [];
     for (let tries = 0; tries < 5; tries += 1) {
       const started = performance.now();
@@ -86,7 +86,7 @@ describe.each([
     }
     expect(Math.min(...times)).toBeLessThan(PATIENT_MS);
 
-    // The token app works without NATS; the broadcast is lost.
+    // The token app revokes the token without NATS, but its broadcast is lost.
     expect((await product.revoke(revoked.refresh_token)).status).toBe(200);
     await restore();
 
@@ -96,8 +96,8 @@ describe.each([
   });
 });
 
-describe('the resource app, when NATS is down for a moment,', () => {
-  it('answers requests with unknown tokens that arrive in the meantime', async () => {
+describe('the resource app after a short outage of NATS', () => {
+  it('answers requests with unknown tokens that arrived during the outage', async () => {
     const pairs = [await product.pair(), await product.pair(), await product.pair()];
     await nats.kill();
     const waiting = Promise.all(pairs.map(me));
@@ -105,11 +105,11 @@ describe('the resource app, when NATS is down for a moment,', () => {
     expect((await waiting).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('refuses a token revoked in the meantime as soon as NATS is back', async () => {
+  it('refuses a token that was revoked during the outage', async () => {
     const [kept, revoked] = [await cachedPair(), await cachedPair()];
     await nats.kill();
     const killed = performance.now();
-    // The broadcast is lost. The cache may be used for 5 s, which a slow machine may exceed.
+    // The broadcast is lost. The cache may be used for 5 s, but a slow machine may take longer.
     const [revocation, use] = await Promise.all([product.revoke(revoked.refresh_token), me(kept)]);
     expect(revocation.status).toBe(200);
     expect(use.status === 200 || performance.now() - killed > 2_000).toBe(true);

@@ -46,7 +46,7 @@ async function me(
     : { status: answer.status };
 }
 
-/** Polls /v2/me, so that its caches are warm, until it responds as expected; fails before they expire. */
+/** Polls /v2/me, which keeps its caches warm, until the response is as expected. Fails before the caches expire. */
 const untilMe = (token: string, expected: Partial<Awaited<ReturnType<typeof me>>>): Promise<void> =>
   until(`/v2/me has ${JSON.stringify(expected)}`, 10_000, async () => {
     const answer = await me(token);
@@ -62,7 +62,7 @@ describe('oauth.user.upsert', () => {
     expect(await upsert(changed)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
   });
 
-  it('changes /v2/me immediately, although the profile is cached', async () => {
+  it('changes /v2/me immediately, even if the profile is cached', async () => {
     const { user, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     for (let minute = 2; minute < 7; minute++) {
@@ -74,7 +74,7 @@ describe('oauth.user.upsert', () => {
     }
   });
 
-  it('shows an email in /v2/me once it is verified, until it changes', async () => {
+  it('shows an email in /v2/me after it is verified and until it changes', async () => {
     const { user, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     const hidden = { email: null, username: null };
@@ -109,7 +109,7 @@ describe('oauth.user.upsert', () => {
     }
   });
 
-  it('does not apply a change that is older than the applied one', async () => {
+  it('does not apply a change that is older than the last applied change', async () => {
     const { user, id } = await newUser();
     await upsert({ ...user, name: 'New', updated_at: at(9) });
     expect(await upsert({ ...user, name: 'Old', updated_at: at(8) })).toMatchObject({ status: 'stale' });
@@ -141,7 +141,7 @@ describe('oauth.user.upsert', () => {
     expect(await upsert({ ...message, link_by_email: false })).toMatchObject({ status: 'created' });
   });
 
-  it('lists every problem, and changes nothing', async () => {
+  it('lists every problem of an invalid message, and changes nothing', async () => {
     const { user } = await newUser();
     const wrong = {
       ...user,
@@ -175,7 +175,7 @@ describe('oauth.user.upsert', () => {
 });
 
 describe('oauth.user.disable', () => {
-  it('ends every token immediately, and refuses new ones', async () => {
+  it('ends every token of the user immediately, and prevents new grants', async () => {
     const { identity, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     expect((await me(token)).status).toBe(200);
@@ -210,7 +210,7 @@ describe('oauth.user.disable', () => {
     expect(await disable({ ...identity, updated_at: at(4) })).toEqual({ status: 'stale', user_id: id });
   });
 
-  it('is kept by the operator: an upsert of the product does not enable a user that the operator disabled', async () => {
+  it('cannot be undone by the product if the operator disabled the user', async () => {
     const { user, id } = await newUser();
     await app.accounts.disable(id);
     const late = { ...user, active: true, updated_at: at(9) };
@@ -228,7 +228,7 @@ describe('oauth.user.disable', () => {
     expect(await upsert({ ...user, updated_at: at(3) })).toMatchObject({ disabled: false });
   });
 
-  it('wins over an older upsert that enables the user, in any order', async () => {
+  it('takes precedence over an older upsert that enables the user, in any order', async () => {
     for (let round = 0; round < 20; round++) {
       const { identity, user, id } = await newUser();
       await Promise.all([
@@ -250,7 +250,7 @@ describe('oauth.user.disable', () => {
 describe('oauth.user.delete', () => {
   const rowsOf = (id: number) => app.sql('SELECT 1 FROM users WHERE id = $1', [id]);
 
-  it('ends every token immediately, and deletes the user', async () => {
+  it('ends every token of the user immediately, and deletes the user', async () => {
     const { identity, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     expect((await me(token)).status).toBe(200);
@@ -265,7 +265,7 @@ describe('oauth.user.delete', () => {
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL', [id])).toEqual([]);
   });
 
-  it('deletes a user that was disabled by a message of the same time', async () => {
+  it('deletes a user who was disabled by a message with the same updated_at', async () => {
     const { identity, id } = await newUser();
     const { access_token: token } = await app.pair(client, id);
     expect((await me(token)).status).toBe(200);
@@ -276,7 +276,7 @@ describe('oauth.user.delete', () => {
     expect(await deletion(message)).toEqual({ status: 'unchanged' });
   });
 
-  it('is not undone by an older upsert; a newer upsert creates another user', async () => {
+  it('is not undone by an older upsert, but a newer upsert creates another user', async () => {
     const { identity, user, id } = await newUser();
     await deletion({ ...identity, updated_at: at(3) });
     for (const active of [undefined, true])
@@ -294,7 +294,7 @@ describe('oauth.user.delete', () => {
     expect(await upsert(user)).toEqual({ status: 'stale' });
   });
 
-  it('leaves no user or grant under concurrent messages', async () => {
+  it('leaves no user or grant after concurrent messages', async () => {
     for (let round = 0; round < 10; round++) {
       const { identity, user, id } = await newUser();
       const replies = await Promise.all([
@@ -313,7 +313,7 @@ describe('oauth.user.delete', () => {
     }
   });
 
-  it('lists every problem', async () => {
+  it('lists every problem of an invalid message', async () => {
     const { status, problems = [] } = await deletion({ issuer: 7, reason: 'x' });
     expect(status).toBe('invalid');
     for (const problem of ['external_id is missing', 'updated_at is missing', '"reason" is not accepted'])
@@ -332,7 +332,7 @@ it.each(['upsert', 'disable', 'delete'] as const)(
     const send = { upsert, disable, delete: deletion }[name];
     const statuses = await Promise.all(schema.examples.map(async (example) => (await send(example)).status));
     expect(statuses).not.toContain('invalid');
-    // The schema has all accepted fields.
+    // All fields of the schema are accepted.
     const empty = Object.fromEntries(Object.keys(schema.properties).map((field) => [field, {}]));
     const { problems = [] } = await send(empty);
     expect(problems.filter((problem) => /unknown field|not accepted/.test(problem))).toEqual([]);

@@ -16,7 +16,7 @@ afterAll(() => app.close());
 
 describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   // @rfc 9728 3.2 @rfc 9728 3.3
-  it('is a JSON object at the URL in challenges, for the requested resource (3.2, 3.3, 5.1)', async () => {
+  it('returns a JSON object for the requested resource at the URL in challenges (3.2, 3.3, 5.1)', async () => {
     const challenge = (await request(app.server).get(ENDPOINTS.me)).headers['www-authenticate'] ?? '';
     const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
     const answer = await request(app.server).get(new URL(address).pathname);
@@ -25,7 +25,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   });
 
   // @rfc 9728 2 @rfc 9728 3
-  it('names the resource and its authorization server', async () => {
+  it('contains the resource and its authorization server', async () => {
     const answer = await request(app.server).get(ENDPOINTS.protectedResourceMetadata);
     expect(answer.body).toEqual({
       resource: 'https://api.example.com',
@@ -51,7 +51,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
     expect(answer.body).toEqual({
       ...whole.body,
       resource: 'https://api.example.com/v2/me',
-      // Only the scopes of this endpoint, because clients may request every listed scope.
+      // Contains only the scopes of this endpoint, because clients may request every listed scope.
       scopes_supported: ['profile:read'],
     });
     expect(answer.headers['access-control-allow-origin']).toBe('*');

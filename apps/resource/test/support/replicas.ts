@@ -62,7 +62,7 @@ export async function startReplicas(count: number, natsUrl?: string) {
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
-// Uses bare HTTP over open connections, so that the measurements exclude the client.
+// Uses plain HTTP over kept-alive connections, so that the measurements exclude the overhead of a client.
 function send(
   agent: Agent,
   url: string,

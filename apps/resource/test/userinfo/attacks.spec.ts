@@ -58,7 +58,7 @@ describe('UserInfo with an invalid token', () => {
     await send(pair.access_token).expect(200);
   });
 
-  it('refuses a token for another API only (RFC 8707 2)', async () => {
+  it('refuses a token that is only for another API (RFC 8707 2)', async () => {
     const { access_token } = await app.pair(client, userId, 'openid', BOOKINGS);
     for (let round = 0; round < 2; round++) expectRefused(await send(access_token), 401, 'invalid_token');
     const { access_token: own } = await app.pair(
@@ -70,7 +70,7 @@ describe('UserInfo with an invalid token', () => {
     await send(own).expect(200);
   });
 
-  it('refuses a token as soon as it is revoked, although token and claims are cached', async () => {
+  it('refuses a token as soon as it is revoked, even if the token and the claims are cached', async () => {
     const { access_token, code } = await pairOf();
     await send(access_token).expect(200);
     await app.replay(client, code);
@@ -78,7 +78,7 @@ describe('UserInfo with an invalid token', () => {
     expectRefused(await send(access_token), 401, 'invalid_token');
   });
 
-  it('refuses an expired token, although the claims of its user are cached', async () => {
+  it('refuses an expired token, even if the claims of its user are cached', async () => {
     const { access_token } = await pairOf();
     await send(access_token).expect(200);
     const token = app.codec.decode(access_token);
@@ -88,7 +88,7 @@ describe('UserInfo with an invalid token', () => {
     expectRefused(await send(expired), 401, 'invalid_token');
   });
 
-  it('refuses the tokens of a user who was disabled or deleted, although the claims are cached', async () => {
+  it('refuses the tokens of a user who was disabled or deleted, even if the claims are cached', async () => {
     const issuer = 'https://product.example.com';
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
     for (const subject of ['oauth.user.disable', 'oauth.user.delete']) {
@@ -103,11 +103,11 @@ describe('UserInfo with an invalid token', () => {
     }
   });
 
-  it('refuses a token whose user does not exist, although its grant is active', async () => {
+  it('refuses a token whose user does not exist, even if its grant is active', async () => {
     const gone = await app.user();
     const { access_token } = await pairOf('openid', gone);
     await send(access_token).expect(200);
-    // PostgreSQL prevents this by a trigger.
+    // The trigger rejects the deletion of a user with active grants.
     await app.sql('ALTER TABLE users DISABLE TRIGGER users_end_grants_first');
     await app.sql('DELETE FROM users WHERE id = $1', [gone]);
     await app.sql('ALTER TABLE users ENABLE TRIGGER users_end_grants_first');
@@ -126,7 +126,7 @@ describe('UserInfo', () => {
     expectRefused(await request(app.server).post(url).type('form').send('a=b'), 401, null);
   });
 
-  it('does not read the token from JSON, or from the body of a GET request (RFC 6750 2.2)', async () => {
+  it('does not read the token from JSON or from the body of a GET request (RFC 6750 2.2)', async () => {
     const { access_token } = await pairOf();
     expectRefused(await post().send({ access_token }), 401, null);
     const withBody = request(app.server).get(ENDPOINTS.userInfo).type('form');
@@ -134,7 +134,7 @@ describe('UserInfo', () => {
   });
 
   // @rfc 6750 2
-  it('answers 400 invalid_request to more than one token', async () => {
+  it('rejects more than one token with 400 invalid_request', async () => {
     const { access_token } = await pairOf();
     const { access_token: other } = await pairOf('openid');
     const both = await post()
@@ -151,14 +151,14 @@ describe('UserInfo', () => {
   });
 });
 
-describe('the scope', () => {
+describe('the scope of a token at UserInfo', () => {
   // @rfc 6750 3.1
-  it('must include openid, else 403 insufficient_scope', async () => {
+  it('must include openid', async () => {
     for (const scope of ['profile email', 'profile:read', 'openidx', 'OPENID'])
       expectRefused(await send((await pairOf(scope)).access_token), 403, 'insufficient_scope');
   });
 
-  it('limits the claims of a narrower token, although all claims are cached', async () => {
+  it('limits the claims, even if all claims are cached', async () => {
     const { access_token, refresh_token } = await pairOf();
     expect((await send(access_token)).body).toHaveProperty('email');
     const narrow = await app.narrowed(client, refresh_token, 'openid');
@@ -167,7 +167,7 @@ describe('the scope', () => {
 });
 
 // @rfc 9449 7
-it('UserInfo accepts a bound token only with a proof for this URL and method', async () => {
+it('UserInfo accepts a bound token only with a proof for its URL and method', async () => {
   const key = await DpopKey.generate();
   const bound = await startBound(key);
   const proof = (method: string, uri = URI) => key.proof(method, uri, { accessToken: bound });

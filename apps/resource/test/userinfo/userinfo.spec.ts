@@ -53,7 +53,7 @@ async function pairwiseClient(sector: string): Promise<TestClient> {
 
 describe('UserInfo (OpenID Connect Core 5.3)', () => {
   // @openid core 5.3.2
-  it('answers `sub` and the claims of the granted scopes as plain JSON', async () => {
+  it('returns `sub` and the claims of the granted scopes as plain JSON', async () => {
     const user = await app.users.find(userId);
     const profile = {
       name: 'Ada Lovelace',
@@ -95,7 +95,7 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
   });
 
   // @openid core 8.1
-  it('gives a client of a sector a pairwise `sub`, which clients of other sectors cannot link', async () => {
+  it('returns a pairwise `sub` to a client with a sector, which clients of other sectors cannot link', async () => {
     const [first, same, other] = [
       await pairwiseClient('a.example'),
       await pairwiseClient('a.example'),
@@ -111,14 +111,14 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
     expect(open).toBe(String(userId));
   });
 
-  it('omits an email that is not verified, and reports email_verified as stored', async () => {
+  it('omits an email that is not verified, and returns email_verified as stored', async () => {
     const id = await app.user();
     await app.sql('UPDATE users SET email_verified = false WHERE id = $1', [id]);
     const answer = await get(await tokenOf('openid email', id));
     expect(answer.body).toEqual({ sub: String(id), email_verified: false });
   });
 
-  it('costs no NATS request for a known token and cached claims, whatever their scopes', async () => {
+  it('costs no NATS request for cached tokens and claims, regardless of the scopes', async () => {
     const tokens = [await tokenOf('openid'), await tokenOf(ALL)];
     for (const token of tokens) await get(token).expect(200);
     const heard = await requestsDuring(async () => {
@@ -144,7 +144,7 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
   });
 
   // @rfc 9728 3.3
-  it('has its own metadata, which its challenges name (RFC 9728 3.3)', async () => {
+  it('has its own metadata at the URL in its challenges (RFC 9728 3.3)', async () => {
     const { headers } = await request(app.server).get(ENDPOINTS.userInfo);
     const [, address = ''] = /resource_metadata="([^"]+)"/.exec(headers['www-authenticate'] ?? '') ?? [];
     expect(new URL(address).pathname).toBe(USERINFO_METADATA_PATH);
@@ -177,7 +177,7 @@ describe('a change of the user or the client', () => {
     expect(body).not.toHaveProperty('email');
   });
 
-  it('causes the claims to be fetched again if it is of the client', async () => {
+  it('causes the claims to be fetched again if the client changed', async () => {
     const token = await tokenOf('openid');
     await get(token).expect(200);
     await change('oauth.client.changed', { client_id: client.client_id });
@@ -185,7 +185,7 @@ describe('a change of the user or the client', () => {
     expect(heard).toContain('oauth.user.claims');
   });
 
-  it('leaves the claims in the cache if it is of another user', async () => {
+  it('leaves the claims in the cache if another user changed', async () => {
     const token = await tokenOf('openid');
     await get(token).expect(200);
     await change('oauth.user.changed', { user_id: userId + 1_000 });

@@ -12,7 +12,7 @@ export async function openTabWithAxe(locale: Locale): Promise<Tab> {
   return tab;
 }
 
-/** Checks light at 320 pixels; then, with details open, dark and light, at 320 pixels and at 200 % text size. */
+/** Checks the page in light and dark, at 320 pixels and with text at 200 %. Opens details after the first check. */
 async function findingsEverywhere(page: Page): Promise<string[]> {
   const violations = await findings(page, EVERY_RULE);
   await page
@@ -31,7 +31,7 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
 }
 
 export function describeAccessibility(locale: Locale): void {
-  describe(`axe finds nothing, light and dark, at 320 pixels and at 200 %: ${locale}`, () => {
+  describe(`axe in ${locale}, in light and dark, at 320 pixels and at 200 %`, () => {
     let tab: Tab;
 
     beforeAll(async () => {
@@ -40,11 +40,14 @@ export function describeAccessibility(locale: Locale): void {
 
     afterAll(() => tab.close());
 
-    it.each(SCENES.map((scene) => [scene.name, scene] as const))('%s', async (_name, scene) => {
-      expect(await findingsEverywhere(await tab.play(scene))).toEqual([]);
-    });
+    it.each(SCENES.map((scene) => [scene.name, scene] as const))(
+      'finds no violation on the page %s',
+      async (_name, scene) => {
+        expect(await findingsEverywhere(await tab.play(scene))).toEqual([]);
+      },
+    );
 
-    it('on every error page', async () => {
+    it('finds no violation on any error page', async () => {
       const violations: Record<string, string[]> = {};
       for (const scene of ERROR_SCENES)
         violations[scene.name] = await findingsEverywhere(await tab.play(scene));

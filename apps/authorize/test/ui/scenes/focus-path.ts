@@ -33,13 +33,13 @@ interface FocusStep {
 
 /** Runs in the page: records the focused element on each keyup of Tab. @returns number of focusable elements */
 function watchFocus(): number {
-  // Starts before the first element, even if the page has set the focus.
+  // Moves the focus before the first element, even if the page has set the focus.
   const start = Object.assign(document.createElement('span'), { tabIndex: -1 });
   document.body.prepend(start);
   start.focus();
   const steps: FocusStep[] = [];
   Object.assign(window, { focusSteps: steps });
-  // Focus and scroll position change on keydown.
+  // Records on keyup, because the focus and the scroll position change on keydown.
   const record = () => {
     const element = document.activeElement ?? document.body;
     const { top, bottom, left, right } = element.getBoundingClientRect();

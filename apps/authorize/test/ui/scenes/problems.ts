@@ -10,7 +10,7 @@ export function problemsOf(page: Page): Promise<string[]> {
     const name = ({ tagName, className, id }: Element) =>
       `${tagName}${className && `.${className}`}${id && `#${id}`}`;
     const visible = (element: Element) => element.checkVisibility();
-    // A checkbox's target is its label.
+    // The target of a checkbox is its label.
     const targets =
       'a[href], button, input:not([type=hidden], [type=checkbox]), select, summary, label.check';
     for (const target of [...document.querySelectorAll(targets)].filter(visible)) {

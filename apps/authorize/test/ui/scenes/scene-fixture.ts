@@ -100,12 +100,12 @@ export async function openSceneFixture(settings: Settings = {}) {
     ),
   };
   const people = {
-    /** Has no connected applications. */
+    /** User without connected applications. */
     ada: await user('Ada Lovelace', 'ada@example.com'),
-    /** Has connected applications. */
+    /** User with connected applications. */
     grace: await user('Grace Hopper', 'grace.hopper@example.com'),
     long: await user(LONG.person, LONG.email),
-    /** Logs out everywhere. */
+    /** User who logs out everywhere. */
     alan: await user('Alan Turing', 'alan@example.com'),
     joan: await user('Joan Clarke', 'joan@example.com'),
   };
@@ -142,9 +142,9 @@ export async function openSceneFixture(settings: Settings = {}) {
   const sessionOf = (visitor: User): Promise<Browser> => {
     const session = visitor === people.alan ? undefined : sessions.get(visitor);
     if (session) return session;
-    const begun = app.loggedIn(visitor);
-    sessions.set(visitor, begun);
-    return begun;
+    const started = app.loggedIn(visitor);
+    sessions.set(visitor, started);
+    return started;
   };
 
   async function enter(

@@ -6,6 +6,6 @@ import type { SceneFixture } from './scene-fixture.js';
 export interface Scene {
   readonly name: string;
   readonly visitor: (fixture: SceneFixture) => User | null;
-  /** Reaches the state by user actions that do not depend on the language. */
+  /** Opens the page with user actions that do not depend on the language. */
   readonly open: (page: Page, fixture: SceneFixture, locale: Locale) => Promise<unknown>;
 }

@@ -173,7 +173,7 @@ export const SCENES: readonly Scene[] = [
       show(
         page,
         app,
-        // Omits the script, which leaves the page immediately.
+        // Omits the script, which would submit the form immediately.
         {
           ...formPostPage(new Translator(locale), {
             redirectUri: 'https://calendar.example.com/callback',

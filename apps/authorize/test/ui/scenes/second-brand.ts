@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 const file = (name: string) => fileURLToPath(new URL(`brand/${name}`, import.meta.url));
 
-/** Brand other than the default, shown in `docs/look.md`. */
+/** Example of a configured brand, shown in `docs/look.md`. */
 export const SECOND_BRAND = {
   PRODUCT_NAME: 'Quillmark',
   LOGO_FILE: file('logo.svg'),

@@ -3,7 +3,7 @@ import { contentSecurityPolicy } from '#ui/page-headers.js';
 import { documentOf, type Page as Content } from '../../../src/ui/page.responder.js';
 import type { AuthorizeApp } from '../../support/authorize-app.js';
 
-/** Shows a page that appears only after a fault. Replaces the content of a tab, so that injected scripts stay. */
+/** Shows a page that the test rendered. Scripts that were injected into the tab stay. */
 export async function show(page: Page, { url, brand }: AuthorizeApp, content: Content): Promise<void> {
   const address = `${url}/auth/shown`;
   const body = documentOf(content, brand);
