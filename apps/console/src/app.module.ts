@@ -63,13 +63,13 @@ export function consoleApp(
     module: AppModule.forRoot(configuration, clock),
     configuration,
     sharedSettings: configuration.sharedSettings,
-    // Pages post forms, and the API reads only JSON, which a cross-site script can send only after a preflight.
+    // Pages post forms. The API reads only JSON, which a script of another site can send only after a preflight.
     bodyParsers: {
       'application/x-www-form-urlencoded': parseConsoleForm,
       'application/json': parseApiBody,
       'application/merge-patch+json': parseApiBody,
     },
-    // Unlike the login of users, no page of the console opens in the popup of an application.
+    // Unlike the login page of users, no page of the console opens in a popup of an application.
     headers: { ...PAGE_HEADERS, 'Cross-Origin-Opener-Policy': 'same-origin' },
     configure: async (app) => {
       const fastify = app.getHttpAdapter().getInstance();

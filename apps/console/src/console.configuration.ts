@@ -22,7 +22,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   override PORT = 3004;
   override INTERNAL_PORT = 9004;
 
-  /** Origin of the console, which is never the origin of a public app. With https, its cookies are Secure. */
+  /** Origin of the console; must differ from the origins of the public apps. With https, the cookies are Secure. */
   @OriginVariable()
   CONSOLE_URL: string;
 
@@ -54,11 +54,11 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @RedisUrlVariable()
   REDIS_URL: string;
 
-  /** The setting of the services: where metadata documents of clients may be outside the public internet. */
+  /** Same value as in the services: hosts outside the public internet that may serve metadata documents. */
   @OutsideHostsVariable()
   OUTSIDE_FETCH_ALLOW = '';
 
-  /** The limits of the last `operator migrate`, which the diagnosis expects. */
+  /** Must equal the limits of the last `operator migrate`, which the diagnosis compares with the streams. */
   @NumberVariable(1, 3650)
   AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
 
@@ -68,24 +68,27 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @NumberVariable(1, 5)
   AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
 
-  /** OpenID provider where operators log in: BASE_URL if they log in at this service itself. */
+  /** OpenID provider of the operators; BASE_URL if operators log in at this service. */
   @IssuerVariable()
   CONSOLE_ISSUER: string;
 
   @IsNotEmpty()
   CONSOLE_CLIENT_ID: string;
 
-  /** Also encrypts the sessions, so it must be as hard to guess as 128 random bits (RFC 6749 10.10). */
+  /** Also encrypts the sessions. Must be as hard to guess as 128 random bits (RFC 6749 10.10). */
   @MinLength(22, {
     message:
       '$property must be at least 22 characters: 128 random bits, because it also encrypts the sessions',
   })
   CONSOLE_CLIENT_SECRET: string;
 
-  /** Scopes to request at the provider in addition to `openid profile email`, for the claim of groups. */
+  /** Scopes to request in addition to `openid profile email`, so that the provider sends the groups claim. */
   CONSOLE_SCOPE = '';
 
-  /** Empty if `operator console grant` sets roles: another issuer may give the same `sub` to another person. */
+  /**
+   * Empty if `operator console grant` sets roles. Such roles require that CONSOLE_ISSUER is BASE_URL, because another
+   * issuer may give the same `sub` to another person.
+   */
   @TogetherWith('CONSOLE_ROLES')
   @UnlessEqual('CONSOLE_ISSUER', 'BASE_URL')
   CONSOLE_GROUPS_CLAIM = '';

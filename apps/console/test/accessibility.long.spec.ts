@@ -20,7 +20,7 @@ afterAll(async () => {
   await console?.close();
 });
 
-/** Checks a page with its details open, at the width of a desktop and of a phone, light and dark. */
+/** Checks a page with all details open, at desktop and phone width, in light and dark mode. */
 async function findingsEverywhere(page: Page): Promise<string[]> {
   await page
     .locator('details')
@@ -28,7 +28,7 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
-    // The only frame shows a page of authorize, which has its own test.
+    // The only frame shows a page of authorize, which has a separate test.
     found.push(...(await findings(page, EVERY_RULE, ['color-contrast', 'frame-tested'])));
   }
   // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
@@ -41,7 +41,7 @@ async function findingsEverywhere(page: Page): Promise<string[]> {
   return found;
 }
 
-it('axe finds nothing on any page, light and dark, at the width of a desktop and of a phone', async () => {
+it('every page passes axe at desktop and phone width, in light and dark mode', async () => {
   const found: Record<string, string[]> = {};
   for (const [name, open] of Object.entries(console.scenes)) {
     const page = await console.tab(chromium, {});

@@ -27,7 +27,7 @@ afterAll(async () => {
   await app?.close();
 });
 
-/** A tab, by default without JavaScript, in which an admin is logged in. */
+/** Opens a tab in which an admin is logged in, by default without JavaScript. */
 async function adminTab(
   name = 'ada',
   options: BrowserContextOptions = { javaScriptEnabled: false },
@@ -52,7 +52,7 @@ async function type(page: Page, field: string, text: string): Promise<void> {
 
 const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
 
-/** Creates an application, and leaves its page open. @returns its client id */
+/** Creates an application and opens its page. @returns the client id */
 async function create(page: Page, name: string): Promise<string> {
   await page.goto(`${origin}/applications`);
   await activate(page, 'New application');
@@ -72,9 +72,9 @@ async function create(page: Page, name: string): Promise<string> {
   return id;
 }
 
-/** The tasks of docs/operate.md, except those on files in git. */
-describe('with the keyboard only and no JavaScript an operator', () => {
-  it('registers the first client, and shows the text for its owner', async () => {
+/** Tasks of docs/operate.md, except tasks with files in git. */
+describe('an operator with only a keyboard and no JavaScript', () => {
+  it('registers a client and opens the instructions for its owner', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Room Finder');
     await activate(page, 'Instructions for the owner');
@@ -82,7 +82,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     await context.close();
   });
 
-  it('replaces a secret: creates the new one, and revokes the old one', async () => {
+  it('creates a new secret and revokes the old secret', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Rooms with a new secret');
     await activate(page, 'New secret');
@@ -97,7 +97,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     await context.close();
   });
 
-  it('is led from a form to the login provider, after a login that is too old', async () => {
+  it('is redirected from a form to the login provider if the login is too old', async () => {
     const { page, context } = await adminTab();
     await page.goto(`${origin}/applications/new`);
     await type(page, 'name', 'Rooms');
@@ -114,7 +114,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     await context.close();
   });
 
-  it('finds out why an application fails, disables it, and deletes it', async () => {
+  it('finds the reason for a refused request, and disables and deletes the application', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Rooms that misbehave');
     const nats = await connect(natsOptions(app.services.natsUrl, 'keyboard test'));
@@ -145,7 +145,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     await context.close();
   });
 
-  it('finds a user, logs the user out, and reads in the audit trail who did it', async () => {
+  it('logs a user out and finds the log-out in the audit trail', async () => {
     const { page, context } = await adminTab('grace');
     const [username, email, name] = ['alan', 'alan@example.com', 'Alan Turing'];
     await app.users.create({ username, email, name, passwordHash: await hashPassword('x'.repeat(20)) });
@@ -161,7 +161,7 @@ describe('with the keyboard only and no JavaScript an operator', () => {
     await context.close();
   });
 
-  it('checks the installation before a deployment, and opens the rotation of keys', async () => {
+  it('checks the installation and opens the key rotation', async () => {
     const { page, context } = await adminTab();
     await page.goto(`${origin}/health`);
     await activate(page, 'Check now');

@@ -9,7 +9,7 @@ import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
 import { rulesOf } from './operation-rules.js';
 
-/** draft-ietf-httpapi-idempotency-key-header 2.1: a string in quotes (RFC 8941 3.3.3). Many clients leave them out. */
+/** draft-ietf-httpapi-idempotency-key-header 2.1 requires quotes (RFC 8941 3.3.3), which many clients omit. */
 const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
 @Injectable()

@@ -2,7 +2,7 @@ import type { Change, Page } from '#administration/operation.js';
 import { queryOf } from '../ui/form.js';
 import { API } from './operation-rules.js';
 
-/** Response of an operation. Its status depends on the operation only. */
+/** Response of an operation, without the status, which is fixed for each operation. */
 export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object;
@@ -17,7 +17,7 @@ export function versioned(record: { readonly version: number }): ApiResponse {
   return { headers: { ETag: `"${record.version}"` }, body: record };
 }
 
-/** RFC 8288: the Link header repeats `next`. @param url of the request */
+/** Repeats `next` in a Link header (RFC 8288). @param url of the request */
 export function listed(
   url: string,
   { items, next, warnings = [] }: Page<object, string | number> & Pick<ApiResponse, 'warnings'>,

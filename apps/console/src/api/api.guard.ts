@@ -11,7 +11,7 @@ import { Form } from '../ui/form.js';
 /** `actor` is set unless the method is GET. */
 export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor };
 
-/** Authenticates and counts a request. Never reads a cookie: a browser cannot be made to call the API. */
+/** Authenticates and counts a request. Ignores cookies, so that other sites cannot make a browser call the API. */
 @Injectable()
 export class ApiGuard implements CanActivate {
   constructor(

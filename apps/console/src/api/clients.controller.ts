@@ -16,7 +16,7 @@ const TYPES: ReadonlyMap<unknown, boolean> = new Map([
   ['confidential', false],
 ]);
 
-/** Paths have the client_id, or the name if no other application has it. */
+/** `:id` is the client_id, or a name that only one application has. */
 @ApiController('clients')
 export class ClientsApiController {
   constructor(

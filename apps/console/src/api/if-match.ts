@@ -5,9 +5,9 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 const TAG = /^"([1-9]\d{0,8})"$/;
 
 /**
- * RFC 9110 13.1.1. Weak tags and tags of unknown versions never match.
+ * Returns the version in If-Match (RFC 9110 13.1.1); none for `*`.
  *
- * @throws RefusedRequestError 428 without the header, 412 if it cannot match
+ * @throws RefusedRequestError 428 without the header, 412 for a weak or malformed tag, which cannot match
  */
 export function expectedVersion({ headers }: FastifyRequest): Expected {
   const header = headers['if-match'];

@@ -12,10 +12,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface ChangeRequest {
   readonly actor: Actor;
-  /** Id in the path; empty without one. */
+  /** Empty if the path has no id. */
   readonly id: string;
   readonly part: string;
-  /** Only of an operation with `needsVersion`. */
+  /** Empty without an If-Match header. */
   readonly expected: Expected;
   readonly input: Values;
 }
@@ -37,7 +37,7 @@ interface QueryShape {
   readonly lists?: readonly string[];
 }
 
-/** Injects the query as the input of an operation, which refuses unknown parameters. */
+/** Injects the query as the input of an operation. The operation rejects unknown parameters. */
 export const Query = createParamDecorator((shape: QueryShape, context: ExecutionContext): Values => {
   const { cursor = 'cursor', numbers = ['limit'], flags = [], lists = [] } = shape;
   const query = queryOf(context.switchToHttp().getRequest<ApiRequest>().url);
@@ -52,7 +52,7 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
   return { ...input, ...(from !== undefined && { [cursor]: from }) };
 });
 
-/** Refuses names that no operation has, such as `redirectUris` (another spelling), `__proto__` and `constructor`. */
+/** Rejects names that no operation has, such as `redirectUris` (camel case), `__proto__` and `constructor`. */
 function inputOf(members: readonly (readonly [string, unknown])[]): Values {
   const problems = members
     .filter(([name]) => !/^[a-z]+(?:_[a-z]+)*$/.test(name) || fieldOf(name) in Object.prototype)
@@ -74,7 +74,7 @@ export function memberOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A JWK Set has four. */
+/** Maximum depth of nesting. A JWK Set has four levels. */
 const MAX_LEVELS = 10;
 
 export function parseApiBody(text: string): object | undefined {

@@ -26,7 +26,7 @@ export class OpenApiController {
     sendDocument(request, reply, this.served);
   }
 
-  /** Loaded on demand: most processes never serve it. */
+  /** Imports the document on demand, because most processes never serve it. */
   private async load(): Promise<ServedDocument> {
     const { default: document } = await import('../openapi/openapi.json', { with: { type: 'json' } });
     return serveDocument(document, { 'https://console.example.com': this.configuration.CONSOLE_URL });

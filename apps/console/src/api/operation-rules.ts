@@ -11,9 +11,9 @@ export interface OperationRules {
   /** `returns` describes one item of a page. */
   readonly isPage?: boolean;
   readonly hasVersion?: boolean;
-  /** Requires If-Match (RFC 9110 13.1.1, RFC 6585 3), as every PATCH and DELETE. */
+  /** Requires If-Match (RFC 9110 13.1.1, RFC 6585 3). The default is true for PATCH and DELETE. */
   readonly needsVersion?: boolean;
-  /** Must not be executed twice: requires an Idempotency-Key. */
+  /** Requires an Idempotency-Key, because a second execution would create a second record. */
   readonly creates?: boolean;
 }
 

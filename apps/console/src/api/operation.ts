@@ -34,7 +34,7 @@ export function ApiController(noun: string): ClassDecorator {
 
 const ROUTES = { get: Get, post: Post, patch: Patch, delete: Delete } as const;
 
-/** The name of the handler is the operationId. */
+/** Uses the name of the handler as the operationId. */
 export function Operation(
   method: keyof typeof ROUTES,
   path: string,

@@ -5,7 +5,7 @@ import { list, number, object, text } from './schemas.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** draft-ietf-httpapi-ratelimit-headers. Absent if the request was refused before it was counted. */
+/** Headers of draft-ietf-httpapi-ratelimit-headers; absent if a request is rejected before it is counted. */
 export const RATE_LIMIT_HEADERS: Readonly<Record<string, HeaderDescription>> = {
   'RateLimit-Policy': { description: 'Requests `q` in `w` seconds.' },
   RateLimit: { description: 'Requests that remain, and seconds until all are available again.' },

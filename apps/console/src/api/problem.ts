@@ -14,12 +14,12 @@ import { memberOf } from './input.js';
 import { API } from './operation-rules.js';
 import { PROBLEM_TYPE } from './problem.openapi.js';
 
-/** Checks the original path too: a malformed one is replaced. */
+/** Also checks the original path, because the router replaces a malformed path. */
 export function isApiRequest({ url, originalUrl }: FastifyRequest): boolean {
   return [url, originForm(originalUrl)].some((path) => path.startsWith(`${API}/`) || path === API);
 }
 
-/** RFC 9457. @param baseUrl origin of the error guide */
+/** Sends problem details (RFC 9457). @param baseUrl origin of the error guide */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -59,7 +59,7 @@ function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest)
   }));
 }
 
-/** Returns 405 if the path of an id supports another method; `failedRequest` compares paths without parameters. */
+/** Returns a 405 error if a path with an id supports another method. `failedRequest` finds only paths without ids. */
 export function withAllowedMethods(thrown: unknown, { url, server }: FastifyRequest): unknown {
   if (!(thrown instanceof NotFoundException)) return thrown;
   const [path = ''] = url.slice(API.length + 1).split('?', 1);

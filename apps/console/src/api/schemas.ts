@@ -1,7 +1,7 @@
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import type { Schema } from '#openapi/schema.js';
 
-// Parts of the descriptions. The tests compare every response with them.
+// Schemas of the API. The tests validate every response against them.
 
 export const text: Schema = { type: 'string' };
 export const number: Schema = { type: 'integer' };
@@ -25,7 +25,7 @@ export function object(component: string, required: Properties, optional: Proper
   };
 }
 
-/** Present if a running service or the audit trail could not be reached. */
+/** Present if there are warnings, for example about an unreachable service. */
 const WARNINGS = { warnings: texts };
 
 export function listOf(items: Schema): Schema {

@@ -30,7 +30,7 @@ const text = (view: GroupView, name: string, hint: string, required = false): Ht
 const lines = (view: GroupView, name: string, hint: string, required = false): Html =>
   linesField({ ...fieldOf(view, name), value: view.form.lines(name), hint, required });
 
-/** Texts of values, by field. */
+/** Texts shown for values, by field. */
 const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deviceGrant: {
     true: t('Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.'),
@@ -91,7 +91,7 @@ const IDENTITY = identity(
   t('Optional. An https URL that helps users decide.'),
 );
 
-/** An API client has no users. */
+/** Hints for an API client, which has no users. */
 const API_CLIENT_IDENTITY = identity(
   t('About the API client'),
   t('Shown in the audit trail.'),

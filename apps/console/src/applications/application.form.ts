@@ -33,7 +33,7 @@ export function labelOf(field: string): string {
   return (Object.hasOwn(LABELS, field) ? LABELS[field] : undefined) ?? field;
 }
 
-/** Problems of a form by field; '' has those without one. */
+/** Problems of a form by field; the key '' holds problems without a field. */
 export type Problems = ReadonlyMap<string, readonly string[]>;
 
 export const NO_PROBLEMS: Problems = new Map();
@@ -81,7 +81,7 @@ function commonFields(form: Form) {
   };
 }
 
-/** The application has a metadata document, which answers everything else. */
+/** Returns true if a metadata document of the application provides all other fields. */
 export function describesItself(form: Form): boolean {
   return form.text('metadataUrl') !== '';
 }
@@ -111,7 +111,7 @@ export function changesOf(form: Form) {
   };
 }
 
-/** Returns true if the form changes where codes are sent, or what the application gets without the consent of users. */
+/** Returns true if the form changes the redirect URIs, first-party status, or scopes that need no consent. */
 export function isDangerous(client: ClientView, form: Form): boolean {
   const { redirectUris = client.redirect_uris, firstParty = client.first_party, scopes } = changesOf(form);
   const differs = (left: readonly string[], right: readonly string[]) =>
@@ -127,7 +127,7 @@ export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean
   return types.includes(DEVICE_CODE);
 }
 
-/** An API client: a client of `client_credentials` (RFC 6749 4.4). */
+/** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */
 export function isApiClient({ grant_types: types }: ClientView): boolean {
   return types?.includes('client_credentials') ?? false;
 }

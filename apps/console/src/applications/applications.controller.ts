@@ -83,7 +83,7 @@ export class ApplicationsController {
     return this.orForm(operator, id, form, async () => {
       const client = await this.clients.find(id);
       await this.requireLogin(operator, id, client, form);
-      // Only the checked version: the form may name a later one, against which its change is dangerous.
+      // Updates only the version that was checked: the same change to a later version may be dangerous.
       const expectedVersion = Math.min(Number(form.text('version')), client.version);
       const changes = { ...changesOf(form), expectedVersion };
       const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, changes);
@@ -223,7 +223,7 @@ export class ApplicationsController {
     if (isDangerous(client, form)) await this.recentLogins.require(operator, pathOf(id, 'edit'), form);
   }
 
-  /** Shows the form again if its change breaks a rule, or needs a confirmation. */
+  /** Shows the problems of an invalid change, or the difference if the change must be confirmed. */
   private async orForm(operator: Operator, id: string, form: Form, work: () => Promise<Page>): Promise<Page> {
     try {
       return await work();

@@ -9,7 +9,7 @@ import { LogoController } from './logo.controller.js';
 @Module({
   imports: [RequestsModule, SessionModule],
   controllers: [
-    // Before `applications/:id`.
+    // Must precede the route `applications/:id`.
     CreateApplicationController,
     ConsentPreviewController,
     LogoController,

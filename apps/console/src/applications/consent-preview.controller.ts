@@ -51,7 +51,7 @@ export class ConsentPreviewController {
     };
   }
 
-  /** Document of the frame. Even opened alone, it has no origin, and cannot load scripts, submit forms or navigate. */
+  /** Document of the frame. Even outside a frame, the policy removes its origin and blocks scripts and forms. */
   @Get(':locale')
   async document(
     @Param('id') id: string,

@@ -40,7 +40,7 @@ export class CreateApplicationController {
     if (step === LAST) return this.create(operator, form, input);
     const problems = await this.clients.check(input).then(() => NO_PROBLEMS, inputProblems);
     const wrong = stepWith(problems);
-    // Later steps are not answered yet.
+    // Ignores problems of later steps, which the operator has not reached.
     if (wrong === undefined || wrong > step) return this.show(operator, form, step + 1, NO_PROBLEMS);
     return this.show(operator, form, wrong, problems);
   }

@@ -28,13 +28,13 @@ export interface CreateView {
   readonly step: number;
 }
 
-/** One step. Hidden fields carry all other answers, so that nothing is stored before the application is created. */
+/** Page of one step. Hidden fields carry the other steps, so that nothing is stored before the last step. */
 export function createPage({ operator, form, problems, catalogue, step }: CreateView): Page {
   const group = CREATE_STEPS[step] ?? CREATE_STEPS[0];
   if (!group) throw new Error('there are no steps');
   const content = group.render({ form, problems, catalogue });
   const isLast = step === CREATE_STEPS.length - 1;
-  // Later steps are not answered yet.
+  // Hides problems of later steps, which the operator has not reached.
   const answered = new Map(
     [...problems].filter(([name]) => isLast || name === '' || group.fields.includes(name)),
   );
@@ -95,7 +95,7 @@ function carried(form: Form, shown: Html): [name: string, value: string][] {
   );
 }
 
-/** The secret is not stored, and shown on this page only. */
+/** Only page that shows the secret, which is not stored. */
 export function createdPage(name: string, created: RegisteredClient, warnings: readonly string[]): Page {
   const { client_id: id, client_secret: secret } = created;
   const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;

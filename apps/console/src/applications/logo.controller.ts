@@ -29,7 +29,7 @@ export class LogoController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    // Without a chosen file, the operation refuses the empty content.
+    // If no file was chosen, the operation rejects the empty buffer.
     const logo = form.text('go') === 'remove' ? null : (form.files.get('logo') ?? Buffer.alloc(0));
     const expectedVersion = Number(form.text('version'));
     try {

@@ -1,6 +1,6 @@
 import { wellFormed } from '#administration/text.js';
 
-/** @param clientId may be of an event, where it is any text */
+/** @param clientId any text, because it may come from an event */
 export function pathOf(clientId: string, page?: string): string {
   const path = `/applications/${encodeURIComponent(wellFormed(clientId))}`;
   return page === undefined ? path : `${path}/${page}`;

@@ -25,7 +25,7 @@ export class AuditController {
       return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...query.filled('after') }));
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind === 'unavailable') throw error;
-      // The page of an unknown name lets the operator correct it.
+      // Shows the form again, so that the operator can correct an unknown name.
       return auditPage(filters, null, error.messages(labelOf));
     }
   }
@@ -38,10 +38,10 @@ export class AuditController {
     const first = new Promise<void>((resolve) => {
       written = writeEvents(selected, output, resolve);
     });
-    // A failure before the first event is an error page instead of a file.
+    // If reading fails before the first event, the response is an error page.
     await Promise.race([first, written]);
     written.catch((error: Error) => {
-      // Breaks the connection: a file that merely ends would look complete.
+      // Breaks the connection, because a file that ended normally would look complete.
       if (!output.destroyed) this.logger.warn(error);
       output.destroy(error);
     });

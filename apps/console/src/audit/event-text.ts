@@ -4,7 +4,7 @@ import { pathOf } from '../applications/paths.js';
 import { facts } from '../ui/components.js';
 import { t } from '../ui/text.js';
 
-/** Sentences about the actor. */
+/** Texts that follow the name of the actor. */
 const TEXTS: Readonly<Record<AuditType, string>> = {
   'client.created': t('registered the application'),
   'client.updated': t('changed the application'),
@@ -42,11 +42,11 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'request.refused': t('sent a request that was refused'),
 };
 
-/** Checks with hasOwn: a publisher could choose a type or a channel such as `constructor`. */
+/** Uses `hasOwn`, because a publisher could choose a type such as `constructor`. */
 export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = Object.hasOwn(TEXTS, type) ? TEXTS[type] : type;
   const { command } = detail;
-  // The token app records the revocation of the operator or the user in Redis.
+  // The token app has recorded in Redis a revocation that an operator or a user made.
   if (detail['recorded_revocations'] !== undefined) return t('applied the revocation');
   return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
 }
@@ -73,11 +73,11 @@ export function actorOfEvent(event: AuditEvent): Html {
 
 const CHANNELS = { api: t('HTTP API'), page: t('console') } as const;
 
-/** Origin of an operator's event; the service of any other event. */
+/** Returns the channel of an operator's event, or the service of any other event. */
 export function channelOf({ operator, channel, service, type }: AuditEvent): string {
   if (channel) return Object.hasOwn(CHANNELS, channel) ? CHANNELS[channel] : channel;
   if (operator === undefined) return service;
-  // Only the console has logins of operators.
+  // Operators log in only at the console.
   return type.startsWith('login.') ? CHANNELS.page : t('command line');
 }
 
@@ -94,7 +94,7 @@ export function referenceLink(reference: string): Html {
   return html`<a href="/events?${query.toString()}"><code>${reference}</code></a>`;
 }
 
-/** Application and user of an event, unless they are its actor. */
+/** Links to the application and the user of an event, except the actor. */
 export function objectsOf(event: AuditEvent): Html {
   const actor = actorOfEvent(event).text;
   const { client_id: client, user_id: user } = event;

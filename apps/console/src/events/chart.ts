@@ -3,10 +3,10 @@ import { html, type Html } from '#ui/html.js';
 import { table } from '../ui/components.js';
 import { day, t } from '../ui/text.js';
 
-/** Causes that get a colour and a column each; the others are added up. */
+/** Number of causes with their own colour and column; the other causes share one. */
 const MAX_CAUSES = 3;
+/** In units of the drawing, which is stretched to the width of the page. */
 const HEIGHT = 100;
-/** Units of the drawing, which is stretched to the width of the page. */
 const COLUMN = 10;
 const GAP = 2;
 

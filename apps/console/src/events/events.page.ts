@@ -91,7 +91,7 @@ function causes(groups: readonly RefusalGroup[]): Html {
   );
 }
 
-/** A text of the error guide, where backticks mark code. */
+/** Renders a text of the error guide, where backticks mark code. */
 export function guideText(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

@@ -8,7 +8,7 @@ import type { Form } from '../ui/form.js';
 import type { Page } from '../ui/page.responder.js';
 import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './keys.page.js';
 
-/** Key rotation step by step. Key values are only in the body of a form and in its response, and never stored. */
+/** Rotates keys step by step. Key values appear only in forms and their responses, and are never stored. */
 @Controller('health/keys')
 @RequireRole('admin')
 export class KeysController {
@@ -43,7 +43,7 @@ export class KeysController {
     });
   }
 
-  /** Shows a refused step with its reason, and never the value. */
+  /** Shows why a step was rejected, but never a key value. */
   private async next(operator: Operator, ring: Ring, step: () => Promise<Page>): Promise<Page> {
     try {
       return await step();

@@ -19,7 +19,7 @@ interface Action {
   readonly section: '/applications' | '/users';
 }
 
-/** An item is a client id, a user id, or `user=ID` or `client=ID` for grants. */
+/** Actions of jobs. An item is a client id or a user id; for grants, `user=ID` or `client=ID`. */
 export const ACTIONS = {
   'disable-applications': {
     question: (count) =>
@@ -66,7 +66,7 @@ export function isAction(name: string): name is ActionName {
   return Object.hasOwn(ACTIONS, name);
 }
 
-/** All steps can be repeated. */
+/** Executes the steps of jobs. Every step is idempotent. */
 @Injectable()
 export class JobActions {
   constructor(

@@ -19,18 +19,18 @@ export class JobRunner implements BeforeApplicationShutdown {
     private readonly roles: OperatorRoles,
   ) {}
 
-  /** A job continues in another process. */
+  /** Stops after the running steps. An operator can continue the jobs in another process. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await Promise.all(this.running);
   }
 
-  /** Does nothing if another process works on the job. Resolves before the job ends. */
+  /** Starts the job unless another process is working on it. Resolves before the job ends. */
   async start(id: string, action: ActionName, operator: Operator): Promise<void> {
     const owner = randomUUID();
     if (!(await this.jobs.claim(id, owner, operator.name))) return;
     const work = this.work(id, owner, action, operator).catch((error: unknown) => {
-      // The lease expires, and the page offers to continue.
+      // The page offers to continue the job after the lease has expired.
       this.logger.error(error);
     });
     this.running.add(work);

@@ -10,7 +10,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 
 const LIFETIME = 7 * 24 * 60 * 60;
 
-/** Milliseconds after which a process that does not renew its lease has lost the job. */
+/** Milliseconds after which a process loses a job unless it renews its lease. */
 export const LEASE_MS = 15_000;
 
 const MAX_JOBS = 100;
@@ -31,10 +31,10 @@ interface Failure {
 }
 
 /**
- * - `running`: a process works on the job
- * - `interrupted`: no process works on it, because its process has ended
- * - `stopped`: an operator stopped it
- * - `refused`: its operator lost the role
+ * - `running`: a process is working on the job
+ * - `interrupted`: the process ended before the job
+ * - `stopped`: an operator stopped the job
+ * - `refused`: the operator of the job lost the role
  */
 export type JobState = 'running' | 'interrupted' | 'stopped' | 'refused' | 'finished';
 
@@ -46,7 +46,7 @@ export interface Job extends Pick<NewJob, 'id' | 'action' | 'operator' | 'total'
   readonly done: number;
   readonly failed: number;
   readonly failures: readonly Failure[];
-  /** Without duplicates, in no order. */
+  /** Distinct, in no particular order. */
   readonly warnings: readonly string[];
 }
 
@@ -62,9 +62,9 @@ const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.f
 const OWNED = `${NOW}
 if redis.call('HGET', KEYS[1], 'owner') ~= owner or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
 
-/** Each script has the keys job, items, failures and warnings. `owner` is the process, a random id. */
+/** KEYS: job, items, failures, warnings. `owner` is a random id of one run in one process. */
 const SCRIPTS = {
-  // With the list of items.
+  // ARGV ends with the items.
   jobCreate: script(
     ['action', 'operator', 'total', 'ttl'],
     `${NOW}
@@ -84,7 +84,7 @@ redis.call('HSET', KEYS[1], 'state', 'running', 'owner', owner, 'lease', now + l
 redis.call('HDEL', KEYS[1], 'ended')
 return 1`,
   ),
-  // Renews the lease, and returns the next item; finishes the job without one.
+  // Renews the lease and returns the next item, or finishes the job if no item is left.
   jobNext: script(
     ['owner', 'lease'],
     `${OWNED}
@@ -93,7 +93,7 @@ if item then redis.call('HSET', KEYS[1], 'lease', now + lease)
 else redis.call('HSET', KEYS[1], 'state', 'finished', 'lease', 0, 'ended', now) end
 return item`,
   ),
-  // With the list of warnings.
+  // ARGV ends with the warnings.
   jobAdvance: script(
     ['owner', 'item', 'done', 'more', 'failure', 'max_failures', 'max_warnings', 'ttl'],
     `${OWNED}
@@ -111,7 +111,7 @@ end
 redis.call('EXPIRE', KEYS[4], ttl)
 return true`,
   ),
-  // Without a state, leaves the job to another process.
+  // Releases the lease, and ends the job with the state if one is given.
   jobLeave: script(
     ['owner', 'state'],
     `${OWNED}
@@ -133,7 +133,7 @@ return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), r
   ),
 };
 
-/** A process owns a job by a lease. Each step is one script: a process that has lost its lease changes nothing. */
+/** A process owns a job while it holds the lease. Each step is one script, which changes nothing without the lease. */
 @Injectable()
 export class JobStore {
   private readonly run: RunScript<typeof SCRIPTS>;

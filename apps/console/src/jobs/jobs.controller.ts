@@ -14,7 +14,7 @@ import { jobPage, jobsPage, namesOf } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore } from './job.store.js';
 
-/** More than a page of a list shows. */
+/** Exceeds the number of entries on a list page. */
 const MAX_ITEMS = 200;
 
 const REFRESH = 3;
@@ -52,7 +52,7 @@ export class JobsController {
       look: action === 'enable-applications' ? '' : 'danger',
       back: section,
       fields: [
-        // The second of two clicks finds the job of the first.
+        // The id makes both requests of a double click start the same job.
         ['job', randomBytes(16).toString('base64url')],
         ['action', action],
         ...items.map((item) => ['id', item] as const),
@@ -74,7 +74,7 @@ export class JobsController {
     return seeOther(`/jobs/${id}`);
   }
 
-  /** Reloads itself while the job runs, unless `refresh=off` (WCAG 2.2, 2.2.2). */
+  /** The page reloads itself while the job runs, except with `refresh=off` (WCAG 2.2, 2.2.2). */
   @Get(':id')
   async show(
     @CurrentOperator() operator: Operator,
@@ -88,7 +88,7 @@ export class JobsController {
     return jobPage(operator, job, refreshes);
   }
 
-  /** Has the path of the job's page, to which a login returns. */
+  /** Uses the path of the job's page, because a required login returns to this path with GET. */
   @Post(':id')
   @RequireRole(JOB_ROLE)
   @RecentLogin()

@@ -41,8 +41,8 @@ export class LoginController {
   }
 
   /**
-   * Continues after a form. Chromium applies its `form-action` to redirects, but not to a page
-   * that continues by itself.
+   * Continues to the login after a form. Chromium applies the `form-action` of the form's page to redirects, but not to
+   * a page that refreshes itself.
    */
   @Get('login/continue')
   @Public()
@@ -64,7 +64,7 @@ export class LoginController {
     const { url, headers, raw } = request;
     const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), queryOf(url));
     const before = this.cookies.read(headers.cookie);
-    // A new cookie: the old one may have been planted (session fixation).
+    // Generates a new cookie, because an attacker may have planted the old one (session fixation).
     const cookie = this.cookies.generate();
     await this.sessions.create(cookie, session);
     if (before !== null) await this.sessions.delete(before);

@@ -9,7 +9,7 @@ import type { Session } from '../session/session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
 import { roleOfGroups } from './role.js';
 
-/** Milliseconds for which the metadata of the provider is used without a new request. */
+/** Milliseconds for which the provider's metadata is cached. */
 const FRESH_MS = 15_000;
 
 const TIMEOUT_S = 5;
@@ -21,7 +21,7 @@ export interface FinishedLogin {
   readonly page: string;
 }
 
-// Loaded at the first login.
+// Imported at the first login.
 const openid = () => import('openid-client');
 
 /** OpenID Connect Core 1.0 3.1 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the state of a login. */
@@ -53,7 +53,7 @@ export class OpenIdLogin {
     }).href;
   }
 
-  /** OpenID Connect Core 3.1.2.7 and 3.1.3.7. @throws RefusedRequestError that says what the operator can do */
+  /** OpenID Connect Core 3.1.2.7 and 3.1.3.7. @throws RefusedRequestError with a message for the operator */
   async finish(cookie: string | null, parameters: URLSearchParams): Promise<FinishedLogin> {
     const sent = parameters.get('state') ?? '';
     const state = cookie === null ? null : openState(cookie, sent);
@@ -79,7 +79,7 @@ export class OpenIdLogin {
     const claims = tokens.claims();
     if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
-    // Core 5.4: with a code, claims of scopes may be in the response of the UserInfo endpoint only.
+    // Core 5.4: with a code, the claims of the scopes may be only in the UserInfo response.
     const userInfo =
       endpoint === undefined
         ? {}
@@ -98,7 +98,7 @@ export class OpenIdLogin {
     // Core 2: `auth_time` is a claim of ID tokens. In user information it may be an attribute that users edit.
     const { sub: subject, auth_time: time = 0 } = idToken;
     const claims: IDToken = { ...userInfo, ...idToken };
-    // Core 3.1.2.1: the provider only "SHOULD" have asked.
+    // Core 3.1.2.1: with prompt=login, the provider only "SHOULD" ask for the password again.
     if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
     const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);

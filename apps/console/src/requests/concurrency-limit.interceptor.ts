@@ -8,7 +8,7 @@ import type { OperatorRequest } from '../session/operator.js';
 
 const MAX_RUNNING = 4;
 
-/** Counts running reports by caller. Shared, because Nest makes an interceptor for each module that uses it. */
+/** Counts running reports by caller. A separate provider, because Nest creates one interceptor per module. */
 @Injectable()
 export class RunningReports {
   private readonly running = new Map<string, number>();
@@ -46,7 +46,7 @@ export class ConcurrencyLimit implements NestInterceptor {
       });
     const { raw } = http.getResponse<FastifyReply>();
     return next.handle().pipe(
-      // A download is running until it is sent. `finished` also calls back if the client has disconnected already.
+      // A download runs until it is sent. `finished` calls back even if the client has already disconnected.
       finalize(() => {
         finished(raw, () => this.reports.release(caller));
       }),

@@ -19,7 +19,7 @@ const LIFETIME = 24 * 60 * 60;
 /** Milliseconds after which an unfinished request has probably ended with its process. */
 const RUNNING_MS = 60_000;
 
-/** KEYS record. Returns the record of an earlier request, or stores the new one. */
+/** KEYS: record. Returns the record of an earlier request, or stores the new record. */
 const CLAIM = script(
   ['record', 'ttl'],
   `
@@ -33,12 +33,12 @@ return false
 const SCRIPTS = { idempotencyClaim: CLAIM };
 
 export interface IdempotentRequest {
-  /** Client or session, which cannot see the responses of others. */
+  /** Client or session. Other owners cannot see the response. */
   readonly owner: string;
   readonly key: string;
-  /** Everything that may differ between two requests: method, path, body. */
+  /** Values that must be equal in a retry, such as the method, path and body. */
   readonly content: string;
-  /** After a failure, it may be repeated only if it certainly changed nothing. */
+  /** After a failure, the request may be repeated only if it certainly changed nothing. */
   readonly creates: boolean;
 }
 
@@ -50,7 +50,7 @@ interface Stored {
   readonly answer?: string;
 }
 
-/** draft-ietf-httpapi-idempotency-key-header. The response is repeated, even with a secret that is shown once. */
+/** Executes a request once and repeats its response, even a secret (draft-ietf-httpapi-idempotency-key-header). */
 @Injectable()
 export class Idempotency {
   private readonly logger = new Logger(Idempotency.name);
@@ -78,7 +78,7 @@ export class Idempotency {
     try {
       const answer = await execute();
       const finished: Stored = { ...own, answer: encrypt(answer, this.encryptionKey(request)) };
-      // The change is made: without the record a retry gets 409, and the response of this request is not lost.
+      // The change was made. If storing the record fails, the response is still sent, and a retry gets 409.
       await withRedisErrors(this.redis.set(name, JSON.stringify(finished), 'EX', LIFETIME, 'XX')).catch(
         (error: unknown) => this.logger.error(error),
       );

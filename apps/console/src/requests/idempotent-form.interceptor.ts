@@ -10,7 +10,7 @@ import { Idempotency } from './idempotency.service.js';
 
 export const FORM_ID = 'form_id';
 
-/** Every page has a new id. */
+/** Returns a new id for each page. */
 export function formId(): readonly [name: string, value: string] {
   return [FORM_ID, randomBytes(16).toString('base64url')];
 }

@@ -13,7 +13,7 @@ const WINDOW_S = 60;
 
 const LIMITS = {
   api: 600,
-  /** Without a valid token, from one address. */
+  /** Requests without a valid token, from one address. */
   unauthenticated: 60,
   pages: 300,
   /** Starts and ends of logins, from one address. */
@@ -40,7 +40,7 @@ export class RateLimits {
 
   constructor(private readonly configuration: ConsoleConfiguration) {}
 
-  /** Redis has a MAC of the key, because it must not contain addresses or cookies. @throws RefusedRequestError 429 */
+  /** Stores a MAC of the key, because Redis must not contain addresses or cookies. @throws RefusedRequestError 429 */
   async take(
     kind: keyof typeof LIMITS,
     request: Limited,

@@ -10,7 +10,7 @@ export class LoginRequiredError extends Error {
   }
 }
 
-/** @param path of the login, or of the page that leads to it */
+/** @param path of the login, or of the page that continues to the login */
 export function loginUrl(path: string, page: string, isAgain: boolean): string {
   const query = new URLSearchParams({ page, ...(isAgain && { again: '' }) });
   return `${path}?${query.toString()}`;

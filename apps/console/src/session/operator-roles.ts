@@ -12,7 +12,7 @@ export type CurrentRole = Role | 'ended' | null;
 export class OperatorRoles {
   constructor(private readonly operators: ConsoleOperatorStore) {}
 
-  /** Reads a stored role, so that a revoked role or session ends immediately. @returns null without a role */
+  /** Reads a stored role again, so that a revocation takes effect immediately. @returns null without a role */
   async current({ subject, role, generation }: OperatorIdentity): Promise<CurrentRole> {
     if (role !== null) return role;
     const access = await this.operators.accessOf(subject);

@@ -23,7 +23,7 @@ export class OperatorSessions {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Extends the session of a request. @returns null without one */
+  /** Extends the session of a request. @returns null without a session */
   async use({ headers }: OperatorRequest): Promise<OpenSession | null> {
     const cookie = this.cookies.read(headers.cookie);
     const session = cookie === null ? null : await this.sessions.use(cookie);
@@ -54,7 +54,7 @@ export class OperatorSessions {
   }
 }
 
-/** Recognizes the operator at an address without a route, where no guard runs: the error page shows the menu. */
+/** Sets the operator of a request without a route, for which no guard runs, so that the error page shows the menu. */
 export function recognizeOperatorsWithoutRoute(app: NestFastifyApplication): void {
   const sessions = app.get(OperatorSessions, { strict: false });
   const operatorOf = async (request: OperatorRequest): Promise<Operator | null> => {
@@ -66,7 +66,7 @@ export function recognizeOperatorsWithoutRoute(app: NestFastifyApplication): voi
     .getInstance()
     .addHook('preHandler', async (request: OperatorRequest) => {
       if (!request.is404) return;
-      // Without a menu if Redis or PostgreSQL does not answer.
+      // The page has no menu if Redis or PostgreSQL does not answer.
       const operator = await operatorOf(request).catch(() => null);
       if (operator) request.operator = operator;
     });

@@ -20,19 +20,19 @@ const RECENT = Symbol('recent login');
 
 export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC, true);
 
-/** `viewer` by default. */
+/** Without this decorator, a route requires the role `viewer`. */
 export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
 
 interface RecentLoginOptions {
-  /** Keeps a submitted form during the login. The page of the same path must then show it again, see `RecentLogins`. */
+  /** Keeps a submitted form during the login. A page at the same path must then show the form, see `RecentLogins`. */
   readonly keepsForm: boolean;
 }
 
-/** Requires a login of the last ten minutes, for a dangerous step and for the page that asks for it. */
+/** Requires a login within the last ten minutes, for a dangerous step and for its confirmation page. */
 export const RecentLogin = (options: RecentLoginOptions = { keepsForm: false }): MethodDecorator =>
   SetMetadata(RECENT, options);
 
-/** Guards every route: login, role, age of the login, and the origin and CSRF token of a form, in this order. */
+/** Checks the login, the role, the origin and CSRF token of a form, and the age of the login, in this order. */
 @Injectable()
 export class OperatorGuard implements CanActivate {
   constructor(
@@ -54,7 +54,7 @@ export class OperatorGuard implements CanActivate {
     await this.limits.take('pages', request, reply, session.cookie);
     const operator = await this.sessions.operatorOf(session, request);
     if (operator === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
-    // Before any refusal, whose page shows the menu.
+    // Set before any refusal, because the error page shows the menu of the operator.
     request.operator = operator;
     addLogContext(request.raw, { operator: operator.name, channel: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';
@@ -77,10 +77,10 @@ export class OperatorGuard implements CanActivate {
       throw new RefusedRequestError(403, 'the form is out of date: open its page again');
   }
 
-  /** Browsers without these headers rely on the token alone. */
+  /** If a browser sends neither header, only the CSRF token protects the form. */
   private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
     const foreignSite = site !== undefined && site !== 'same-origin';
-    // "null" proves nothing: with our Referrer-Policy, no-referrer, browsers send it with every form.
+    // Accepts "null", which browsers send with every form because of our Referrer-Policy, no-referrer.
     const foreignOrigin =
       origin !== undefined && origin !== 'null' && origin !== this.configuration.CONSOLE_URL;
     if (foreignSite || foreignOrigin) throw new RefusedRequestError(403, 'the form was sent by another site');

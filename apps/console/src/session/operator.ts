@@ -9,7 +9,7 @@ export interface Operator {
   readonly role: Role;
   readonly identity: OperatorIdentity;
   readonly authTime: number;
-  /** Binds the forms of the pages. */
+  /** Session cookie, to which the CSRF tokens of forms are bound. */
   readonly cookie: string;
   /** Identifies the browser that sent a kept form, see `RecentLogins`. */
   readonly draftCookie: string | null;

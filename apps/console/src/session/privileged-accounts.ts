@@ -7,7 +7,10 @@ import { isApiClient } from '../applications/application.form.js';
 import { mayActAs } from '../login/role.js';
 import type { Operator } from './operator.js';
 
-/** Accounts that may have more rights than support: an admin who disabled one after a leak must not be overruled. */
+/**
+ * Accounts that may have more rights than the role `support`. Only an admin may enable them, because an admin may have
+ * disabled them after a leak.
+ */
 @Injectable()
 export class PrivilegedAccounts {
   constructor(

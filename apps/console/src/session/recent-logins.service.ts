@@ -18,9 +18,9 @@ const DRAFT_LIFETIME = 15 * 60;
 const DRAFT = 'draft';
 
 /**
- * Requires a recent login for dangerous steps. Keeps the submitted form during the login, one per operator, so that
- * forms cannot fill Redis; of two tabs the later one wins. Only the browser that sent the form can read it, and only on
- * its page: otherwise the thief of an old session could send the operator a link to a form with the thief's values.
+ * Requires a recent login for dangerous steps. Keeps the submitted form during the login, but only the latest form of
+ * each operator, so that forms cannot fill Redis. Only the browser that sent the form can read it, and only on the
+ * form's page. Otherwise the thief of an old session could send the operator a link to a form with the thief's values.
  */
 @Injectable()
 export class RecentLogins {
@@ -35,7 +35,7 @@ export class RecentLogins {
   async require(operator: Operator, page: string, form?: Form): Promise<void> {
     if (this.clock() - operator.authTime <= RECENT_LOGIN_MS) return;
     if (!form) throw new LoginRequiredError(page, 'again');
-    // A new cookie: the old one may have been planted.
+    // Generates a new cookie, because an attacker may have planted the old one.
     const cookie = this.cookies.generate();
     const draft = new Form([...form].filter(([name]) => name !== CSRF_FIELD));
     const text = encrypt(draft.toString(), this.keyFor(operator, page, cookie));

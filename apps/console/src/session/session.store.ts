@@ -13,9 +13,9 @@ export interface Session {
   /** `sub` of the ID token. */
   readonly subject: string;
   readonly name: string;
-  /** Set by the groups at the login; null if the role is stored here, where it may change at any time. */
+  /** Role from the groups at the login; null if the role is stored in PostgreSQL, where it may change at any time. */
   readonly role: Role | null;
-  /** `User.sessionGeneration` at the login, if the role is stored here; otherwise null. */
+  /** `User.sessionGeneration` at the login, if the role is stored in PostgreSQL; otherwise null. */
   readonly generation: number | null;
   /** Time of the login at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;
@@ -24,9 +24,9 @@ export interface Session {
 }
 
 /**
- * Keyed by the SHA-256 of the cookie: the contents of Redis cannot be used to take over a session. Encrypted with a key
- * that is not in Redis: another process that may write to Redis cannot make an operator. Every method throws
- * DependencyUnavailableError if Redis does not respond.
+ * Stores sessions under the SHA-256 of the cookie, so that a reader of Redis cannot take over a session. Encrypts them
+ * with a key that is not in Redis, so that another process with write access to Redis cannot forge a session.
+ * Every method throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
 export class SessionStore {
@@ -35,7 +35,7 @@ export class SessionStore {
     private readonly configuration: ConsoleConfiguration,
   ) {}
 
-  /** Extends its lifetime in the same round trip. */
+  /** Reads the session and extends its lifetime in one round trip. */
   async use(cookie: string): Promise<Session | null> {
     const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', IDLE_LIFETIME));
     const session = text === null ? null : decrypt(text, this.keyFor(cookie));

@@ -121,7 +121,7 @@ export function postForm(
   </form>`;
 }
 
-/** Disables a record, or enables it again. @param path of its page */
+/** Button that disables or enables a record. @param path of the record's page */
 export function disableOrEnable(operator: Operator, path: string, isDisabled: boolean): Html {
   return isDisabled
     ? postForm(operator, `${path}/enable`, button(t('Enable'), 'even'), '')
@@ -136,7 +136,7 @@ export function button(text: string, look: '' | 'danger' | 'even' | 'plain' = ''
   return html`<button class="${look}">${text}</button>`;
 }
 
-/** False leaves the column out. */
+/** `false` omits the column. */
 type Column = string | { readonly title: string; readonly isNumber: true } | false;
 
 interface ShownColumn {
@@ -146,8 +146,8 @@ interface ShownColumn {
 }
 
 /**
- * Table of records: on a narrow screen each is a block of named values. A table of numbers scrolls there, also by
- * keyboard (WCAG 2.2, 1.4.10 and 2.1.1). The roles keep it a table for assistive technology whatever its layout.
+ * Table of records. On a narrow screen, each record is a block of named values, and a table of numbers scrolls, also by
+ * keyboard (WCAG 2.2, 1.4.10 and 2.1.1). The ARIA roles preserve the table for assistive technology in every layout.
  */
 export function table(
   caption: string,
@@ -183,7 +183,7 @@ export function table(
   </div>`;
 }
 
-/** Leaves out empty values. */
+/** Omits empty values. */
 export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
   const shown = entries.filter(([, value]) => value !== '' && (value ?? false) !== false);
   return html`<dl class="facts">
@@ -204,7 +204,7 @@ export function codes(values: readonly string[]): Html | false {
   return html`${values.map((value, index) => html`${index > 0 && html`<br />`}<code>${value}</code>`)}`;
 }
 
-/** Stands alone on its line, so that nothing else is pasted with it. */
+/** Shows the command on its own line, so that nothing else is copied with it. */
 export function command(words: readonly string[]): Html {
   return html`<code class="command">operator ${printable(shellWords(words))}</code>`;
 }

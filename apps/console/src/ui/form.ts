@@ -5,7 +5,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 export class Form extends URLSearchParams {
   readonly files = new Map<string, Buffer>();
 
-  /** @returns an empty string for a missing field, without white space around it */
+  /** Returns the trimmed value, or an empty string if the field is missing. */
   text(name: string): string {
     return (this.get(name) ?? '').trim();
   }
@@ -32,10 +32,10 @@ export function parseConsoleForm(text: string): Form {
   return new Form(text);
 }
 
-/** Bytes of a form with a file. */
+/** Maximum size in bytes of a form with a file. */
 const MAX_UPLOAD = 32 * 1024;
 
-/** Parses forms with files (RFC 7578) with the parser of Node, which needs the whole form: it is small. */
+/** Parses forms with files (RFC 7578) with the parser of Node, which needs the whole form in memory. */
 export function acceptUploads(fastify: FastifyInstance): void {
   const options = { parseAs: 'buffer', bodyLimit: MAX_UPLOAD } as const;
   fastify.addContentTypeParser(
@@ -58,7 +58,7 @@ export function acceptUploads(fastify: FastifyInstance): void {
   );
 }
 
-/** PostgreSQL refuses texts with this character, such as an id in a path. */
+/** PostgreSQL rejects texts with a NUL character, such as an id in a path. */
 export function refuseNul(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', async ({ url }) => {
     if (url.includes('%00')) throw new RefusedRequestError(400, 'the address contains a NUL character');

@@ -30,7 +30,7 @@ const SECTIONS = {
 
 export type Section = keyof typeof SECTIONS;
 
-/** Result of a handler with `@Redirect()`. 303: the browser follows with GET, and does not resend a form. */
+/** Result of a handler with `@Redirect()`. After 303, the browser sends a GET and does not resend the form. */
 export function seeOther(url: string): HttpRedirectResponse {
   return { url, statusCode: HttpStatus.SEE_OTHER };
 }

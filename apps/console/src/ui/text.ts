@@ -2,7 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 
 const formats = new Map<string, IntlMessageFormat>();
 
-/** Every text of a page passes here, so that it can be translated; the English text is its key. */
+/** Formats every text of the pages, so that translations can be added with the English text as the key. */
 export function t(message: string, values: Readonly<Record<string, string | number>> = {}): string {
   let format = formats.get(message);
   if (!format)
@@ -13,7 +13,7 @@ export function t(message: string, values: Readonly<Record<string, string | numb
 const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
 const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
 
-/** Adds the zone to a time of a `datetime-local` field, which browsers send without one. */
+/** Adds the time zone to a value of a `datetime-local` field, which browsers send without a zone. */
 export function utc(time: string): string {
   return /T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(time) ? `${time}Z` : time;
 }

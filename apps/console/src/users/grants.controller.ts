@@ -31,7 +31,7 @@ export class GrantsController {
       return await this.page(operator, form, changed);
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      // The grant is revoked even if the selected user or client has been deleted meanwhile.
+      // The grant is revoked even if the selected user or client has since been deleted.
       return this.page(operator, new Form(), changed);
     }
   }

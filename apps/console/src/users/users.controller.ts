@@ -107,7 +107,7 @@ export class UsersController {
   }
 }
 
-/** The page is useful without sessions. */
+/** Returns null for an unavailable service, because the page is useful without the sessions. */
 function unlessUnavailable(error: unknown): null {
   if (error instanceof AdministrationError && error.kind === 'unavailable') return null;
   throw error;

@@ -67,7 +67,7 @@ export interface UserPageView {
 export function userPage({ operator, user, grants, sessions, mayEnable, changed }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
-  // Enabling a user here does not end what the product has set.
+  // An operator cannot enable a user whom the product has disabled.
   const isDisabled = disabledBy.includes('operator');
   return {
     title: user.name,
@@ -132,13 +132,13 @@ function sessionTable(sessions: readonly UserSession[]): Html {
 /** Selects the grants of a user, of an application, or of a user to an application. */
 type Selection = Readonly<Partial<Record<'user' | 'client', string>>>;
 
-/** Asks for confirmation before every grant of a user or an application is revoked. */
+/** Path of the confirmation page for revoking all selected grants. */
 function revokePath(selection: Selection): string {
   const id = new URLSearchParams(selection).toString();
   return `/jobs/new?${new URLSearchParams({ action: 'revoke-grants', id }).toString()}`;
 }
 
-/** @param selection which grants the page after a revocation shows */
+/** @param selection grants to show after a revocation */
 function grantTable(
   operator: Operator,
   grants: readonly GrantView[],

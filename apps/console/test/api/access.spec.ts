@@ -12,7 +12,7 @@ const { paths } = JSON.parse(readFileSync('apps/console/src/openapi/openapi.json
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 };
 
-/** Every operation that needs a token. */
+/** Operations that need a token. */
 const OPERATIONS = Object.entries(paths).flatMap(([template, item]) =>
   Object.entries(item)
     .filter(([, { security }]) => security.length > 0)
@@ -51,7 +51,7 @@ describe('every operation', () => {
   });
 
   it.each<[string, () => Promise<string | null>]>([
-    ['no token', async () => null],
+    ['a request without a token', async () => null],
     ['an unknown token', async () => `sat_${'x'.repeat(86)}`],
     ['a token for another API', () => api.tokenForOtherApi()],
     ['a token of a user', () => api.tokenOfUser()],
@@ -61,7 +61,7 @@ describe('every operation', () => {
     expect(await walk((method, path) => api.call(method, path, { token }))).toEqual(all(401));
   });
 
-  it('refuses a token without its scope', async () => {
+  it('refuses a token without the required scope', async () => {
     const [reader, writer] = [
       await api.registerClient('admin:read'),
       await api.registerClient('admin:write'),
@@ -79,7 +79,7 @@ describe('every operation', () => {
   });
 });
 
-it('refuses to set the password of a user with a role in the console', async () => {
+it('the API does not set the password of a user with a role in the console', async () => {
   const { body: user } = await api.call('post', '/users', {
     body: { username: 'katherine', email: 'katherine@example.com', name: 'Katherine' },
   });
@@ -91,7 +91,7 @@ it('refuses to set the password of a user with a role in the console', async () 
   expect([refused.status, refused.body.errors[0].id]).toEqual([409, 'user_is_operator']);
 });
 
-it('refuses more than four concurrent reports of one API client, and no others', async () => {
+it('the API runs at most four concurrent reports of each API client', async () => {
   const other = await api.registerClient('admin:read');
   const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.call('get', '/doctor')));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
@@ -118,7 +118,7 @@ describe('a caller with four running searches of the audit trail', () => {
   it.each([
     ['/admin/v1/events', '/admin/v1/explanations/abcdefghijkl', '/admin/v1/clients/CLIENT/refusals'],
     ['/audit', '/events?reference=abcdefghijkl', '/events?client=CLIENT'],
-  ])('cannot start a fifth', async (...paths) => {
+  ])('cannot start a fifth search: %s', async (...paths) => {
     const operator = await api.console.operator('viewer');
     const read = (path: string) =>
       path.startsWith('/admin/v1') ? api.call('get', path.slice('/admin/v1'.length)) : operator.get(path);
@@ -141,7 +141,7 @@ it('a page ignores an access token', async () => {
   expect([page.status, page.headers['location']]).toEqual([303, '/login?page=%2Fapplications']);
 });
 
-it('refuses a token of a disabled API client', async () => {
+it('the API refuses a token of a disabled API client', async () => {
   const { clientId, accessToken } = await api.registerClient();
   expect((await api.call('get', '/clients', { token: accessToken })).status).toBe(200);
   expect(
@@ -150,7 +150,7 @@ it('refuses a token of a disabled API client', async () => {
   expect((await api.call('get', '/clients', { token: accessToken })).status).toBe(401);
 });
 
-it('sends the challenge of RFC 6750 with a problem, and no permission for scripts of other origins', async () => {
+it('a response with the status 401 has a challenge (RFC 6750) and no CORS headers', async () => {
   const refused = await api.call('get', '/clients', {
     token: null,
     headers: { Origin: 'https://evil.example' },
@@ -161,7 +161,7 @@ it('sends the challenge of RFC 6750 with a problem, and no permission for script
   expect((await api.call('options', '/clients')).headers['access-control-allow-methods']).toBeUndefined();
 });
 
-it('rejects a form body, which other sites can send', async () => {
+it('the API rejects a form body, which other sites can send', async () => {
   const form = await request(api.console.server)
     .post('/admin/v1/clients')
     .set('Authorization', `Bearer ${(await api.registerClient()).accessToken}`)
@@ -170,7 +170,7 @@ it('rejects a form body, which other sites can send', async () => {
   expect(form.status).toBe(415);
 });
 
-it('names the API client and the channel in the audit trail', async () => {
+it('the audit trail names the API client and the channel of a change', async () => {
   const created = await api.call('post', '/users', {
     body: { email: 'grace@example.com', username: 'grace', name: 'Grace Hopper' },
   });
@@ -179,7 +179,7 @@ it('names the API client and the channel in the audit trail', async () => {
   expect(body.items).toMatchObject([{ operator: `Terraform (${api.clientId})`, channel: 'api' }]);
 });
 
-it('limits the requests of a client, and failed authentications from an address', async () => {
+it('the API limits the requests of each client and the failed authentications from each address', async () => {
   const { accessToken } = await api.registerClient();
   const first = await api.call('get', '/resource-servers', { token: accessToken });
   expect(first.headers['ratelimit']).toMatch(/^"api";r=599;t=\d+$/);

@@ -23,7 +23,7 @@ describe('If-Match', () => {
     ['post', '/disable', undefined],
     ['post', '/secrets', undefined],
     ['delete', '', undefined],
-  ])('is required for %s %s, and must be the current version', async (method, path, body) => {
+  ])('is required for %s /clients/:id%s and must be the current version', async (method, path, body) => {
     const { client_id: id } = (await createClient()).body as { client_id: string };
     const read = await api.call('get', `/clients/${id}`);
     const change = (match: string | null) =>
@@ -39,7 +39,7 @@ describe('If-Match', () => {
     expect((await change(read.headers['etag'] ?? '')).status).toBeLessThan(300);
   });
 
-  it('accepts *, for a change of any version', async () => {
+  it('accepts * for any version', async () => {
     const { client_id: id } = (await createClient()).body as { client_id: string };
     const changed = await api.call('patch', `/clients/${id}`, {
       body: { name: 'Rooms' },
@@ -48,7 +48,7 @@ describe('If-Match', () => {
     expect([changed.status, changed.body.name, changed.headers['etag']]).toEqual([200, 'Rooms', '"2"']);
   });
 
-  it('lets one of two concurrent changes of a version succeed', async () => {
+  it('permits only one of two concurrent changes', async () => {
     const { client_id: id } = (await createClient()).body as { client_id: string };
     const change = (name: string) =>
       api.call('patch', `/clients/${id}`, { body: { name }, headers: { 'If-Match': '"1"' } });
@@ -69,7 +69,7 @@ describe('If-Match', () => {
     expect((await api.call('post', `${user}/disable`, { headers: { 'If-Match': etag } })).status).toBe(200);
   });
 
-  it('guards the log-out of a user, which is a change of the user', async () => {
+  it('protects the log-out of a user, which changes the user', async () => {
     const user = `/users/${await api.fixture.user()}`;
     const logOut = (headers: Record<string, string>) => api.call('post', `${user}/logout`, { headers });
     const { etag = '' } = (await api.call('get', user)).headers;
@@ -79,7 +79,7 @@ describe('If-Match', () => {
     expect((await logOut({ 'If-Match': '*' })).status).toBe(200);
   });
 
-  it('guards the revocation of a grant against its use or revocation since it was read', async () => {
+  it('prevents the revocation of a grant that was used or revoked after it was read', async () => {
     const { client_id: clientId } = await api.fixture.client();
     const userId = await api.fixture.user();
     for (let count = 0; count < 2; count++) await api.fixture.code(clientId, userId);
@@ -100,12 +100,12 @@ describe('If-Match', () => {
 });
 
 describe('Idempotency-Key', () => {
-  it('is required to create something', async () => {
+  it('is required for POST /clients', async () => {
     const missing = await api.call('post', '/clients', { body: ROOMS, headers: { 'Idempotency-Key': '' } });
     expect(missing.status).toBe(400);
   });
 
-  it('repeats the response byte for byte, with the secret', async () => {
+  it('repeats the response byte for byte, including the secret', async () => {
     const [key, body] = [randomUUID(), { ...ROOMS, name: 'Repeated' }];
     const [first, quoted] = [await createClient(body, key), await createClient(body, `"${key}"`)];
     expect(first.body.client_secret).toMatch(/^scs_/);
@@ -117,14 +117,14 @@ describe('Idempotency-Key', () => {
     expect(await countOf('Repeated')).toBe(1);
   });
 
-  it('refuses another request with the same key', async () => {
+  it('cannot be reused for another request', async () => {
     const key = randomUUID();
     await createClient(ROOMS, key);
     expect((await createClient({ ...ROOMS, name: 'Other' }, key)).status).toBe(422);
     expect(await countOf('Other')).toBe(0);
   });
 
-  it('separates the keys of clients', async () => {
+  it('is separate for each client', async () => {
     const [key, { accessToken }] = [randomUUID(), await api.registerClient()];
     const first = await createClient(ROOMS, key);
     const other = await api.call('post', '/clients', {
@@ -135,14 +135,14 @@ describe('Idempotency-Key', () => {
     expect(other.body.client_id).not.toBe(first.body.client_id);
   });
 
-  it('creates one client for concurrent requests', async () => {
+  it('creates only one client for concurrent requests', async () => {
     const [key, body] = [randomUUID(), { ...ROOMS, name: 'Concurrent' }];
     const all = await Promise.all(Array.from({ length: 5 }, () => createClient(body, key)));
     expect(all.every(({ status }) => status === 201 || status === 409)).toBe(true);
     expect(await countOf('Concurrent')).toBe(1);
   });
 
-  it('creates nothing again if the process ended before it stored the response', async () => {
+  it('prevents a second creation if the process ended before it stored the response', async () => {
     const [key, body] = [randomUUID(), { ...ROOMS, name: 'Killed' }];
     const [before] = [new Set(await api.console.redis.keys('console:idempotency:*'))];
     await createClient(body, key);
@@ -181,7 +181,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-it('changes nothing while Redis does not answer', async () => {
+it('the API changes nothing while Redis does not answer', async () => {
   const before = await countOf('Room Finder');
   api.proxy.disconnect();
   const refused = await createClient();

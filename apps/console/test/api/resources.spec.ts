@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
-it('encodes a client_id that is a URL in the address of the application', async () => {
+it('the address of an application encodes a client_id that is a URL', async () => {
   const host = await startDocumentHost();
   const url = host.publish(host.newUrl());
   const created = await api.call('post', '/clients', { body: { metadata_url: url } });
@@ -30,7 +30,7 @@ it('encodes a client_id that is a URL in the address of the application', async 
 const ANY = { 'If-Match': '*' };
 const CALLBACK = 'https://rooms.example.com/callback';
 
-it('registers, reads, changes, disables and deletes an application', async () => {
+it('the API manages an application from its registration to its deletion', async () => {
   const registration = {
     name: 'Rooms',
     type: 'confidential',
@@ -56,7 +56,7 @@ it('registers, reads, changes, disables and deletes an application', async () =>
   expect((await api.call('get', path)).status).toBe(404);
 });
 
-it('creates a second secret, and revokes the last one only with force', async () => {
+it('the API revokes the last secret of an application only with force', async () => {
   const { client_id: id } = await api.fixture.client();
   const created = await api.call('post', `/clients/${id}/secrets`, { headers: ANY });
   expect(created.body.client_secret).toMatch(/^scs_/);
@@ -70,7 +70,7 @@ it('creates a second secret, and revokes the last one only with force', async ()
   expect((await api.call('delete', `${second}?force=true`, { headers: ANY })).status).toBe(204);
 });
 
-it('encodes a client_id of an import in the address of a secret', async () => {
+it('the address of a secret encodes the client_id of an imported application', async () => {
   await api.console.sql(
     `INSERT INTO clients (client_id, name, type, redirect_uris, scopes)
      VALUES ('team/rooms', 'Rooms', 'confidential', $1, '{profile:read}')`,
@@ -82,7 +82,7 @@ it('encodes a client_id of an import in the address of a secret', async () => {
   expect((await api.call('delete', `${path}?force=true`, { headers: ANY })).status).toBe(204);
 });
 
-it('creates, changes, disables and deletes a user', async () => {
+it('the API manages a user from creation to deletion', async () => {
   const body = { email: 'ada@example.com', username: 'ada', name: 'Ada Lovelace' };
   const created = await api.call('post', '/users', { body });
   expect(created.body).toMatchObject({ ...body, password: expect.stringMatching(/^[\w-]{24}$/) });
@@ -100,7 +100,7 @@ it('creates, changes, disables and deletes a user', async () => {
   expect((await api.call('get', path)).status).toBe(404);
 });
 
-it('lists, reads and revokes grants', async () => {
+it('the API lists, reads and revokes grants', async () => {
   const { client_id: clientId } = await api.fixture.client();
   const userId = await api.fixture.user();
   for (let count = 0; count < 2; count++) await api.fixture.code(clientId, userId);
@@ -115,7 +115,7 @@ it('lists, reads and revokes grants', async () => {
   expect((await api.call('get', `/grants?client=${clientId}&ended=true`)).body.items).toHaveLength(2);
 });
 
-it('follows the pages of a list to its end', async () => {
+it('the Link headers of a list lead through all pages', async () => {
   for (let count = 0; count < 3; count++) await api.fixture.user();
   const ids: number[] = [];
   let path: string | undefined = '/users?limit=2';
@@ -132,7 +132,7 @@ it('follows the pages of a list to its end', async () => {
   expect((await api.call('get', '/clients?colour=red')).body.errors).toMatchObject([{ parameter: 'colour' }]);
 });
 
-it('explains a refused request, and reports events, findings and keys', async () => {
+it('the API reports events, findings and keys', async () => {
   expect((await api.call('get', '/explanations/AAAAAAAAAAAA')).status).toBe(404);
   expect((await api.call('get', '/events?limit=1')).body.items).toHaveLength(1);
   const { body } = await api.call('get', '/doctor?skip=addresses&skip=certificates&fail_on=warning');
@@ -143,7 +143,7 @@ it('explains a refused request, and reports events, findings and keys', async ()
   expect((await api.call('get', '/keys')).body.keys).toHaveLength(1);
 });
 
-describe('the API, with an index of the audit trail,', () => {
+describe('the API with an index of the audit trail', () => {
   it('counts the refused requests of an application in whole hours', async () => {
     const { client_id: id } = await api.fixture.client();
     const hour = new Date(Math.floor(Date.now() / 3_600_000 - 1) * 3_600_000);
@@ -157,7 +157,7 @@ describe('the API, with an index of the audit trail,', () => {
     expect(body.groups).toMatchObject([{ check: 'code_expired', count: 7, reference: 'counted_once' }]);
   });
 
-  it('explains a refused request, and reads only parts of the trail', async () => {
+  it('explains a refused request without reading the whole trail', async () => {
     const nats = await connect(natsOptions(api.services.natsUrl, 'api test'));
     const refused = { type: 'request.refused', check: 'code_expired', error: 'invalid_grant' } as const;
     await storeEvent(nats, auditEvent('token', { ...refused, reference: 'explained_ok' }));
@@ -188,7 +188,7 @@ describe('a problem', () => {
     expect(JSON.stringify(errors)).not.toContain('‹');
   });
 
-  it.each(['redirectUris', '__proto__', String.raw`\ud800`])('refuses the member %s', async (member) => {
+  it.each(['redirectUris', '__proto__', String.raw`\ud800`])('is sent for the member %s', async (member) => {
     const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
     const { accessToken } = await api.registerClient();
     const refused = await request(api.console.server)
@@ -240,7 +240,7 @@ describe('a problem', () => {
   });
 });
 
-it('serves its description without a token', async () => {
+it('the OpenAPI description is served without a token', async () => {
   const { CONSOLE_URL } = api.console.configuration;
   const { body } = await api.call('get', '/openapi.json', { token: null });
   expect([body.openapi, body.servers[0].url]).toEqual(['3.1.1', CONSOLE_URL]);

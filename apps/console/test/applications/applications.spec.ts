@@ -35,7 +35,7 @@ async function create(browser: Browser, ...answers: Record<string, string>[]): P
 
 const clientIdOf = (page: Response): string => /sc_[a-z2-7]{24}/.exec(page.text)?.[0] ?? '';
 
-/** Creates an application, and returns its client id. */
+/** Creates an application. @returns the client id */
 async function created(name = 'Room Finder'): Promise<string> {
   const page = await create(admin, { name }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
   expect(page.status).toBe(201);
@@ -49,7 +49,7 @@ const registered = (clientId: string) =>
 
 // @client metadata document 8.2
 describe('an application with a metadata document', () => {
-  it('is admitted by its address, and has a page like any other', async () => {
+  it('is registered by its URL and has a page like any other application', async () => {
     const host = await startDocumentHost();
     const url = host.publish(host.newUrl(), { client_name: 'Inspector' });
     const first = await admin.get('/applications/new');
@@ -68,8 +68,8 @@ describe('an application with a metadata document', () => {
   });
 });
 
-describe('creating an application', () => {
-  it('asks step by step, and ends with the secret and the text for its owner', async () => {
+describe('the form of a new application', () => {
+  it('ends with the secret and the instructions for the owner', async () => {
     const page = await create(admin, IDENTITY, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
     expect(page.status).toBe(201);
     expect(page.text).toMatch(/scs_[\w-]{43}/);
@@ -84,7 +84,7 @@ describe('creating an application', () => {
     expect((await admin.get(`/applications/${id}`)).text).not.toContain('scs_');
   });
 
-  it('creates one application for a form that is posted twice, and shows the same page', async () => {
+  it('creates only one application if it is posted twice', async () => {
     const answers = [{ name: 'Double Click' }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE];
     const last = await create(admin, ...answers);
     const [first, second] = await Promise.all([0, 1].map(() => admin.submit(last, {}, '/applications/new')));
@@ -95,7 +95,7 @@ describe('creating an application', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('shows a problem at its field, and keeps the answers', async () => {
+  it('shows a problem at the field and keeps the input', async () => {
     const page = await create(
       admin,
       IDENTITY,
@@ -107,11 +107,11 @@ describe('creating an application', () => {
     expect(page.text).toContain('http://rooms.example.com/callback</textarea>');
     expect(page.text).toContain('name="name" value="Room Finder"');
     expect(page.text).not.toContain('‹');
-    // The scopes are in a later step.
+    // The missing scopes are no problem yet, because they belong to a later step.
     expect(page.text).not.toContain('role="alert"');
   });
 
-  it('signs ID tokens with ES256 for FAPI 2.0, unless another choice is made, and shows a wrong one at its field', async () => {
+  it('selects ES256 for FAPI 2.0, and refuses RS256 at its field', async () => {
     const jwks = JSON.stringify({ keys: [(await ClientKey.generate()).jwk] });
     const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE];
     const wrong = await create(admin, ...answers, { profile: 'fapi2', idTokenAlg: 'RS256' });
@@ -123,7 +123,7 @@ describe('creating an application', () => {
     expect(await registered(id)).toMatchObject({ profile: 'fapi2', id_token_alg: 'ES256' });
   });
 
-  it('goes back without losing later answers', async () => {
+  it('returns to the previous step without losing input', async () => {
     const back = await create(
       admin,
       IDENTITY,
@@ -140,7 +140,7 @@ describe('creating an application', () => {
     expect(page.text).not.toContain('scs_');
   });
 
-  it('escapes text of an application', async () => {
+  it('accepts markup in the name, which pages escape', async () => {
     const id = await created('<script>alert(1)</script>');
     const page = await admin.get(`/applications/${id}`);
     expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
@@ -148,8 +148,8 @@ describe('creating an application', () => {
   });
 });
 
-describe('the list', () => {
-  it('finds applications by a part of their name', async () => {
+describe('the list of applications', () => {
+  it('finds applications by part of the name', async () => {
     await created('Quarterly Planner');
     const found = await admin.get('/applications?search=quarterly');
     expect(found.text).toContain('Quarterly Planner');
@@ -157,14 +157,14 @@ describe('the list', () => {
   });
 });
 
-describe('editing an application', () => {
+describe('the edit form of an application', () => {
   const fieldsOf = (page: Response): Record<string, string> => ({
     name: /name="name"[^>]*value="([^"]*)"/.exec(page.text)?.[1] ?? '',
     redirectUris: REDIRECT_URI,
     ...SCOPE,
   });
 
-  it('shows the difference before it saves it', async () => {
+  it('shows the difference before it saves a change', async () => {
     const id = await created();
     const form = await admin.get(`/applications/${id}/edit`);
     const preview = await admin.submit(
@@ -181,7 +181,7 @@ describe('editing an application', () => {
     expect(await registered(id)).toMatchObject({ name: 'Rooms' });
   });
 
-  it('shows a value that the form does not offer as text, whatever it is called', async () => {
+  it('shows an unknown value as text, even the name of an object property', async () => {
     const id = await created();
     const form = await admin.get(`/applications/${id}/edit`);
     const values = { firstParty: 'constructor', requirePar: 'toString' };
@@ -224,7 +224,7 @@ describe('editing an application', () => {
     });
   });
 
-  it('refuses the change of an operator who has not seen another operator’s change', async () => {
+  it('refuses a change if another operator has changed the application since', async () => {
     const id = await created();
     const other = await app.operator('admin', 'grace');
     const [mine, theirs] = [
@@ -244,8 +244,10 @@ describe('editing an application', () => {
     }
     expect(await registered(id)).toMatchObject({ name: 'Theirs' });
   });
+});
 
-  it('disables and enables an application, and keeps its version in step', async () => {
+describe('disabling and enabling an application', () => {
+  it('increments the version', async () => {
     const id = await created();
     const page = await admin.get(`/applications/${id}`);
     expect((await admin.submit(page, {}, `/applications/${id}/disable`)).text).toContain('is disabled');
@@ -256,8 +258,8 @@ describe('editing an application', () => {
   });
 });
 
-describe('secrets', () => {
-  it('creates a second secret, shown once, and revokes the first', async () => {
+describe('the secret pages', () => {
+  it('create a second secret, which is shown once, and revoke the first', async () => {
     const id = await created();
     const confirm = await admin.get(`/applications/${id}/secrets/new`);
     const page = await admin.submit(confirm, {}, `/applications/${id}/secrets/new`);
@@ -272,7 +274,7 @@ describe('secrets', () => {
     expect(live).toHaveLength(1);
   });
 
-  it('encodes a client_id of an import in the address of a secret', async () => {
+  it('encode the client_id of an imported application in their addresses', async () => {
     const [id, path] = ['team/rooms?id=1', '/applications/team%2Frooms%3Fid%3D1'];
     const secrets = `INSERT INTO client_secrets (client_id, hash) SELECT client_id, sha256('secret') FROM imported`;
     await app.sql(
@@ -290,7 +292,7 @@ describe('secrets', () => {
     expect((await admin.get(`${path}/secrets/new`)).text).toContain(`action="${path}/secrets/new"`);
   });
 
-  it('does not revoke a secret that became the last one after the page was shown', async () => {
+  it('do not revoke a secret that became the last one after the page was shown', async () => {
     const id = await created();
     await admin.submit(
       await admin.get(`/applications/${id}/secrets/new`),
@@ -307,7 +309,7 @@ describe('secrets', () => {
 });
 
 describe('the logo', () => {
-  /** Sends a file, or none, in a form as browsers do (RFC 7578). */
+  /** Submits the form with a file (RFC 7578); without one if it is null. */
   async function upload(id: string, file: Buffer | null, fields: Record<string, string> = {}) {
     const page = await admin.get(`/applications/${id}/logo`);
     const form = page.text.slice(page.text.indexOf(`action="/applications/${id}/logo"`));
@@ -332,7 +334,7 @@ describe('the logo', () => {
     expect((await admin.get(`/applications/${id}/logo/image`)).status).toBe(404);
   });
 
-  it('is refused with the reason, like a form without its token or with too many bytes', async () => {
+  it('is refused if the file or the form is invalid', async () => {
     const id = await created();
     const refused = await upload(id, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
     expect(refused.status).toBe(400);
@@ -346,8 +348,8 @@ describe('the logo', () => {
   });
 });
 
-describe('the console, before a dangerous step,', () => {
-  it.each(['delete', 'secrets/new'])('asks for a login within the last ten minutes: %s', async (step) => {
+describe('a dangerous step', () => {
+  it.each(['delete', 'secrets/new'])('requires a login within the last ten minutes: %s', async (step) => {
     const id = await created();
     const page = await admin.get(`/applications/${id}/${step}`);
     app.clock.ahead = 11 * 60_000;
@@ -367,7 +369,7 @@ describe('the console, before a dangerous step,', () => {
     return admin.follow(await app.logIn(admin, { groups: ['admins'] }, searchParams.get('page') ?? ''));
   }
 
-  it('asks for a recent login to create an application, and keeps the answers', async () => {
+  it('keeps the form of a new application during the login', async () => {
     app.clock.ahead = 11 * 60_000;
     expect((await admin.get('/applications/new')).headers['location']).toMatch(/again=$/);
     app.clock.ahead = 0;
@@ -382,7 +384,7 @@ describe('the console, before a dangerous step,', () => {
     expect(await registered(id)).toMatchObject({ name: 'Room Finder', redirect_uris: [REDIRECT_URI] });
   });
 
-  it('shows a kept form only to its operator, in the browser and on the page that sent it', async () => {
+  it('shows the kept form only to its operator, in the same browser and on the same page', async () => {
     const id = await created('Quarterly Planner');
     const first = await admin.get('/applications/new');
     app.clock.ahead = 11 * 60_000;
@@ -411,9 +413,9 @@ describe('the console, before a dangerous step,', () => {
   });
 
   it.each([
-    ['its redirect URIs', { redirectUris: 'https://evil.example/callback' }],
-    ['its consent', { firstParty: 'true' }],
-  ])('asks for a recent login to change %s, and keeps the changes', async (_, change) => {
+    ['the redirect URIs', { redirectUris: 'https://evil.example/callback' }],
+    ['the first-party status', { firstParty: 'true' }],
+  ])('keeps a change of %s during the login', async (_, change) => {
     const id = await created();
     const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, ...SCOPE };
     const form = await admin.get(`/applications/${id}/edit`);
@@ -430,7 +432,7 @@ describe('the console, before a dangerous step,', () => {
     expect(await registered(id)).toMatchObject({ name: 'Rooms', version: 2 });
   });
 
-  it('asks for a recent login to add a scope to an application that needs no consent', async () => {
+  it('is the addition of a scope to an application that needs no consent', async () => {
     const id = await created();
     await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [id]);
     const form = await admin.get(`/applications/${id}/edit`);
@@ -441,7 +443,7 @@ describe('the console, before a dangerous step,', () => {
     expect(await registered(id)).toMatchObject({ scopes: ['profile:read'] });
   });
 
-  it('refuses a change that became dangerous after it was checked, whatever version the form has', async () => {
+  it('is refused if the change became dangerous after it was checked, whatever version the form has', async () => {
     const id = await created();
     const form = await admin.get(`/applications/${id}/edit`);
     const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, ...SCOPE };
@@ -462,8 +464,8 @@ describe('the console, before a dangerous step,', () => {
   });
 });
 
-describe('roles', () => {
-  it('lets a viewer read, support end access, and only an admin change and delete', async () => {
+describe('the pages of an application', () => {
+  it('permit reading to a viewer, disabling to support, and changes only to an admin', async () => {
     const id = await created();
     const [viewer, support] = [await app.operator('viewer'), await app.operator('support')];
     const status = async (browser: Browser, path: string) => (await browser.get(path)).status;
@@ -472,7 +474,7 @@ describe('roles', () => {
       for (const page of ['new', `${id}/edit`, `${id}/delete`, `${id}/secrets/new`])
         expect(await status(browser, `/applications/${page}`)).toBe(403);
     }
-    // Sends the forms of an admin with the cookies of the other operators.
+    // The viewer sends the form of the admin's page.
     const disable = await admin.get(`/applications/${id}`);
     expect((await viewer.submit(disable, {}, `/applications/${id}/disable`)).status).toBe(403);
     const own = await support.get(`/applications/${id}`);
@@ -480,6 +482,6 @@ describe('roles', () => {
   });
 });
 
-it('answers 404 for an application that does not exist', async () => {
+it('GET /applications/:id answers 404 for an unknown application', async () => {
   expect((await admin.get('/applications/nobody')).status).toBe(404);
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
   await services.close();
 });
 
-it('shows the consent page of an application in every language, in a frame that can do nothing', async () => {
+it('the consent preview shows every language, in a frame without scripts or forms', async () => {
   const { client_id: id } = await fixture.client();
   const viewer = await app.operator('viewer');
   const page = await viewer.get(`/applications/${id}/consent?language=de`);
@@ -53,7 +53,7 @@ it('shows the consent page of an application in every language, in a frame that 
   expect((await app.browser().get(`/applications/${id}/consent/de`)).status).toBe(303);
 });
 
-it('shows no document whose style would loosen the policy of its frame', async () => {
+it('the consent preview refuses a style that would loosen the policy of the frame', async () => {
   const other = await startConsoleApp();
   const nats = await connect(natsOptions(other.services.natsUrl, 'a compromised authorize'));
   const page = {

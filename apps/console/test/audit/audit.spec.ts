@@ -23,7 +23,7 @@ afterAll(async () => {
   await app.close();
 });
 
-it('shows the operator, the object and the channel of each change', async () => {
+it('the audit page shows the operator, the object and the channel of each change', async () => {
   const admin = await app.operator('admin', 'grace');
   const id = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
   await app.sql(
@@ -37,7 +37,7 @@ it('shows the operator, the object and the channel of each change', async () => 
   expect(wordsOf(await viewer.get(`/audit?client=${id}&operator=vera`))).toContain('None.');
 });
 
-it('records the logins of operators, their log-outs, and logins that it refuses', async () => {
+it('the console records logins, log-outs and refused logins of operators', async () => {
   const browser = await app.operator('viewer', 'linus');
   await browser.submit(await browser.get('/users'), {}, '/logout');
   await app.logIn(app.browser(), { groups: ['cleaners'], preferred_username: 'mallory' });
@@ -56,7 +56,7 @@ it('records the logins of operators, their log-outs, and logins that it refuses'
   ]);
 });
 
-it('records a page that a role may not open, explains it by its reference, and counts it', async () => {
+it('a page that a role may not open is recorded, counted and explained by its reference', async () => {
   const page = await viewer.get('/applications/new');
   expect(page.status).toBe(403);
   const [refused] = await auditEvents(app.services.natsUrl, {
@@ -80,7 +80,7 @@ it('records a page that a role may not open, explains it by its reference, and c
   );
 });
 
-it('shows events whose client_id is not Unicode, as any process may store them', async () => {
+it('the audit page shows events whose client_id is not Unicode, which any process may store', async () => {
   const event = auditEvent('token', {
     type: 'request.refused',
     client_id: 'not-unicode-\ud83d',
@@ -92,7 +92,7 @@ it('shows events whose client_id is not Unicode, as any process may store them',
   expect(page.text).toContain(event.id);
 });
 
-it('shows events whose type or channel is the name of a property of every object', async () => {
+it('the audit page shows events whose type or channel is the name of an object property', async () => {
   const later = { ...auditEvent('token', { type: 'request.refused' }), type: 'constructor' };
   nats.publish('oauth.refusal.token.constructor', JSON.stringify(later));
   const forged = auditEvent('token', { type: 'request.refused', channel: 'toString' as 'api' });
@@ -102,14 +102,14 @@ it('shows events whose type or channel is the name of a property of every object
   for (const { id } of [later, forged]) expect(page.text).toContain(id);
 });
 
-it('says what is wrong with a filter, and keeps it', async () => {
+it('the audit page shows the problem of a filter and keeps its value', async () => {
   const page = await viewer.get('/audit?user=nobody%40example.com');
   expect(page.status).toBe(400);
   expect(page.text).toContain('role="alert"');
   expect(page.text).toContain('value="nobody@example.com"');
 });
 
-describe('the audit page, with many events,', () => {
+describe('the audit page with many events', () => {
   const stored: AuditEvent[] = [];
 
   beforeAll(async () => {
@@ -138,7 +138,7 @@ describe('the audit page, with many events,', () => {
     expect(ids).toEqual(stored.map(({ id }) => id).toReversed());
   });
 
-  it('exports every event that the filters select, as one JSON object per line', async () => {
+  it('exports all selected events as one JSON object per line', async () => {
     const response = await viewer.get('/audit/events.jsonl?client=many');
     expect(response.headers['content-type']).toContain('application/x-ndjson');
     expect(response.headers['content-disposition']).toContain('attachment');
@@ -151,7 +151,7 @@ describe('the audit page, with many events,', () => {
   });
 });
 
-describe('the audit page, without JetStream,', () => {
+describe('the audit page without JetStream', () => {
   let nats: RestartableNats;
   let other: ConsoleApp;
 
@@ -166,7 +166,7 @@ describe('the audit page, without JetStream,', () => {
     await nats.stop();
   });
 
-  it('sends an error page instead of the download', async () => {
+  it('sends an error page instead of a download', async () => {
     const operator = await other.operator('viewer');
     const page = await operator.get('/audit/events.jsonl');
     expect(page.status).toBe(503);
@@ -174,7 +174,7 @@ describe('the audit page, without JetStream,', () => {
     expect(wordsOf(page)).toContain('NATS (AUDIT_NATS_URL) has no JetStream');
   });
 
-  it('says that the audit trail is unavailable, and what to do', async () => {
+  it('is unavailable and names the remedy', async () => {
     const operator = await other.operator('viewer');
     for (const path of ['/audit', '/events?reference=abcdefghijkl']) {
       const page = await operator.get(path);
@@ -191,7 +191,7 @@ describe('the audit page, without JetStream,', () => {
   });
 });
 
-it('is unavailable while JetStream does not answer, also after it has answered a part of a search', async () => {
+it('the audit page is unavailable if JetStream stops answering at any point of a search', async () => {
   const proxy = await FaultProxy.start(app.services.natsUrl);
   const other = await startConsoleApp({ AUDIT_NATS_URL: proxy.url }, app.services);
   const operator = await other.operator('viewer');

@@ -30,105 +30,107 @@ afterAll(async () => {
 const store = (record: Partial<AuditRecord> & Pick<AuditRecord, 'type'>, service: AuditService = 'token') =>
   storeEvent(nats, auditEvent(service, { client_id: CLIENT, ...record }));
 
-it('explains a pasted reference: failed check, values, remedy, who has to act, and the events around it', async () => {
-  await store({ type: 'token.issued', user_id: 7 });
-  await store({
-    type: 'request.refused',
-    reference: 'abcdefghijkl',
-    user_id: 7,
-    status: 400,
-    error: 'invalid_grant',
-    check: 'redirect_uri_mismatch',
-    detail: { sent: SENT, expected: 'https://rooms.example.com/callback' },
+describe('GET /events', () => {
+  it('explains a pasted reference', async () => {
+    await store({ type: 'token.issued', user_id: 7 });
+    await store({
+      type: 'request.refused',
+      reference: 'abcdefghijkl',
+      user_id: 7,
+      status: 400,
+      error: 'invalid_grant',
+      check: 'redirect_uri_mismatch',
+      detail: { sent: SENT, expected: 'https://rooms.example.com/callback' },
+    });
+    const text = '"error_reference": "abcdefghijkl",';
+    const page = await viewer.get(`/events?reference=${encodeURIComponent(text)}`);
+    expect(page.status).toBe(200);
+    expect(wordsOf(page)).toContain('developer of the application: Keep it in one variable');
+    expect(page.text).toContain('<code>redirect_uri_mismatch</code>');
+    expect(page.text).toContain('callback<ins>/</ins>');
+    expect(wordsOf(page)).toContain('got tokens');
+    expect(page.text).toContain(`href="/applications/${CLIENT}"`);
+    expect(page.text).toContain('href="/users/7"');
   });
-  const text = '"error_reference": "abcdefghijkl",';
-  const page = await viewer.get(`/events?reference=${encodeURIComponent(text)}`);
-  expect(page.status).toBe(200);
-  expect(wordsOf(page)).toContain('developer of the application: Keep it in one variable');
-  expect(page.text).toContain('<code>redirect_uri_mismatch</code>');
-  expect(page.text).toContain('callback<ins>/</ins>');
-  expect(wordsOf(page)).toContain('got tokens');
-  expect(page.text).toContain(`href="/applications/${CLIENT}"`);
-  expect(page.text).toContain('href="/users/7"');
-});
 
-it('shows the command of a remedy, quoted for a shell', async () => {
-  const uri = 'https://rooms.example.com/callback?a=1&b=$(id)';
-  await store({
-    type: 'request.refused',
-    reference: 'unregistered',
-    error: 'invalid_request',
-    check: 'redirect_uri_unregistered',
-    detail: { redirect_uri: uri, registered: ['https://rooms.example.com/callback'] },
+  it('shows the command of a remedy, quoted for a shell', async () => {
+    const uri = 'https://rooms.example.com/callback?a=1&b=$(id)';
+    await store({
+      type: 'request.refused',
+      reference: 'unregistered',
+      error: 'invalid_request',
+      check: 'redirect_uri_unregistered',
+      detail: { redirect_uri: uri, registered: ['https://rooms.example.com/callback'] },
+    });
+    const page = await viewer.get('/events?reference=unregistered');
+    expect(wordsOf(page)).toContain(
+      `operator client update ${CLIENT} --add-redirect-uri &#39;${uri.replace('&', '&amp;')}&#39;`,
+    );
   });
-  const page = await viewer.get('/events?reference=unregistered');
-  expect(wordsOf(page)).toContain(
-    `operator client update ${CLIENT} --add-redirect-uri &#39;${uri.replace('&', '&amp;')}&#39;`,
-  );
-});
 
-it('shows the latest uses of a grant after a reuse', async () => {
-  const grant_id = 'g'.repeat(43);
-  await store({ type: 'token.refreshed', grant_id, reference: 'useduseduse1', address: '192.0.2.1' });
-  const check = { error: 'invalid_grant', check: 'refresh_token_reused' };
-  await store({
-    type: 'token.reuse_detected',
-    grant_id,
-    reference: 'reusedreused',
-    address: '198.51.100.2',
-    ...check,
+  it('shows the latest uses of a grant after a reuse', async () => {
+    const grant_id = 'g'.repeat(43);
+    await store({ type: 'token.refreshed', grant_id, reference: 'useduseduse1', address: '192.0.2.1' });
+    const check = { error: 'invalid_grant', check: 'refresh_token_reused' };
+    await store({
+      type: 'token.reuse_detected',
+      grant_id,
+      reference: 'reusedreused',
+      address: '198.51.100.2',
+      ...check,
+    });
+    const page = await viewer.get('/events?reference=reusedreused');
+    const uses = page.text.slice(page.text.indexOf('Latest uses of the grant'));
+    expect(uses).toMatch(/192\.0\.2\.1[^]*198\.51\.100\.2/);
   });
-  const page = await viewer.get('/events?reference=reusedreused');
-  const uses = page.text.slice(page.text.indexOf('Latest uses of the grant'));
-  expect(uses).toMatch(/192\.0\.2\.1[^]*198\.51\.100\.2/);
-});
 
-it('charts the activity of an application, with the numbers as a table, causes with their latest reference, and misuse', async () => {
-  const page = await viewer.get(`/events?client=${CLIENT}&period=23h`);
-  expect(page.text).toMatch(/<svg[^>]*role="img"[^>]*aria-labelledby="chart-title chart-text"/);
-  expect(page.text).toContain('<rect class="issued"');
-  expect(page.text).toContain('<rect class="misused"');
-  expect(wordsOf(page)).toContain('3 requests were refused');
-  expect(page.text).toContain('href="/events?reference=abcdefghijkl"');
-  const rows = page.text.slice(page.text.indexOf('Numbers per hour')).match(/<tr\b/g) ?? [];
-  expect(rows).toHaveLength(1 + 24);
-  expect(page.text).not.toContain('style=');
-  const days = await viewer.get(`/events?client=${encodeURIComponent('Room Finder')}&period=29d`);
-  expect(wordsOf(days)).toContain('Requests per day');
-  expect((await viewer.get(`/applications/${CLIENT}`)).text).toContain(`/events?client=${CLIENT}`);
-});
-
-it('escapes text of a request', async () => {
-  await store({
-    type: 'request.refused',
-    reference: 'markupmarkup',
-    check: 'scope_unregistered',
-    error: 'invalid_scope',
-    description: '<script>alert(1)</script>',
-    detail: { '<b>': '<img src=x>' },
+  it('shows the activity of an application as a chart and as a table', async () => {
+    const page = await viewer.get(`/events?client=${CLIENT}&period=23h`);
+    expect(page.text).toMatch(/<svg[^>]*role="img"[^>]*aria-labelledby="chart-title chart-text"/);
+    expect(page.text).toContain('<rect class="issued"');
+    expect(page.text).toContain('<rect class="misused"');
+    expect(wordsOf(page)).toContain('3 requests were refused');
+    expect(page.text).toContain('href="/events?reference=abcdefghijkl"');
+    const rows = page.text.slice(page.text.indexOf('Numbers per hour')).match(/<tr\b/g) ?? [];
+    expect(rows).toHaveLength(1 + 24);
+    expect(page.text).not.toContain('style=');
+    const days = await viewer.get(`/events?client=${encodeURIComponent('Room Finder')}&period=29d`);
+    expect(wordsOf(days)).toContain('Requests per day');
+    expect((await viewer.get(`/applications/${CLIENT}`)).text).toContain(`/events?client=${CLIENT}`);
   });
-  const page = await viewer.get('/events?reference=markupmarkup');
-  expect(page.status).toBe(200);
-  expect(page.text).not.toMatch(/<script|<b>|<img/);
-});
 
-it.each([
-  ['a text that is not a reference', 'reference=nothing', 400],
-  ['a reference of no event', 'reference=zzzzzzzzzzzz', 404],
-  ['an application that does not exist', 'client=nobody', 404],
-  ['a time that is not one', `client=${CLIENT}&since=yesterday`, 400],
-])('says what is wrong with %s, and keeps the forms', async (_, query, status) => {
-  const page = await viewer.get(`/events?${query}`);
-  expect(page.status).toBe(status);
-  expect(page.text).toContain('role="alert"');
-  expect(page.text).toContain('name="reference"');
-});
+  it('escapes text of a request', async () => {
+    await store({
+      type: 'request.refused',
+      reference: 'markupmarkup',
+      check: 'scope_unregistered',
+      error: 'invalid_scope',
+      description: '<script>alert(1)</script>',
+      detail: { '<b>': '<img src=x>' },
+    });
+    const page = await viewer.get('/events?reference=markupmarkup');
+    expect(page.status).toBe(200);
+    expect(page.text).not.toMatch(/<script|<b>|<img/);
+  });
 
-it('says in one sentence how far back it has searched for a reference, and what else to try', async () => {
-  const page = await viewer.get('/events?reference=zzzzzzzzzzzz');
-  expect(wordsOf(page)).toMatch(
-    /no event since 20\d\d-\d\d-\d\d \d\d:\d\d UTC has the reference &quot;zzzzzzzzzzzz&quot;/,
-  );
-  expect(wordsOf(page)).toContain('search for it in the log of the service');
-  expect(page.text).not.toContain('OAUTH_');
+  it.each([
+    ['a text that is not a reference', 'reference=nothing', 400],
+    ['an unknown reference', 'reference=zzzzzzzzzzzz', 404],
+    ['an unknown application', 'client=nobody', 404],
+    ['an invalid time', `client=${CLIENT}&since=yesterday`, 400],
+  ])('shows the problem of %s, and keeps the forms', async (_, query, status) => {
+    const page = await viewer.get(`/events?${query}`);
+    expect(page.status).toBe(status);
+    expect(page.text).toContain('role="alert"');
+    expect(page.text).toContain('name="reference"');
+  });
+
+  it('states how far back it has searched for an unknown reference, and what else to try', async () => {
+    const page = await viewer.get('/events?reference=zzzzzzzzzzzz');
+    expect(wordsOf(page)).toMatch(
+      /no event since 20\d\d-\d\d-\d\d \d\d:\d\d UTC has the reference &quot;zzzzzzzzzzzz&quot;/,
+    );
+    expect(wordsOf(page)).toContain('search for it in the log of the service');
+    expect(page.text).not.toContain('OAUTH_');
+  });
 });

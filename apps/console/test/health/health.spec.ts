@@ -36,7 +36,7 @@ afterAll(async () => {
   await services.close();
 });
 
-it('examines the installation in the background, and shows findings, processes and keys', async () => {
+it('the health page runs a check in the background and shows findings, processes and keys', async () => {
   const viewer = await app.operator('viewer', 'vera');
   const before = await viewer.get('/health');
   expect(wordsOf(before)).toContain('No check ran');
@@ -56,7 +56,7 @@ it('examines the installation in the background, and shows findings, processes a
   expect(wordsOf(page)).toMatch(/token \S+:\d+/);
 });
 
-it('does not start a check while one is running', async () => {
+it('the health page does not start a check while another check is running', async () => {
   const form = await admin.get('/health');
   await app.redis.set('console:health:running', 'another', 'EX', 60);
   expect((await admin.submit(form, {}, '/health')).status).toBe(303);
@@ -66,7 +66,7 @@ it('does not start a check while one is running', async () => {
 });
 
 describe('key rotation', () => {
-  it('shows the next value once, with what to do, and records the step without the value', async () => {
+  it('shows the next value once, and records the step without the value', async () => {
     const form = await admin.get('/health/keys');
     const page = await admin.submit(form, { tokenKeys: TOKEN_KEYS }, '/health/keys/token');
     expect(page.status).toBe(200);
@@ -80,7 +80,7 @@ describe('key rotation', () => {
     expect((await admin.get('/health/keys')).text).not.toContain(TOKEN_KEYS);
   });
 
-  it('refuses a step that would log users out, says why, and never shows the value that was sent', async () => {
+  it('refuses a step that would log users out, without showing the submitted value', async () => {
     const form = await admin.get('/health/keys');
     const other = randomBytes(32).toString('base64url');
     const page = await admin.submit(form, { tokenKeys: other }, '/health/keys/token');

@@ -79,7 +79,7 @@ const confirm = (browser: Browser, page: Response): Promise<Response> => {
 const reaches = (browser: Browser, path: string, state: string): Promise<void> =>
   until(state, 60_000, async () => (await browser.get(path)).text.includes(`>${state}</span>`));
 
-it('changes every selected application, and records each change with the operator’s name', async () => {
+it('a job changes every selected application and records each change with the operator’s name', async () => {
   const ids = await applications(3);
   const page = await select(support, 'disable-applications', ids);
   expect(page.text).toContain('Disable 3 applications?');
@@ -93,7 +93,7 @@ it('changes every selected application, and records each change with the operato
     ]);
 });
 
-it('starts one job for two concurrent clicks', async () => {
+it('two concurrent clicks start only one job', async () => {
   const ids = await applications(2);
   const page = await select(support, 'disable-applications', ids);
   const answers = await Promise.all([confirm(support, page), confirm(support, page)]);
@@ -105,7 +105,7 @@ it('starts one job for two concurrent clicks', async () => {
   expect(await versions(ids)).toEqual([2, 2]);
 });
 
-/** Makes an application an API client. @returns its new id */
+/** Turns an application into an API client. @returns the new id */
 async function asApiClient(id: string): Promise<string> {
   await app.sql(
     `UPDATE clients SET client_id = 'sc_' || client_id, type = 'confidential', grant_type = 'client_credentials', redirect_uris = '{}', require_state = false,
@@ -115,7 +115,7 @@ async function asApiClient(id: string): Promise<string> {
   return `sc_${id}`;
 }
 
-it('does not enable an API client for support', async () => {
+it('a job of an operator with the role support does not enable an API client', async () => {
   const ids = await applications(2);
   await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
   ids[0] = await asApiClient(ids[0] ?? '');
@@ -136,7 +136,7 @@ it('does not enable an API client for support', async () => {
 });
 
 describe('a job whose process was killed', () => {
-  it('offers to continue, and then repeats and skips nothing', async () => {
+  it('can be continued without repeating or skipping an item', async () => {
     const ids = await applications(3);
     const [first = ''] = ids;
     const jobs = new JobStore(app.redis);
@@ -162,7 +162,7 @@ describe('a job whose process was killed', () => {
     expect(await versions(ids)).toEqual([1, 2, 2]);
   });
 
-  it('ignores the process that has lost its lease', async () => {
+  it('ignores a process that has lost its lease', async () => {
     const jobs = new JobStore(app.redis);
     const job = {
       id: 'l'.repeat(22),
@@ -183,7 +183,7 @@ describe('a job whose process was killed', () => {
   });
 });
 
-it('continues only after a login within the last ten minutes, as for a new job', async () => {
+it('a stopped job continues only after a login within the last ten minutes', async () => {
   const [id = ''] = await applications(1);
   const jobs = new JobStore(app.redis);
   const job = { id: 's'.repeat(22), action: 'disable-applications', operator: 'ada', items: [id], total: 1 };
@@ -219,7 +219,7 @@ describe('a running job', () => {
   const doneIs = (path: string, count: string): Promise<void> =>
     until(count, 60_000, async () => (await support.get(path)).text.includes(count));
 
-  it('ends when its operator loses the role, and another operator can continue it', async () => {
+  it('ends when its operator loses the role, and can be continued by another operator', async () => {
     const ids = await applications(3);
     const browser = await operator('support');
     const name = `operator${users}`;
@@ -238,7 +238,7 @@ describe('a running job', () => {
     expect(await versions(ids)).toEqual([2, 2, 2]);
   });
 
-  it('handles each item as the current role of its operator permits', async () => {
+  it('checks the current role of its operator for each item', async () => {
     const ids = await applications(3);
     await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
     ids[2] = await asApiClient(ids[2] ?? '');
@@ -257,7 +257,7 @@ describe('a running job', () => {
     expect(text).toContain('only an admin may enable an API client');
   });
 
-  it('is shown to every operator, reloads its page unless asked not to, and stops', async () => {
+  it('is shown to every operator and can be stopped', async () => {
     const ids = await applications(3);
     const viewer = await operator('viewer');
     let path = '';
@@ -280,7 +280,7 @@ describe('a running job', () => {
   });
 });
 
-it('records why an application cannot be changed, and changes the others', async () => {
+it('a job records why an application cannot be changed, and changes the others', async () => {
   const [gone = '', kept = ''] = await applications(2);
   const page = await select(support, 'enable-applications', [gone, kept]);
   await app.sql('DELETE FROM clients WHERE client_id = $1', [gone]);
@@ -292,7 +292,7 @@ it('records why an application cannot be changed, and changes the others', async
   expect(text).toContain(`/jobs/new?action=enable-applications&amp;id=${gone}"`);
 });
 
-it('shows once that running services were not informed of the changes', async () => {
+it('a job shows only once that running services were not informed of the changes', async () => {
   const nats = await FaultProxy.start(app.services.natsUrl);
   const other = await startConsoleApp(
     { NATS_URL: nats.url, AUDIT_NATS_URL: app.services.natsUrl },
@@ -310,7 +310,7 @@ it('shows once that running services were not informed of the changes', async ()
   await nats.close();
 });
 
-it('a job needs the role support, a recent login, and a selection', async () => {
+it('a job requires the role support, a recent login and a selection', async () => {
   const [id = ''] = await applications(1);
   const viewer = await operator('viewer');
   expect((await select(viewer, 'disable-applications', [id])).status).toBe(403);

@@ -18,7 +18,7 @@ afterAll(() => app.close());
 
 const MINUTE = 60_000;
 
-it('redirects to the login provider, and back to the page that the operator opened', async () => {
+it('a login returns to the page that the operator opened', async () => {
   const browser = app.browser();
   const refused = await browser.get('/applications?search=cal');
   expect(refused.status).toBe(303);
@@ -33,19 +33,19 @@ it.each([
   ['another site', 'https://evil.example'],
   ['a path that browsers read as another site', '//evil.example'],
   ['a path with a backslash', '/\\evil.example'],
-])('returns to the start after a login whose page is %s', async (_, page) => {
+])('a login returns to the start page instead of %s', async (_, page) => {
   const finished = await app.logIn(app.browser(), { groups: ['viewers'] }, page);
   expect(finished.headers['location']).toBe('/');
 });
 
-it('refuses an operator without a group that has a role', async () => {
+it('a login without a group that has a role is refused', async () => {
   const browser = app.browser();
   const finished = await app.logIn(browser, { groups: ['cleaners'] });
   expect(finished.status).toBe(403);
   expect((await browser.get('/')).headers['location']).toContain('/login?');
 });
 
-it('refuses a callback in a browser that did not start the login', async () => {
+it('a callback in a browser that did not start the login is refused', async () => {
   const started = await app.browser().get('/login');
   const other = app.browser();
   await other.get('/login');
@@ -53,7 +53,7 @@ it('refuses a callback in a browser that did not start the login', async () => {
   expect((await other.get(app.provider.answer(started.headers['location']))).status).toBe(400);
 });
 
-it('sets a new session cookie at each login, and ends the session of the previous cookie', async () => {
+it('each login sets a new session cookie and ends the previous session', async () => {
   const browser = await app.operator('viewer');
   const before = browser.cookies.get('oauth_service_console') ?? '';
   await app.logIn(browser, { groups: ['viewers'] });
@@ -63,14 +63,14 @@ it('sets a new session cookie at each login, and ends the session of the previou
   expect((await old.get('/')).headers['location']).toContain('/login?');
 });
 
-it('stores no key in Redis that contains the cookie or name of an operator', async () => {
+it('no key in Redis contains the cookie or name of an operator', async () => {
   const browser = await app.operator('viewer', 'grace');
   const cookie = browser.cookies.get('oauth_service_console') ?? '';
   const keys = await app.redis.keys('*');
   expect(keys.some((key) => key.includes(cookie) || key.includes('grace'))).toBe(false);
 });
 
-it('rejects a session that another process wrote to Redis, or that was moved to another cookie', async () => {
+it('the console rejects a session that another process wrote to Redis, or that was moved to another cookie', async () => {
   const keyOf = (cookie: string) =>
     `console:session:${createHash('sha256').update(cookie).digest('base64url')}`;
   const browserWith = async (session: string) => {
@@ -96,7 +96,7 @@ it('rejects a session that another process wrote to Redis, or that was moved to 
   expect((await (await browserWith(stored)).get('/users')).status).toBe(303);
 });
 
-it('ends a session when its user ends all sessions at this service', async () => {
+it('a session ends when its user ends all sessions at this service', async () => {
   const own = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' });
   const profile = { email: 'grace@example.com', username: 'grace', name: 'Grace' };
   const { id } = await own.users.create({ ...profile, passwordHash: '$argon2id$nobody logs in with this' });
@@ -111,13 +111,13 @@ it('ends a session when its user ends all sessions at this service', async () =>
   await own.close();
 });
 
-it('ends a session after twelve hours, even while it is used', async () => {
+it('a session ends after twelve hours, even while it is used', async () => {
   const browser = await app.operator('viewer');
   app.clock.ahead = 12 * 60 * MINUTE + 1_000;
   expect((await browser.get('/')).headers['location']).toContain('/login?');
 });
 
-it('ends a session 30 minutes after its last request', async () => {
+it('a session ends 30 minutes after its last request', async () => {
   const browser = await app.operator('viewer');
   const [key = ''] = await app.redis.keys('console:session:*');
   await Promise.all(
@@ -132,7 +132,7 @@ it('ends a session 30 minutes after its last request', async () => {
   expect(Math.max(...lifetimes)).toBeLessThanOrEqual(30 * 60);
 });
 
-it('logs out by a form, and refuses it without its CSRF token or from another site', async () => {
+it('a log-out requires a form of this site with its CSRF token', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.post('/logout', {})).status).toBe(403);
   const page = await browser.get('/applications');
@@ -141,7 +141,7 @@ it('logs out by a form, and refuses it without its CSRF token or from another si
   expect((await browser.get('/')).headers['location']).toContain('/login?');
 });
 
-it('asks for the password again at the provider, and does not accept an older login', async () => {
+it('a repeated login requires a new authentication at the provider', async () => {
   const browser = app.browser();
   const started = await browser.get('/login?again');
   const asked = new URL(started.headers['location'] ?? '').searchParams;
@@ -151,7 +151,7 @@ it('asks for the password again at the provider, and does not accept an older lo
   expect((await browser.get(app.provider.answer(started.headers['location']))).status).toBe(403);
 });
 
-it('reads the time of the authentication in the ID token only', async () => {
+it('the time of the authentication is read only from the ID token', async () => {
   const browser = app.browser();
   const claims = { groups: ['admins'] };
   const userInfo = { auth_time: Math.floor(Date.now() / 1000) + 86_400 };
@@ -159,25 +159,25 @@ it('reads the time of the authentication in the ID token only', async () => {
   expect((await browser.get('/applications/new')).headers['location']).toContain('again=');
 });
 
-it('refuses a login whose UserInfo belongs to another user', async () => {
+it('a login whose UserInfo belongs to another user is refused', async () => {
   const claims = { groups: ['admins'] };
   const refused = await app.provider.logIn(app.browser(), { claims, userInfo: { sub: 'grace' } }, '/login');
   expect([refused.status, refused.headers['set-cookie']]).toEqual([400, undefined]);
 });
 
-it('isolates its pages from the window that opened them', async () => {
+it('the pages are isolated from the window that opened them', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.get('/users')).headers['cross-origin-opener-policy']).toBe('same-origin');
 });
 
-it('answers 503 while the login provider does not answer', async () => {
+it('the login page answers 503 while the login provider does not answer', async () => {
   const other = await startConsoleApp();
   other.provider.state.isDown = true;
   expect((await other.browser().get('/login')).status).toBe(503);
   await other.close();
 });
 
-it('does not start without a login provider', () => {
+it('the console does not start without a login provider', () => {
   const { CONSOLE_ISSUER: _, ...variables } = environment();
   expect(() => loadConfiguration(ConsoleConfiguration, variables)).toThrow('CONSOLE_ISSUER is missing');
   expect(loadConfiguration(ConsoleConfiguration, environment()).CONSOLE_ISSUER).toBe(
@@ -185,7 +185,7 @@ it('does not start without a login provider', () => {
   );
 });
 
-it('does not start if the subjects of another issuer would select roles that are stored here', () => {
+it('the console does not start if stored roles would apply to the subjects of another issuer', () => {
   const { CONSOLE_GROUPS_CLAIM: _, CONSOLE_ROLES: __, ...stored } = environment();
   expect(() => loadConfiguration(ConsoleConfiguration, stored)).toThrow(
     'CONSOLE_GROUPS_CLAIM is missing: it must be set unless CONSOLE_ISSUER is BASE_URL',
@@ -194,7 +194,7 @@ it('does not start if the subjects of another issuer would select roles that are
   expect(loadConfiguration(ConsoleConfiguration, own).CONSOLE_GROUPS_CLAIM).toBe('');
 });
 
-it('does not start with a client secret that has fewer than 128 bits in base64url', () => {
+it('the console does not start with a client secret of fewer than 128 bits in base64url', () => {
   const withSecret = (length: number) => ({
     ...environment(),
     CONSOLE_CLIENT_SECRET: 's'.repeat(length),

@@ -116,7 +116,7 @@ function send(browser: Browser, route: string) {
   return method === 'GET' ? browser.get(address) : browser.post(address, {});
 }
 
-it('every page requires a minimum role', () => {
+it('every page is in the table of minimum roles', () => {
   const routes = app.controllers.flatMap(routesOf).filter((route) => !route.includes(` ${API}`));
   expect(routes.toSorted()).toEqual(Object.keys(PAGES).toSorted());
 });
@@ -129,7 +129,7 @@ it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) =
     expect.stringMatching(route.startsWith('POST') ? /^\/login\/continue\?/ : /^\/login\?/),
   ]);
   for (const role of ROLES) {
-    // A separate session, because the log-out ends it.
+    // Uses a separate session, because the log-out ends the session.
     const operator = route === 'POST /logout' ? await app.operator(role) : operators.get(role)!;
     const page = await send(operator, route);
     const isForbidden = page.status === 403 && FORBIDDEN.test(page.text);
@@ -137,7 +137,7 @@ it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) =
   }
 });
 
-it('only dangerous steps ask for another login after more than ten minutes', async () => {
+it('only dangerous steps require another login after ten minutes', async () => {
   const admin = await app.operator('admin');
   const asking: string[] = [];
   app.clock.ahead = 601_000;
@@ -154,7 +154,7 @@ it('only dangerous steps ask for another login after more than ten minutes', asy
   expect(asking.toSorted()).toEqual(DANGEROUS.toSorted());
 });
 
-it('shows the menu to an operator on a page that the role may not open, and at an address without a page', async () => {
+it('an error page shows the menu to a logged-in operator', async () => {
   const menuOf = ({ text }: { text: string }) => /<nav[^]*<\/nav>/.exec(text)?.[0];
   const viewer = operators.get('viewer')!;
   const menu = menuOf(await viewer.get('/users/999999'));

@@ -9,7 +9,7 @@ import { isolate } from '#test/support/isolate.js';
 import { startConsoleApp } from './console-app.js';
 
 interface Call {
-  /** Access token; null for none. A token with both scopes by default. */
+  /** Defaults to a token with both scopes; null sends no token. */
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
@@ -17,7 +17,7 @@ interface Call {
 
 const ISSUER = 'https://base.example.com';
 
-/** Starts a console, and the process of the token app that issues and checks its tokens. */
+/** Starts a console and a token app, which issues and checks the tokens. */
 export async function startAdminApi() {
   const services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
@@ -69,7 +69,7 @@ export async function startAdminApi() {
     clientId: standard.clientId,
     registerClient,
 
-    /** A POST has a new Idempotency-Key, unless `headers` has one. */
+    /** Sends a request. A POST has a new Idempotency-Key unless `headers` has one. */
     async call(method: string, path: string, { token: given, headers, body }: Call = {}): Promise<Response> {
       const accessToken = given === undefined ? standard.accessToken : given;
       const sent = request(console.server)[method as 'get'](`/admin/v1${path}`);

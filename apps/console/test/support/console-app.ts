@@ -71,9 +71,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     ),
     browser: (): Browser => new Browser(app.getHttpServer()),
 
-    /**
-     * Logs in with an authentication at this moment. @returns the last response before the page that required the login
-     */
+    /** Logs in with a current `auth_time`. @returns the last response before the page that required the login */
     async logIn(browser: Browser, claims: JWTPayload, page = '/') {
       const login = `/login?page=${encodeURIComponent(page)}`;
       return provider.logIn(
@@ -107,7 +105,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
 
 export type ConsoleApp = Awaited<ReturnType<typeof startConsoleApp>>;
 
-/** Posts a form with a valid token of its page, which may not show the form. */
+/** Posts a form with a valid CSRF token, even if the page does not show the form. */
 export function postForm(browser: Browser, path: string): Promise<Response> {
   const cookie = browser.cookies.get('oauth_service_console') ?? '';
   return browser.post(path, { [CSRF_FIELD]: csrfToken(cookie, path) });

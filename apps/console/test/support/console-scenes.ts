@@ -34,7 +34,7 @@ const REFUSED: AuditRecord = {
   detail: { sent: `${REDIRECT_URI}/`, expected: REDIRECT_URI },
 };
 
-/** Starts a console with applications, users and events, and describes its pages in their states. */
+/** Starts a console with applications, users and events. @returns the scenes of its pages */
 export async function openConsoleScenes() {
   const services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
@@ -175,7 +175,7 @@ export async function openConsoleScenes() {
     await page.locator('[name=tokenKeys]').fill(keys);
     await press(page, 'Next step');
   };
-  /** Returns from the login provider to the console. @param group group of the operator */
+  /** Returns from the login provider to the console. @param group of the operator */
   const logIn = async (page: Page, group: string, more: Record<string, string> = {}) => {
     app.provider.state.forgery = { claims: { groups: [group], preferred_username: 'ada' } };
     await page.context().clearCookies();

@@ -34,7 +34,7 @@ afterAll(async () => {
   await services.close();
 });
 
-/** Returns a user who has allowed an application access. */
+/** Creates a user with a grant. */
 async function userWithGrant(): Promise<{ userId: number; clientId: string }> {
   const [{ client_id: clientId }, userId] = [await fixture.client(), await fixture.user()];
   await fixture.code(clientId, userId);
@@ -44,7 +44,7 @@ async function userWithGrant(): Promise<{ userId: number; clientId: string }> {
 const liveGrants = (userId: number) =>
   app.sql('SELECT 1 FROM grants WHERE user_id = $1 AND revoked_at IS NULL', [userId]);
 
-it('finds a user by a part of the name or e-mail address', async () => {
+it('the list of users finds a user by e-mail address', async () => {
   const userId = await fixture.user();
   const [user] = await app.sql<{ email: string }>('SELECT email FROM users WHERE id = $1', [userId]);
   const found = await support.get(`/users?search=${encodeURIComponent(user?.email ?? '')}`);
@@ -52,7 +52,7 @@ it('finds a user by a part of the name or e-mail address', async () => {
   expect((await support.get('/users?search=nobody-like-this')).text).not.toContain(`href="/users/${userId}"`);
 });
 
-it('disables a user, which ends the grants, and enables the user again', async () => {
+it('disabling a user revokes the grants, and the user can be enabled again', async () => {
   const { userId } = await userWithGrant();
   const page = await support.get(`/users/${userId}`);
   const disabled = await support.submit(page, {}, `/users/${userId}/disable`);
@@ -61,7 +61,7 @@ it('disables a user, which ends the grants, and enables the user again', async (
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('can log in again');
 });
 
-it('offers Enable only for a user whom an operator has disabled, and Disable even for a user whom the product has disabled', async () => {
+it('the page of a user offers Enable only if an operator has disabled the user', async () => {
   const userId = await fixture.user();
   await app.sql('UPDATE users SET product_disabled_at = now() WHERE id = $1', [userId]);
   const page = await support.get(`/users/${userId}`);
@@ -73,7 +73,7 @@ it('offers Enable only for a user whom an operator has disabled, and Disable eve
   expect(enabled.text).not.toContain(`/users/${userId}/enable`);
 });
 
-it('shows when a user logged in, and logs the user out everywhere', async () => {
+it('the page of a user shows the sessions and can end all of them', async () => {
   const password = 'correct horse battery staple';
   const { id, email } = await app.users.create({
     email: 'grace@example.com',
@@ -95,7 +95,7 @@ it('shows when a user logged in, and logs the user out everywhere', async () => 
   expect(events).toMatchObject([{ operator: 'ada', channel: 'page' }]);
 });
 
-it('shows a user while authorize does not answer', async () => {
+it('the page of a user is shown while authorize does not answer', async () => {
   const other = await startConsoleApp();
   const { id } = await other.users.create({
     email: 'grace@example.com',
@@ -108,7 +108,7 @@ it('shows a user while authorize does not answer', async () => {
   await other.close();
 });
 
-it('revokes one grant, and all grants of an application', async () => {
+it('one grant or all grants of an application can be revoked', async () => {
   const withGrant = await userWithGrant();
   const page = await support.get(`/grants?client=${withGrant.clientId}`);
   const revoked = await support.submit(page, {}, '/grants/');
@@ -130,7 +130,7 @@ it('revokes one grant, and all grants of an application', async () => {
   expect(await liveGrants(all.userId)).toEqual([]);
 });
 
-it('says that a grant is revoked, even if the application of the list was deleted meanwhile', async () => {
+it('the revocation of a grant succeeds even if the application has since been deleted', async () => {
   const { userId, clientId } = await userWithGrant();
   const page = await support.get(`/grants?client=${clientId}`);
   await app.sql('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [clientId]);
@@ -142,7 +142,7 @@ it('says that a grant is revoked, even if the application of the list was delete
   expect(await liveGrants(userId)).toEqual([]);
 });
 
-it('lets only an admin enable a user with a role in the console', async () => {
+it('only an admin can enable a user with a role in the console', async () => {
   const userId = await fixture.user();
   await app.sql(`UPDATE users SET console_role = 'admin', operator_disabled_at = now() WHERE id = $1`, [
     userId,
@@ -160,7 +160,7 @@ it('lets only an admin enable a user with a role in the console', async () => {
   expect((await support.get(`/users/${userId}`)).text).toContain(`/users/${userId}/disable`);
 });
 
-it('lets only an admin delete a user', async () => {
+it('only an admin can delete a user', async () => {
   const { userId } = await userWithGrant();
   expect((await support.get(`/users/${userId}/delete`)).status).toBe(403);
   const admin = await app.operator('admin');
@@ -170,7 +170,7 @@ it('lets only an admin delete a user', async () => {
   expect(await app.sql('SELECT 1 FROM users WHERE id = $1', [userId])).toEqual([]);
 });
 
-it('lets a viewer read, but not end access', async () => {
+it('a viewer can read, but cannot end access', async () => {
   const { userId } = await userWithGrant();
   const viewer = await app.operator('viewer');
   const page = await viewer.get(`/users/${userId}`);
@@ -180,14 +180,14 @@ it('lets a viewer read, but not end access', async () => {
   expect((await viewer.post(`/users/${userId}/logout`, {})).status).toBe(403);
 });
 
-it('refuses to revoke every grant of every user', async () => {
+it('the grants of all users cannot be revoked together', async () => {
   const { userId } = await userWithGrant();
   expect((await support.get('/jobs/new?action=revoke-grants&id=all%3Dtrue')).status).toBe(400);
   expect((await support.get('/jobs/new?action=revoke-grants&id=x')).status).toBe(400);
   expect(await liveGrants(userId)).toHaveLength(1);
 });
 
-it('answers 404 for an unknown user, and 400 for an invalid id', async () => {
+it('GET /users/:id answers 404 for an unknown user and 400 for an invalid id', async () => {
   expect((await support.get('/users/999999')).status).toBe(404);
   expect((await support.get('/users/abc')).status).toBe(400);
 });

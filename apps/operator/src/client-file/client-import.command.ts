@@ -35,7 +35,7 @@ are kept.`,
 }
 
 async function importFile(file: string, { dryRun = false, json }: Options): Promise<void> {
-  // A dry run changes nothing, so that it does not need the services or the audit trail.
+  // A dry run changes nothing, so it needs neither the services nor the audit trail.
   const shape = dryRun ? DatabaseSettings : ChangeSettings;
   readSettings(shape);
   const content = await read(file);

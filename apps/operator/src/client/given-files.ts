@@ -13,7 +13,7 @@ export interface GivenFiles {
   readonly jwks?: string | null;
 }
 
-/** A file that cannot be read counts as empty, which the operation refuses together with all other problems. */
+/** Treats an unreadable file as empty. The operation reports this together with all other problems. */
 export async function readGivenFiles({ logo, jwks }: FileOptions): Promise<GivenFiles> {
   const image = await readGiven(logo, MAX_LOGO_BYTES);
   // UTF-8 has at most four bytes per character.

@@ -13,7 +13,7 @@ const UNDEFINED: ReadonlySet<unknown> = new Set(['42P01', '42703']);
 const FAILURES: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['unsafe', 'incomplete', 'unavailable']);
 
 /**
- * Prints an error without stack trace, credentials or control characters; with --json, on one line.
+ * Prints an error without a stack trace, credentials or control characters; with --json, on one line.
  * @returns exit code
  */
 export function reportFailure(error: unknown): number {

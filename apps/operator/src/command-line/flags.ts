@@ -2,7 +2,7 @@ import type { Next, Problem } from '#administration/administration.error.js';
 import { withNames } from '#administration/administration.error.js';
 import { commandToPaste } from './shell.js';
 
-/** Options whose names differ from the field of the operation. */
+/** Options whose names differ from the fields of the operations. */
 const FLAGS: Readonly<Record<string, string>> = {
   addRedirectUris: '--add-redirect-uri',
   addScopes: '--add-scope',

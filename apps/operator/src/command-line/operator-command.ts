@@ -77,7 +77,7 @@ export class OperatorCommand extends Command {
     const clear = message.startsWith(prefix)
       ? `error: '${message.slice(prefix.length).replace("' is invalid for argument '", "' is invalid for '")}`
       : message;
-    // Commander quotes the input, and control characters of pasted text must not reach the terminal.
+    // Commander quotes the input, whose control characters must not reach the terminal.
     return super.error(printableLines(clear), options);
   }
 
@@ -112,7 +112,7 @@ export class OperatorCommand extends Command {
 /** List item: a term, two or more spaces, and a description. */
 const ITEM = /^( {2}\S+ {2,})([^ ].*)$/;
 
-/** Wraps a description below itself. Lines that begin with a space are copied, and not wrapped. */
+/** Aligns the wrapped lines of a description. Lines that begin with a space are not wrapped. */
 function wrapped(text: string, width: number, help: Help): string {
   return text
     .split('\n')

@@ -54,6 +54,6 @@ function valuesOf({ path, options, argument }: Completions): string[] {
   return argument ? [...taken, entry(`${path} argument`, takenBy(argument))] : taken;
 }
 
-/** Keys begin with a slash, because bash permits no empty key. Omits entries without a value. */
+/** Keys begin with a slash, because bash does not permit empty keys. Omits entries without a value. */
 const entry = (key: string, value: string): string =>
   value === '' ? '' : `    [${shellQuoted(`/${key}`)}]=${shellQuoted(value)}\n`;

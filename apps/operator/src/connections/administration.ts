@@ -3,7 +3,7 @@ import { readSettings } from '../settings/read-settings.js';
 import type { Administration } from './open-administration.js';
 
 /**
- * Reads the settings and connects to PostgreSQL only when an operation needs them, because wrong input needs neither.
+ * Reads the settings and connects to PostgreSQL on demand, so that wrong input is reported without either.
  */
 export async function withAdministration<T>(
   shape: new () => Partial<AdministrationSettings>,
@@ -13,7 +13,7 @@ export async function withAdministration<T>(
   const { openAdministration } = await import('./open-administration.js');
   let settings: Partial<AdministrationSettings> | undefined;
   const administration = await openAdministration(
-    // A command only uses operations whose settings are in its shape: a test runs every command.
+    // The cast is safe: a command uses only operations whose settings are in its shape. A test runs every command.
     () => (settings ??= readSettings(shape)) as AdministrationSettings,
   );
   try {

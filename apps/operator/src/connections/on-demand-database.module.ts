@@ -11,7 +11,7 @@ import { NestFactory } from '@nestjs/core';
 import { DatabaseModule, EXPORTS } from '#database/database.module.js';
 import type { DatabaseSettings } from '../settings/settings.js';
 
-/** Nothing retries a failed command, so it waits for a fail-over, but not longer than an operator waits at a prompt. */
+/** Nothing retries a failed command, so it waits for a fail-over, but only as long as an operator would wait. */
 const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
 
 const SETTINGS = Symbol('DatabaseSettings');
@@ -28,7 +28,7 @@ class OnDemandDatabase implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    // A failed connection has been reported to the operation that needed it.
+    // The operation that needed the connection has already reported its failure.
     await this.opened?.then(
       (database) => database.close(),
       () => undefined,

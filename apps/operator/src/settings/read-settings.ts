@@ -43,8 +43,8 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
 }
 
 /**
- * Reads the scopes of SCOPES_FILE and of OpenID Connect, which the services have with ID_TOKEN_KEYS.
- * @param apis known APIs; null skips their check
+ * Reads the scopes of SCOPES_FILE and of OpenID Connect. The services support OpenID Connect with ID_TOKEN_KEYS.
+ * @param apis known APIs; null skips the check of APIs
  */
 export function readScopes(
   apiUrl = '',

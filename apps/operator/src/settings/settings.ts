@@ -56,7 +56,7 @@ export class ResourceServerSettings extends ChangeSettings {
 export class RegistrationSettings extends ResourceServerSettings {
   @OriginVariable() AUTH_URL: string;
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
-  /** The value of the services: hosts outside the public internet that may serve metadata documents. */
+  /** Same value as in the services: hosts outside the public internet that may serve metadata documents. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 }
 

@@ -28,8 +28,8 @@ async function store(record: AuditRecord, time?: Date): Promise<AuditEvent> {
   return event;
 }
 
-describe('the commands of the operator', () => {
-  it('are recorded with the name of the operator, and without secrets or passwords', async () => {
+describe('the client and user commands', () => {
+  it('are recorded with the operator’s name, but without secrets', async () => {
     const created = await run(
       'client',
       'create',
@@ -78,7 +78,7 @@ describe('the commands of the operator', () => {
     for (const personal of [password, 'eve']) expect(JSON.stringify(events)).not.toContain(personal);
   });
 
-  it('complete, and print the event, if NATS does not store it', async () => {
+  it('succeed and print the event if NATS does not store it', async () => {
     const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
     const given = ['--email', 'b@example.com', '--username', 'b', '--name', 'B'];
     const { code, stderr } = await bench.run(['user', 'create', ...given], env);
@@ -89,7 +89,7 @@ describe('the commands of the operator', () => {
 });
 
 describe('operator audit search', () => {
-  it('prints the newest events that match, oldest first, as a table or as a JSON object per line', async () => {
+  it('prints the newest matching events, oldest first, as a table or as JSON lines', async () => {
     // Events of the same millisecond have no order.
     const [one, two, three] = [1, 2, 3].map((later) => new Date(Date.now() + later));
     const first = await store({ type: 'token.issued', client_id: 'searched', user_id: 7 }, one);
@@ -138,7 +138,7 @@ describe('operator audit search', () => {
     expect(stderr).toContain('--client must be a client_id');
   });
 
-  it('filters by time: a duration before now, or a moment', async () => {
+  it('filters by a duration before now or a point in time', async () => {
     const hour = 3_600_000;
     const client_id = 'timed';
     const old = await store({ type: 'token.issued', client_id }, new Date(Date.now() - 2 * hour));
@@ -150,7 +150,7 @@ describe('operator audit search', () => {
     expect(await found('--since', recent.time)).toEqual([recent]);
   });
 
-  it('finds a deleted user by id, and suggests it for an unknown name', async () => {
+  it('finds a deleted user by id, and suggests the id for an unknown name', async () => {
     const event = await store({ type: 'user.deleted', user_id: 4242 });
     const search = (user: string) => runOperator(['audit', 'search', '--json', '--user', user], bench.env);
     const byName = await search('gone@example.com');
@@ -158,7 +158,7 @@ describe('operator audit search', () => {
     expect(linesOf((await search('id:4242')).stdout)).toEqual([event]);
   });
 
-  it('refuses unknown types and times, and a limit that is too large', async () => {
+  it('refuses an unknown type, an invalid time and a limit that is too large', async () => {
     const refused = await audit('search', '--type', 'nothing', '--since', 'tomorrow', '--limit', '20000');
     expectRefused(refused, /--type "nothing" is unknown: the types are client\.created, /);
     expect(refused.stderr).toMatch(/--since must be a time ago like 90s/);
@@ -186,7 +186,7 @@ describe('operator audit export', () => {
 });
 
 describe('operator audit tail', () => {
-  it('prints events as they happen until it is interrupted', async () => {
+  it('prints new events until it is interrupted', async () => {
     const stored = await store({ type: 'token.issued', client_id: 'tailed' });
     const args = ['dist/apps/operator.cjs', 'audit', 'tail', '--client', 'tailed', '--since', '1h', '--json'];
     const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...bench.env } });
@@ -201,7 +201,7 @@ describe('operator audit tail', () => {
   });
 });
 
-it('records only details that docs/audit.md describes', async () => {
+it('the operator records only details that docs/audit.md describes', async () => {
   const events = await auditEvents(bench.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -61,7 +61,7 @@ describe('AUDIT_CLIENT_ADDRESS=true', () => {
     );
   });
 
-  it('records an address in its canonical form, and nothing that is not an address', async () => {
+  it('records only valid addresses, in canonical form', async () => {
     expect(await unknownToken(THIEF)).toMatchObject({ address: '2001:db8::1' });
     expect(await unknownToken({ 'X-Forwarded-For': '::ffff:203.0.113.7' })).toMatchObject({
       address: '203.0.113.7',
@@ -70,7 +70,7 @@ describe('AUDIT_CLIENT_ADDRESS=true', () => {
       expect(await unknownToken({ 'X-Forwarded-For': forged })).not.toHaveProperty('address');
   });
 
-  it('bounds the user agent, and replaces its control characters', async () => {
+  it('limits the length of the user agent and replaces its control characters', async () => {
     const { user_agent: agent = '' } =
       (await unknownToken({ 'User-Agent': `a\u009b31m${'b'.repeat(5_000)}` })) ?? {};
     expect(agent).toHaveLength(200);
@@ -79,8 +79,8 @@ describe('AUDIT_CLIENT_ADDRESS=true', () => {
   });
 });
 
-describe('explain for a reused refresh token', () => {
-  it('shows when and from where the tokens of the grant were used, and both causes', async () => {
+describe('a reused refresh token', () => {
+  it('is explained with all uses of the grant and both possible causes', async () => {
     const token = await issued();
     await refresh(token, THIEF);
     const reuse = await refused(refresh(token, OURS));
@@ -101,7 +101,7 @@ describe('explain for a reused refresh token', () => {
     expect(json).toMatchObject({ uses: [{}, { address: '2001:db8::1' }, {}] });
   });
 
-  it('is consistent with audit search, which shows address and user agent', async () => {
+  it('appears in audit search with address and user agent', async () => {
     const { stdout } = await runCommand(['audit', 'search', '--client', client.client_id], env);
     expect(stdout).toMatch(/^time .* address +user_agent +summary$/m);
     expect(stdout).toMatch(/ 2001:db8::1 +curl\/8\.5\.0 /);

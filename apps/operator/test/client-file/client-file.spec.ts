@@ -138,7 +138,7 @@ describe('operator client export', () => {
     );
   });
 
-  it('writes a file that only its owner can read, or JSON; refuses an unknown client', async () => {
+  it('writes a private file or prints JSON, and refuses an unknown client', async () => {
     const { client_id: id } = await create();
     const file = join(folder, 'clients.yaml');
     expect((await client('export', id, '--output', file)).stdout).toBe(`Wrote 1 application to ${file}\n`);
@@ -173,7 +173,7 @@ describe('operator client export --output', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('replaces an earlier export, and an empty file, atomically and with their mode', async () => {
+  it('atomically replaces an earlier export or an empty file, and keeps the mode', async () => {
     for (const text of ['', `${await exported()}# a note\n`]) {
       const file = target();
       await writeFile(file, text);
@@ -216,7 +216,7 @@ describe('operator client import', () => {
     expect(matchClientSecret(secret, found?.secrets ?? [])).not.toBeNull();
   });
 
-  it('changes nothing for an export of the same installation, as YAML and as JSON', async () => {
+  it('changes nothing if the file is an export of the same installation', async () => {
     await withEverything();
     const before = await stored();
     for (const text of [await exported(), (await client('export', '--json')).stdout]) {
@@ -226,7 +226,7 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('applies only the changes of the file, and notifies running services', async () => {
+  it('applies and prints only the changes of the file', async () => {
     const { client_id: id } = await create('--require-par');
     const { client_id: kept } = await create();
     const edited = (await exported(id))
@@ -271,7 +271,7 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('needs NATS, except with --dry-run', async () => {
+  it('requires NATS, except with --dry-run', async () => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });
@@ -284,7 +284,7 @@ describe('operator client import', () => {
     expect(await bench.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
   });
 
-  it('revokes secrets that are missing from the list, and keeps every secret without a list', async () => {
+  it('revokes secrets that are missing from a list, and keeps all secrets without a list', async () => {
     const { client_id: id } = await create();
     const before = await exported(id);
     await client('secret', 'rotate', id);
@@ -344,7 +344,7 @@ describe('operator client import', () => {
     });
   });
 
-  it('lists every problem of a file with its line, exits with 2 and writes nothing', async () => {
+  it('reports every problem of a file with its line, and writes nothing', async () => {
     const { client_id: id } = await create();
     const { client_id: gone } = await create();
     await client('delete', gone, '--yes');
@@ -416,11 +416,11 @@ clients:
       `a: &a [x,x]\nb: &b [*a,*a]\nversion: 1\nclients: 7`,
       /unknown field "a"/,
     ],
-  ])('refuses a file that is %s', async (_, text, problem) => {
+  ])('refuses a malformed file: %s', async (_, text, problem) => {
     expectRefused(await importText(text), problem);
   });
 
-  it('refuses a secret that belongs to another client, or has another hash', async () => {
+  it('refuses the id of a secret with another client or another hash', async () => {
     const [mine, theirs] = [await create(), await create()];
     const [own = '', id = ''] = /id: ([0-9a-f-]{36})/.exec(await exported(theirs.client_id)) ?? [];
     expect(own).not.toBe('');
@@ -433,7 +433,7 @@ clients:
     expectRefused(await importText(changed), /has another hash/);
   });
 
-  it('runs concurrent imports one after the other', async () => {
+  it('serializes concurrent imports', async () => {
     const ids = Array.from({ length: 20 }, () => generateClientId());
     const named = (name: string) =>
       `version: 1\nclients:\n${ids.map((id) => `  - { client_id: ${id}, name: ${name}, type: public, redirect_uris: [${CALLBACK}], scopes: [profile:read] }`).join('\n')}\n`;

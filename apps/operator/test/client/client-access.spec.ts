@@ -41,7 +41,7 @@ const grantOf = async ({ access_token }: Pair) => fixture.records.find(fixture.g
 describe('operator client disable and enable', () => {
   const set = (state: 'disable' | 'enable', ...args: string[]) => runCommand(['client', state, ...args], env);
 
-  it('disable invalidates every token of the client immediately, even cached ones, and enable restores them', async () => {
+  it('immediately invalidate and restore all tokens of the client, even cached tokens', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
     const [got, revoked, kept] = [await pair(client), await pair(client), await pair(other)];
     for (const each of [got, revoked, kept]) expect(await me(each)).toBe(200);
@@ -77,7 +77,7 @@ describe('operator client disable and enable', () => {
     expect((await refresh(client, revoked)).body['error']).toBe('invalid_grant');
   });
 
-  it('are safe to repeat, and report the previous state', async () => {
+  it('can be repeated, and report the previous state', async () => {
     const { client_id: id } = await fixture.client();
     expect((await set('enable', id)).stdout).toBe(`${id} was not disabled.\n`);
     expect((await set('disable', id)).stdout).toContain(`Disabled ${id}: none of its tokens works`);
@@ -87,7 +87,7 @@ describe('operator client disable and enable', () => {
     expect((await set('enable', id)).stdout).toContain(`Enabled ${id}: its tokens work again`);
   });
 
-  it('list, show and search print the state of a client', async () => {
+  it('set the state that list, show and search print', async () => {
     const { client_id: id } = await fixture.client();
     await set('disable', id);
     const line = new RegExp(`^${id} +confidential +disabled `, 'm');
@@ -96,7 +96,7 @@ describe('operator client disable and enable', () => {
     expect((await runCommand(['client', 'show', id], env)).stdout).toMatch(/^disabled_at +\d{4}-/m);
   });
 
-  it('exit with 2 for an unknown or deleted client, and with 0 and a warning when NATS is unavailable', async () => {
+  it('refuse an unknown or deleted client, and succeed with a warning if NATS is unavailable', async () => {
     const { client_id: id } = await fixture.client();
     const deaf = { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
     const warned = await runCommand(['client', 'disable', id], deaf);
@@ -120,7 +120,7 @@ describe('operator client import', () => {
     const created = await runCommand(['client', 'create', ...named], there);
     const { client_id, client_secret } = JSON.parse(created.stdout) as TestClient;
     const client = { client_id, client_secret };
-    // The token app now caches that this client is unknown.
+    // Makes the token app cache that this client is unknown.
     const unknown = await send({ grant_type: 'refresh_token', refresh_token: 'srt_x', ...client });
     expect(unknown.body['error']).toBe('invalid_client');
 
@@ -138,7 +138,7 @@ describe('operator client import', () => {
 });
 
 describe('operator client delete', () => {
-  it('invalidates every token of the client immediately, even cached ones, and no token of another client', async () => {
+  it('immediately invalidates all tokens of the client, even cached tokens, and no other tokens', async () => {
     const [client, other] = [await fixture.client(), await fixture.client()];
     const [first, second, kept] = [await pair(client), await pair(client), await pair(other)];
     for (const each of [first, second, kept]) expect(await me(each)).toBe(200);
@@ -160,7 +160,7 @@ describe('operator client delete', () => {
     expect((await refresh(other, kept)).status).toBe(200);
   });
 
-  it('also ends a public client, which has no secret to invalidate', async () => {
+  it('also invalidates the tokens of a public client, which has no secret', async () => {
     const phone = await fixture.publicClient('com.example.app:/callback');
     const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     const code = await fixture.code(phone.client_id, userId, {
@@ -181,7 +181,7 @@ describe('operator client delete', () => {
     await refused(got);
   });
 
-  it('exits with 2 and deletes nothing without --yes or for an unknown client', async () => {
+  it('deletes nothing without --yes, and refuses an unknown client', async () => {
     const client: TestClient = await fixture.client();
     const registered = await fixture.clients.find(client.client_id);
     const unsure = await remove(client.client_id);
@@ -201,7 +201,7 @@ describe('operator client delete', () => {
     expect(await fixture.clients.find(client.client_id)).not.toBeNull();
   });
 
-  it('exits with 1 when it cannot notify the token service, and completes when it is run again', async () => {
+  it('fails if it cannot notify the token app, and completes when repeated', async () => {
     const client = await fixture.client();
     const got = await pair(client);
     expect(await me(got)).toBe(200);

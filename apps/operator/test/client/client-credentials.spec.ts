@@ -56,11 +56,11 @@ describe('operator client create --grant-type client_credentials', () => {
     [/--profile is not possible/, ['--scope', 'admin:read', '--profile', 'fapi2']],
     [/--optional-scope is not possible/, ['--scope', 'admin:read', '--optional-scope', 'admin:read']],
     [/--first-party is not possible/, ['--scope', 'admin:read', '--first-party']],
-  ])('refuses with %s', async (problem, args) => {
+  ])('refuses invalid input with the error %s', async (problem, args) => {
     expectRefused(await client([...own, ...args]), problem);
   });
 
-  it('refuses an API client without keys, and every API client without a console', async () => {
+  it('requires keys and CONSOLE_URL', async () => {
     const withoutKeys = own.filter((word) => !word.startsWith('--jwks') && !word.endsWith('jwks.json'));
     expectRefused(await client([...withoutKeys, '--scope', 'admin:read']), /--jwks is missing/);
     expectRefused(await client([...own, '--scope', 'admin:read'], {}), /set CONSOLE_URL/);
@@ -68,7 +68,7 @@ describe('operator client create --grant-type client_credentials', () => {
     expectRefused(await client(password), /--grant-type must be/);
   });
 
-  it('refuses the scopes of the HTTP API to all other applications', async () => {
+  it('refuses the scopes of the HTTP API for other applications', async () => {
     const given = ['create', '--name', 'Calendar', '--redirect-uri', CALLBACK];
     const refused = /--scope "admin:write" is only for clients of client_credentials/;
     expectRefused(await client([...given, '--scope', 'profile:read admin:write']), refused);
@@ -78,7 +78,7 @@ describe('operator client create --grant-type client_credentials', () => {
 });
 
 describe('a client of client_credentials', () => {
-  it('can get and lose scopes and keys, but keeps its grant type', async () => {
+  it('can change its scopes, but cannot have settings for users', async () => {
     const { client_id: id } = created;
     const update = (...args: string[]) => client(['update', id, ...args]);
     expect(jsonOf(await update('--json', '--add-scope', 'admin:write'))).toMatchObject({

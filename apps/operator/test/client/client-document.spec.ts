@@ -8,17 +8,17 @@ afterAll(() => host.close());
 
 const client = (...args: string[]) =>
   bench.run(['client', ...args], { ...bench.env, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
-const admit = (url: string, ...args: string[]) => client('create', '--metadata-url', url, ...args);
-const admitted = async (members: object = {}, ...args: string[]): Promise<string> => {
+const create = (url: string, ...args: string[]) => client('create', '--metadata-url', url, ...args);
+const created = async (members: object = {}, ...args: string[]): Promise<string> => {
   const url = host.publish(host.newUrl(), members);
-  expect(jsonOf(await admit(url, ...args, '--json'))).toMatchObject({ client_id: url, client_secret: null });
+  expect(jsonOf(await create(url, ...args, '--json'))).toMatchObject({ client_id: url, client_secret: null });
   return url;
 };
 
 // @client metadata document 8.2
 describe('operator client create --metadata-url', () => {
-  it('admits the application as the document describes it, with the scopes of the operator', async () => {
-    const url = await admitted({ scope: 'bookings:read' }, '--scope', 'profile:read');
+  it('registers the application of the document, with the scopes of the operator', async () => {
+    const url = await created({ scope: 'bookings:read' }, '--scope', 'profile:read');
     expect(jsonOf(await client('show', url, '--json'))).toMatchObject({
       name: 'Inspector',
       type: 'public',
@@ -30,39 +30,39 @@ describe('operator client create --metadata-url', () => {
     });
   });
 
-  it('refuses a document with its reason, and creates nothing', async () => {
+  it('refuses an invalid document with the reason, and creates nothing', async () => {
     const url = host.publish(host.newUrl(), { redirect_uris: ['http://app.example.com/'] });
-    expectRefused(await admit(url), /redirect_uris/);
+    expectRefused(await create(url), /redirect_uris/);
     expectRefused(await client('show', url), /no client/);
   });
 
   it.each<[string, string[], RegExp]>([
     ['with a fragment', ['https://app.example.com/a#b'], /fragment/],
-    ['together with what the document says', ['https://app.example.com/a', '--name', 'Other'], /name/],
+    ['together with a value of the document', ['https://app.example.com/a', '--name', 'Other'], /name/],
     // @client metadata document 9.6
     ['in a private network', ['https://10.0.0.1/client.json'], /not public/],
   ])('refuses a URL %s', async (_what, [url = '', ...args], reason) => {
-    expectRefused(await admit(url, ...args), reason);
+    expectRefused(await create(url, ...args), reason);
   });
 
-  it('refuses an application that is registered, or was deleted', async () => {
-    const url = await admitted();
-    expectRefused(await admit(url), /registered already/);
+  it('refuses an application that is registered or was deleted', async () => {
+    const url = await created();
+    expectRefused(await create(url), /registered already/);
     await client('delete', url, '--yes');
-    expectRefused(await admit(url), /was deleted/);
+    expectRefused(await create(url), /was deleted/);
   });
 });
 
 describe('an application with a metadata document', () => {
-  it('is listed, disabled and enabled like any other', async () => {
-    const url = await admitted();
+  it('is listed, disabled and enabled like any other application', async () => {
+    const url = await created();
     expect((await client('list')).stdout).toContain(url);
     expect(jsonOf(await client('disable', url, '--json'))).toMatchObject({ disabled: true });
     expect(jsonOf(await client('enable', url, '--json'))).toMatchObject({ disabled: false });
   });
 
-  it('keeps the values of its document, and gets the scopes of the operator', async () => {
-    const url = await admitted();
+  it('permits changes of its scopes, but not of values in the document', async () => {
+    const url = await created();
     for (const change of [
       ['--name', 'Other'],
       ['--add-redirect-uri', 'https://app.example.com/'],
@@ -74,8 +74,8 @@ describe('an application with a metadata document', () => {
     expect(jsonOf(changed)).toMatchObject({ scopes: ['profile:read'], require_par: true });
   });
 
-  it('is not exported, and its client_id cannot be imported', async () => {
-    const url = await admitted();
+  it('is not exported', async () => {
+    const url = await created();
     expect((await client('export')).stdout).not.toContain(url);
   });
 });

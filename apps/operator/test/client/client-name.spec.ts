@@ -12,7 +12,7 @@ async function register(name: string): Promise<string> {
   return (created as { client_id: string }).client_id;
 }
 
-/** Uses an import, which accepts any identifier. */
+/** Registers a client by an import, which accepts any client_id. */
 async function importClient(id: string, name: string): Promise<void> {
   const text = JSON.stringify({
     version: 1,
@@ -95,7 +95,7 @@ describe('a client command', () => {
     });
   });
 
-  it('prefers an identifier to a name', async () => {
+  it('prefers a client_id to a name', async () => {
     const id = await register('By its id');
     await register(id);
     expect(jsonOf(await client('show', id, '--json'))).toMatchObject({ name: 'By its id' });
@@ -103,7 +103,7 @@ describe('a client command', () => {
 
   it.each([
     ['an id that begins with a hyphen', '-1f', ['-1f']],
-    ['an id that begins with two', '--json', ['--', '--json']],
+    ['an id that begins with two hyphens', '--json', ['--', '--json']],
   ])('accepts %s', async (_, id, given) => {
     await importClient(id, `Imported ${randomUUID()}`);
     expect(await actedOn(...given)).toEqual(Array.from({ length: COMMANDS }, () => id));

@@ -93,7 +93,7 @@ describe('operator client create', () => {
 });
 
 describe('operator client update', () => {
-  it('changes the algorithm, and back to the default', async () => {
+  it('changes the algorithm, and resets it to the default', async () => {
     const id = await create();
     await client('update', id, '--id-token-alg', 'EdDSA');
     expect(await openIdOf(id)).toEqual(['EdDSA', 'public']);

@@ -69,7 +69,7 @@ const [JPEG, PROGRESSIVE, WEBP, LOSSLESS] = await Promise.all([
   NOISE.clone().webp({ lossless: true }).toBuffer(),
 ]);
 
-describe('operator client, with settings for the consent page,', () => {
+describe('operator client with settings for the consent page', () => {
   it('registers optional scopes and first-party status, which client show prints', async () => {
     const optional = ['--optional-scope', 'bookings:write', '--optional-scope', 'bookings:read'];
     const id = await create(...SCOPES, ...optional, '--first-party');
@@ -135,12 +135,12 @@ describe('operator client, with settings for the consent page,', () => {
 describe('the name of a client', () => {
   it.each([
     ['Hangul fillers, which are letters', '\u3164\u115f\u1160\uffa0'],
-    ['a pattern of Braille with no dots', '\u2800\u2800'],
+    ['blank Braille patterns', '\u2800\u2800'],
     ['combining marks', '\u0301\u0302'],
-    ['a letter that is only combined', '\u0903'],
+    ['a spacing combining mark', '\u0903'],
     ['variation selectors', '\ufe0f\u{e0100}'],
     ['a grapheme joiner', '\u034f'],
-    ['such characters with spaces among them', '\u3164 \u00a0 \u3164'],
+    ['invisible characters separated by spaces', '\u3164 \u00a0 \u3164'],
     ['zero-width spaces', '\u200b\u200b'],
   ])('is refused without a visible character: %s', async (_, name) => {
     const id = await create();
@@ -179,10 +179,10 @@ describe('a redirect URI of localhost', () => {
   });
 
   it.each([
-    ['of a confidential client', ['--redirect-uri', LOCAL]],
-    ['that is an address already', ['--public', '--redirect-uri', 'http://127.0.0.1/callback']],
-    ['that is https', ['--public', '--redirect-uri', 'https://localhost:3000/callback']],
-  ])('causes no warning when the URI is one %s', async (_case, args) => {
+    ['the client is confidential', ['--redirect-uri', LOCAL]],
+    ['the host is an IP address', ['--public', '--redirect-uri', 'http://127.0.0.1/callback']],
+    ['the scheme is https', ['--public', '--redirect-uri', 'https://localhost:3000/callback']],
+  ])('causes no warning if %s', async (_case, args) => {
     expect(await client(...given, ...args)).toMatchObject({ code: 0, stderr: '' });
   });
 });
@@ -203,7 +203,7 @@ describe('--logo', () => {
     expect(await bench.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
   });
 
-  it('replaces the logo, keeps it in other updates, and removes it with the value none', async () => {
+  it('replaces the logo, and removes it with the value none', async () => {
     const id = await create('--logo', await file('one.png', png(8, 8)));
     const { logo } = await show(id);
     await update(id, '--name', 'Renamed');
@@ -250,20 +250,20 @@ describe('--logo', () => {
 describe('a damaged logo', () => {
   const half = (image: Buffer) => image.subarray(0, image.length / 2);
   it.each([
-    ['a PNG whose checksums are wrong', png(8, 8, { crc: () => 0 })],
-    ['a PNG that has no pixels', png(8, 8, { pixels: Buffer.alloc(0) })],
-    ['a PNG that has fewer pixels than it says', png(8, 8, { pixels: Buffer.alloc(100) })],
-    ['a PNG that is cut off', half(png(64, 64))],
-    ['a JPEG of nothing but a header', Buffer.from('ffd8ffc00011080040004003012200021101031101ffd9', 'hex')],
-    ['a JPEG that is cut off', half(JPEG)],
-    ['a progressive JPEG that is cut off', half(PROGRESSIVE)],
+    ['a PNG with wrong checksums', png(8, 8, { crc: () => 0 })],
+    ['a PNG without pixels', png(8, 8, { pixels: Buffer.alloc(0) })],
+    ['a PNG with fewer pixels than its header states', png(8, 8, { pixels: Buffer.alloc(100) })],
+    ['a truncated PNG', half(png(64, 64))],
+    ['a JPEG with only a header', Buffer.from('ffd8ffc00011080040004003012200021101031101ffd9', 'hex')],
+    ['a truncated JPEG', half(JPEG)],
+    ['a truncated progressive JPEG', half(PROGRESSIVE)],
     [
-      'a WebP of nothing but a header',
+      'a WebP with only a header',
       Buffer.from('524946461a000000574542505650384c0d0000002f3fc00f000000000000000000', 'hex'),
     ],
-    ['a WebP that is cut off', half(WEBP)],
-    ['a lossless WebP that is cut off', half(LOSSLESS)],
-  ])('is refused when browsers cannot show it: %s', async (_, image) => {
+    ['a truncated WebP', half(WEBP)],
+    ['a truncated lossless WebP', half(LOSSLESS)],
+  ])('is refused: %s', async (_, image) => {
     const id = await create();
     const path = await file('broken.png', image);
     expectRefused(await client('update', id, '--logo', path), /not a complete PNG, JPEG or WebP/);
@@ -276,7 +276,7 @@ describe('a repeated option', () => {
     ['--name', ['create', '--name', 'A', '--name', 'B', '--redirect-uri', CALLBACK]],
     ['--logo', ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--logo', 'a.png', '--logo=b.png']],
     ['--first-party', ['update', 'sc_x', '--first-party', 'true', '--first-party', 'false']],
-  ])('is refused, instead of using the last value: %s', async (option, args) => {
+  ])('is refused: %s', async (option, args) => {
     const before = await bench.counts();
     expectRefused(await client(...args), new RegExp(`${option} is given twice: give it once`));
     expect(await bench.counts()).toEqual(before);

@@ -32,7 +32,7 @@ describe('operator client', () => {
     return { outcome, registered: JSON.parse(outcome.stdout) as Registered };
   };
 
-  it('create prints the five values an application needs, and stores only the SHA-256 of the secret', async () => {
+  it('create prints the five values that an application needs, and stores only the SHA-256 of the secret', async () => {
     const { registered } = await create('--redirect-uri', 'http://localhost:3000/callback');
     expect(registered).toEqual({
       client_id: expect.stringMatching(/^sc_[a-z2-7]{24}$/),
@@ -49,7 +49,7 @@ describe('operator client', () => {
     expect(row?.hash).toEqual(createHash('sha256').update(registered.client_secret!).digest());
   });
 
-  it('create prints them as text without colours, and says that the secret is shown once', async () => {
+  it('create prints the values without colours, and says that the secret is shown once', async () => {
     const { code, stdout } = await client(['create', '--name', 'Calendar', '--redirect-uri', CALLBACK]);
     expect(code).toBe(0);
     for (const name of ['client_id', 'client_secret', 'authorization_url', 'token_url', 'refresh_url']) {
@@ -60,7 +60,7 @@ describe('operator client', () => {
   });
 
   // @rfc 6749 10.1
-  it('create --public registers a client without a secret, and says so', async () => {
+  it('create --public registers a client without a secret', async () => {
     const { registered } = await create('--public', '--redirect-uri', 'com.example.app:/callback');
     expect(registered.client_secret).toBeNull();
     const secrets = await bench.rows('SELECT 1 FROM client_secrets WHERE client_id = $1', [
@@ -95,7 +95,7 @@ describe('operator client', () => {
     await nats.close();
   });
 
-  it('create succeeds with a warning when NATS is unreachable or hangs', async () => {
+  it('create succeeds with a warning if NATS is unreachable or unresponsive', async () => {
     const hanging = createServer().listen(0, '127.0.0.1');
     await once(hanging, 'listening');
     const { port } = hanging.address() as { port: number };
@@ -154,7 +154,7 @@ describe('operator client', () => {
     });
   });
 
-  it('create names every problem of wrong input, exits with 2 and writes nothing', async () => {
+  it('create reports every problem of wrong input, and writes nothing', async () => {
     const before = await bench.counts();
     const wrong: [string[], RegExp[]][] = [
       [['create'], [/--name is missing/, /--redirect-uri is missing/]],
@@ -195,7 +195,7 @@ describe('operator client', () => {
 describe('operator client search', () => {
   const bench = useOperatorBench();
 
-  it('finds applications by name, client id and redirect URI, in any letter case', async () => {
+  it('finds applications by name, client id or redirect URI, regardless of case', async () => {
     const args = ['client', 'create', '--json', '--name', 'Calendar Connect', '--redirect-uri', CALLBACK];
     const { client_id: id } = JSON.parse((await bench.run(args)).stdout) as Registered;
     await bench.run(['client', 'create', '--name', 'Notes', '--redirect-uri', 'https://notes.example/cb']);

@@ -14,7 +14,7 @@ const created = async (...args: readonly string[]) =>
 const shown = async (id: string) => jsonOf(await client(['show', id, '--json']));
 
 describe('operator client create --grant device', () => {
-  it('registers a device without redirect URIs, and prints its address', async () => {
+  it('registers a device without redirect URIs, and prints the device authorization URL', async () => {
     const device = await created('--grant', 'device');
     expect(device).toMatchObject({
       device_authorization_url: 'https://api.example.com/api/auth/oauth/device_authorization',
@@ -43,11 +43,11 @@ describe('operator client create --grant device', () => {
     [/--redirect-uri is missing/, ['--grant', 'code']],
     [/--redirect-uri is missing: the subjects/, ['--grant', 'device', '--subject', 'pairwise']],
     [/--grant must be/, ['--grant', 'password']],
-  ])('refuses with %s', async (problem, args) => {
+  ])('refuses invalid input with the error %s', async (problem, args) => {
     expectRefused(await client(['create', '--name', 'Display', '--public', ...args]), problem);
   });
 
-  it('refuses to remove the grant, or the last redirect URI, from a client that has nothing else', async () => {
+  it('requires a redirect URI before another grant or pairwise subjects', async () => {
     const { client_id: id } = await created('--grant', 'device');
     expectRefused(await client(['update', id, '--grant', 'code']), /no redirect URI would be left/);
     expectRefused(await client(['update', id, '--subject', 'pairwise']), /redirect URI is missing/);

@@ -87,7 +87,7 @@ describe('a command of the error guide', () => {
 });
 
 it.each(ALL.filter(([, { commands }]) => commands.length > 0))(
-  'the list of commands names those of the group %s',
+  'the list of commands names the commands of the group %s',
   (_, group) => {
     const line = (group.parent ?? group).helpInformation().replaceAll(/\s+/g, ' ');
     const names = group.commands.map((command) => command.name()).join(', ');

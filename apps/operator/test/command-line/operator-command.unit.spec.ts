@@ -51,7 +51,7 @@ describe('an id that begins with a hyphen', () => {
     expect(parsed(...args)).toEqual([args[1], {}]);
   });
 
-  it('keeps its place among the arguments', () => {
+  it('keeps its position among the arguments', () => {
     const got: unknown[] = [];
     const program = new OperatorCommand('operator');
     const secret = program.command('secret');
@@ -67,12 +67,12 @@ describe('an id that begins with a hyphen', () => {
     expect(got).toEqual(['-a', 'b', { force: true }, 'a', '-b', {}, '-a', '--b', {}]);
   });
 
-  it('is not reported as an unknown option', () => {
+  it('does not hide the error about an unknown option', () => {
     expect(() => parsed('--yess')).toThrow(/unknown option/);
     expect(() => parsed(ID, '--yess')).toThrow(/unknown option/);
   });
 
-  it('is not -h, which prints the help', () => {
+  it('differs from -h, which prints the help', () => {
     expect(() => parsed('-h')).toThrow(/outputHelp/);
   });
 });

@@ -25,7 +25,7 @@ describe('operator', () => {
     expect(await runOperator(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  describe('with --json, an error', () => {
+  describe('an error with --json', () => {
     const unreachable = { DATABASE_URL: 'postgres://me:dbpassword@127.0.0.1:1/oauth' };
     it.each([
       ['of an unknown option', ['client', 'list', '--json', '--foo'], {}, 2, /^unknown option '--foo'/],
@@ -67,7 +67,7 @@ describe('operator', () => {
 
   const register = ['client', 'create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--json'];
 
-  /** Runs a command with this run.json of `npm start` in `.local`. */
+  /** Runs a command with `run` as the run.json of `npm start`. */
   async function runWithRunFile(run: unknown, args: string[], env: NodeJS.ProcessEnv = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'operator-run-'));
     await writeFile(join(folder, 'run.json'), typeof run === 'string' ? run : JSON.stringify(run), {
@@ -84,19 +84,19 @@ describe('operator', () => {
     nats_url: bench.natsUrl,
   });
 
-  it('uses the product of a running npm start, without settings', async () => {
+  it('without settings, uses the product that npm start runs', async () => {
     const { code, stdout, stderr } = await runWithRunFile(running(), register);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ token_url: 'http://localhost:3002/api/auth/oauth/token' });
   });
 
-  it('never mixes DATABASE_URL of the environment with the addresses of a running product', async () => {
+  it('never combines DATABASE_URL of the environment with the URLs of a running product', async () => {
     const { code, stderr } = await runWithRunFile(running(), register, { DATABASE_URL: bench.databaseUrl });
     expect(code).toBe(1);
     for (const name of ['AUTH_URL', 'BASE_URL', 'NATS_URL']) expect(stderr).toContain(name);
   });
 
-  it('names both ways to set a missing database, and only one in production', async () => {
+  it('names both ways to select a database, but only DATABASE_URL in production', async () => {
     const [none, production] = await Promise.all([
       bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
       runWithRunFile(running(), ['client', 'list'], { NODE_ENV: 'production' }),
@@ -123,7 +123,7 @@ describe('operator', () => {
     expect(stderr).toMatch(/run\.json is not valid JSON: restart "npm start", or set DATABASE_URL/);
   });
 
-  it('explains how to read run.json when access is denied', async () => {
+  it('explains how to read run.json if access is denied', async () => {
     // Creates a directory, because root can read any file.
     await mkdir(join(bench.localDir, 'run.json'));
     const { code, stderr } = await bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir });
@@ -134,14 +134,14 @@ describe('operator', () => {
     );
   });
 
-  it('fails in one line, without stack trace or credential, when the database cannot be used', async () => {
+  it('reports an unusable database without a stack trace or credentials', async () => {
     const urls = [
       'postgres://me:dbpassword@127.0.0.1:1/oauth',
       'postgres://me:dbpassword@host.invalid/oauth',
       'dbpassword',
     ];
     const outcomes = await Promise.all(
-      // The first runs as a separate process, which must exit by itself with the same message.
+      // The first command runs as a separate process, which must exit by itself with the same message.
       urls.map((DATABASE_URL, index) =>
         index === 0
           ? runOperator(['client', 'list'], { DATABASE_URL })
@@ -163,7 +163,7 @@ describe('operator', () => {
     expect(stderr).toMatch(/^error: .*"not_there" does not exist; create it, or correct DATABASE_URL\n$/);
   });
 
-  it('migrate prints the applied migrations; other commands report missing migrations', async () => {
+  it('reports missing migrations, which migrate applies and prints', async () => {
     await bench.rows('DROP SCHEMA oauth CASCADE');
     await bench.rows('CREATE SCHEMA oauth');
     const env = { DATABASE_URL: bench.databaseUrl };
@@ -187,7 +187,7 @@ describe('operator', () => {
     ]);
   });
 
-  it('migrate creates the streams of the audit trail, and says what is missing in NATS', async () => {
+  it('migrate creates the streams of the audit trail, or reports why it could not', async () => {
     const services = await isolate();
     const env = { DATABASE_URL: services.databaseUrl, AUDIT_NATS_URL: services.natsUrl };
     const nats = await connect(natsOptions(services.natsUrl, 'test'));
@@ -252,7 +252,7 @@ describe('operator', () => {
     }
   });
 
-  it('prints help on every level, with examples, without settings', async () => {
+  it('prints help with examples for commands of every level, without settings', async () => {
     for (const level of [[], ['client'], ['client', 'secret', 'rotate'], ['user', 'list'], ['migrate']]) {
       const { code, stdout, stderr } = await bench.run([...level, '--help'], {});
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -262,7 +262,7 @@ describe('operator', () => {
     }
   });
 
-  it('prints the same help for the help command, and refuses unknown command names', async () => {
+  it('help prints the same text as --help, and refuses unknown command names', async () => {
     const byName = await bench.run(['help', 'client', 'secret', 'rotate'], {});
     expect(byName).toEqual(await bench.run(['client', 'secret', 'rotate', '--help'], {}));
     expect(byName).toMatchObject({ code: 0, stdout: expect.stringContaining('client secret rotate') });
@@ -279,15 +279,15 @@ describe('operator', () => {
   it.each([
     ['by npx', 'npx operator', { npm_lifecycle_script: "'operator' 'client' 'show'" }],
     ['by its own name', 'operator', {}],
-    ['by another script of npm’s', 'operator', { npm_lifecycle_script: 'node dist/local/demo-operator.js' }],
-  ])('prints hints with the name by which it was started: %s', async (_, name, env) => {
+    ['by another npm script', 'operator', { npm_lifecycle_script: 'node dist/local/demo-operator.js' }],
+  ])('prints hints with the name under which it was started: %s', async (_, name, env) => {
     const help = await bench.run(['client', 'show', '--help'], env);
     expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
     const wrong = await bench.run(['client', 'show'], env);
     expect(wrong.stderr).toContain(`\nSee:\n  ${name} client show --help\n`);
   });
 
-  it('refuses unknown commands and options with exit code 2, and points to the help', async () => {
+  it('refuses unknown commands and options, and refers to the help', async () => {
     const wrong = [
       [],
       ['foo'],
@@ -319,7 +319,7 @@ describe('operator', () => {
     ['client foo', ['client']],
     ['client secret foo', ['client', 'secret']],
     ['help client foo', ['client']],
-  ])('refuses an unknown command in the same words on every level: %s', async (line, group) => {
+  ])('refuses an unknown command with the same message on every level: %s', async (line, group) => {
     const { code, stdout, stderr } = await bench.run(line.split(' '), {});
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: unknown command 'foo'\n\(The commands are \w.*\)\n/);

@@ -16,7 +16,7 @@ describe('a suggested command', () => {
     );
   });
 
-  it('begins like the running command', () => {
+  it('begins with the name of the running command', () => {
     const started = process.env.npm_lifecycle_script;
     process.env.npm_lifecycle_script = 'operator';
     try {
@@ -27,7 +27,7 @@ describe('a suggested command', () => {
     }
   });
 
-  it('stands alone on its line, because anything after it would be pasted, too', () => {
+  it('is on a separate line, so that nothing else is pasted with it', () => {
     expect(nextText({ text: 'Revoke it', command: ['client', 'delete', 'sc_a'] })).toMatch(
       /^Revoke it:\n {2}\S*operator client delete sc_a$/,
     );

@@ -41,7 +41,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('fits the terminal: it shortens the widest text, never an id or a day', () => {
+  it('fits the terminal by shortening the widest text, but never an id or a date', () => {
     for (const columns of [65, 72, 80, 90]) {
       const lines = tableLines(HEADING, ROWS, columns);
       expect(lines.filter((line) => stringWidth(line) > columns)).toEqual([]);
@@ -72,7 +72,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('measures text as a terminal shows it: wide characters, marks and emoji', () => {
+  it('measures wide characters, combining marks and emoji as a terminal shows them', () => {
     const rows = [
       ['予定表', '1'],
       ['Zu\u0308rich', '2'],
@@ -83,12 +83,12 @@ describe('a table', () => {
     expect(new Set(lines.map((line) => stringWidth(line)))).toEqual(new Set([9]));
   });
 
-  it('never cuts a character in two', () => {
+  it('never splits a character', () => {
     const [, line = ''] = tableLines(['name', 'id'], [['予定表予定表予定表予定表', '1']], 18);
     expect(line).toBe('予定表予定表…   1');
   });
 
-  it('keeps cells with a style as wide as others', () => {
+  it('ignores styles in the width of a cell', () => {
     const rows = [
       [{ text: 'live', style: 'green' as const }, '1'],
       ['revoked', '2'],

@@ -58,7 +58,7 @@ describe('a command at a terminal', () => {
     }
   });
 
-  it('wraps the help at its width, except lines to copy', async () => {
+  it('wraps the help at the width of the terminal, except lines to copy', async () => {
     for (const args of ['--help', 'client create --help', 'keys next --help']) {
       const lines = await atTerminal(args, 60, { NO_COLOR: '1' });
       const wide = lines.filter((line) => line.length > 60);
@@ -68,7 +68,7 @@ describe('a command at a terminal', () => {
     expect(settings).toMatch(/^ {2}NATS_URL {9}client create, .*\n {19}\w/m);
   });
 
-  it('wraps prose, and values next to their names, but not commands', async () => {
+  it('wraps prose and values, but not commands', async () => {
     const { client_id: id } = await created();
     const plain = (args: string, columns: number) => atTerminal(args, columns, { NO_COLOR: '1' });
     const refused = await plain('client show sc_unknown', 40);

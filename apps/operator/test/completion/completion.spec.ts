@@ -8,7 +8,7 @@ eval "$SCRIPT"
 read -ra COMP_WORDS <<< "$LINE"
 [[ $LINE == *' ' ]] && COMP_WORDS+=('')
 COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
-# It belongs to an interactive completion.
+# Replaces a builtin that requires an interactive completion.
 compopt() { :; }
 _operator
 printf '%s\\n' "\${COMPREPLY[@]}"
@@ -50,7 +50,7 @@ describe('the completion of bash', () => {
   });
 });
 
-it('refuses an unknown shell, and lists the supported ones', async () => {
+it('operator completion refuses an unknown shell, and lists the supported shells', async () => {
   const { code, stdout, stderr } = await runOperator(['completion', 'fish'], {});
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/bash, zsh/);

@@ -4,7 +4,7 @@ import { expectRefused, jsonOf } from '../support/run-operator.js';
 const bench = useOperatorBench();
 const run = (...args: string[]) => bench.run(['console', ...args]);
 
-it('operator console gives a user a role, replaces it, and removes it', async () => {
+it('operator console grants, replaces and revokes a role', async () => {
   const user = ['--email', 'ada@example.com', '--username', 'ada', '--name', 'Ada', '--password-stdin'];
   await bench.run(['user', 'create', ...user], undefined, 'a long enough password\n');
   expect(jsonOf(await run('grant', 'ada@example.com', '--role', 'viewer', '--json'))).toMatchObject({

@@ -62,7 +62,7 @@ async function report(): Promise<Report> {
   return JSON.parse(stdout) as Report;
 }
 
-/** Ends a session of a new client whose address answers with this status. Returns the client id. */
+/** Ends a session of a new client that responds with this status. @returns the client id */
 async function refusedLogout(status: number, at = Date.now()): Promise<string> {
   const session = randomBytes(32).toString('base64url');
   const path = `/${session}`;
@@ -80,7 +80,7 @@ const explained = async (clientId: string) =>
     groups: object[];
   };
 
-it('doctor finds the queue in order, which the token app has created', async () => {
+it('doctor finds no fault in the queue that the token app has created', async () => {
   const { findings, holding } = await report();
   expect(findings).toEqual([]);
   expect(holding).toEqual(
@@ -88,7 +88,7 @@ it('doctor finds the queue in order, which the token app has created', async () 
   );
 });
 
-it('doctor and explain report an application that refuses a logout token, and its response', async () => {
+it('doctor and explain report an application that refuses a logout token', async () => {
   const clientId = await refusedLogout(400);
   expect((await report()).findings.filter(({ subject }) => subject.includes(clientId))).toMatchObject([
     {
@@ -115,7 +115,7 @@ it('doctor reports a logout token that was dropped after an hour', async () => {
   expect(finding?.problem).toMatch(/refused 0 logout tokens, and 1 were dropped .*: status 503$/);
 });
 
-it('explain reports the cause of a delay, before the token is dropped', async () => {
+it('explain reports the cause of a delayed logout token', async () => {
   const clientId = await refusedLogout(503);
   expect((await explained(clientId)).groups).toMatchObject([
     { check: 'logout_token_delayed', failure: 'status 503' },
@@ -130,7 +130,7 @@ it('the metrics have the depth of the queue and the age of its oldest log-out', 
   expect(metrics).toMatch(/^oauth_logout_queue_oldest_seconds\{service="token"\} \d+\.\d+$/m);
 });
 
-it('doctor reports other limits of the queue, which a starting token app repairs', async () => {
+it('doctor reports wrong limits of the queue until a token app starts and corrects them', async () => {
   const { streams } = await jetstreamManager(nats);
   await streams.update(LOGOUT_STREAM, { max_bytes: 1024 * 1024 });
   expect((await report()).findings).toContainEqual(

@@ -86,7 +86,7 @@ const problemsOf = ({ findings }: Report, check: string): string[] =>
     .map(({ subject, problem }) => `${subject}: ${problem}`);
 
 describe('operator doctor', () => {
-  it('finds the addresses, the metadata, the cookies and the headers of the running product in order', () => {
+  it('finds no fault in the addresses, metadata, cookies and headers of the running product', () => {
     const { findings, holding } = first;
     expect(holding).toEqual(
       expect.arrayContaining([
@@ -136,7 +136,7 @@ describe('operator doctor', () => {
     expect(first.holding).toEqual(expect.arrayContaining(['audit-stream-missing', 'audit-stream-differs']));
   });
 
-  it('finds audit streams that are missing, can be emptied, or keep too little', async () => {
+  it('finds missing and misconfigured audit streams', async () => {
     const other = await isolate();
     const nats = await connect(natsOptions(other.natsUrl, 'planted'));
     const { streams } = await jetstreamManager(nats);
@@ -175,7 +175,7 @@ describe('operator doctor', () => {
     }
   });
 
-  /** Runs with a process that reports this status, with good values for all other fields. */
+  /** Runs `work` beside a process that reports this status and valid values for all other fields. */
   async function withProcess(status: Partial<ServiceStatus>, work: () => Promise<void>): Promise<void> {
     const nats = await connect(natsOptions(services.natsUrl, 'planted'));
     nats.subscribe(statusSubject(status.service ?? 'token'), {
@@ -197,7 +197,7 @@ describe('operator doctor', () => {
     await nats.close();
   }
 
-  it('finds a process with another clock, version, settings, Redis or a full audit buffer', async () => {
+  it('finds a process with a deviating clock, version, setting or Redis', async () => {
     const planted = {
       time: '2026-01-01T00:00:00.000Z',
       version: '0.0.9',
@@ -289,7 +289,7 @@ describe('operator doctor', () => {
     });
 
     it('reads the certificates of PostgreSQL and NATS, which start TLS differently', async () => {
-      // The findings show that the handshake got this far.
+      // The findings prove that the handshake reached TLS.
       const secureContext = createSecureContext({ ...identity, ...OUTDATED });
       const upgrade = (socket: Socket) =>
         new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => undefined);
@@ -393,7 +393,7 @@ describe('operator doctor', () => {
     await fixture.sql(`UPDATE oauth.migrations SET name = $2 WHERE name = $1`, [`x${row?.name}`, row?.name]);
   });
 
-  it('finds addresses that differ from the apps, or do not answer', async () => {
+  it('finds addresses that do not respond or differ from the metadata', async () => {
     const wrong = await report({ AUTH_URL: 'http://localhost:1' });
     expect(problemsOf(wrong, 'address-unreachable')).toEqual([expect.stringContaining('http://localhost:1')]);
     expect(problemsOf(wrong, 'metadata-wrong')).toEqual([
@@ -412,7 +412,7 @@ describe('operator doctor', () => {
     expect(stdout).not.toContain('dbpassword');
   });
 
-  it('exits with 4 if there are findings, and prints each with its sections, subject and remedy', async () => {
+  it('exits with 4 and prints each finding with its standards, subject and remedy', async () => {
     const { client_id: id } = await fixture.client();
     await fixture.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
       id,
@@ -435,7 +435,7 @@ describe('operator doctor', () => {
       expect(stdout).not.toContain(secret);
   });
 
-  it('skips the parts of --skip', async () => {
+  it('skips the areas of --skip', async () => {
     const { stdout } = await doctor(['--json', '--skip', 'postgresql', 'addresses'], {
       AUTH_URL: 'http://localhost:1',
     });
@@ -445,7 +445,7 @@ describe('operator doctor', () => {
     expectRefused(await doctor(['--skip', 'everything']), /Allowed choices are addresses, /);
   });
 
-  it('refuses a severity that does not exist', async () => {
+  it('refuses an unknown severity', async () => {
     expectRefused(await doctor(['--fail-on', 'info']), /Allowed choices are error, warning/);
   });
 });

@@ -33,7 +33,7 @@ function authorize(parameters: Record<string, string>): Promise<Response> {
   return fetch(`${urls.authorize}/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
 }
 
-/** Explains a reference once its events are stored, as JSON and as text, neither of which may contain `secrets`. */
+/** Explains a reference as text and JSON after its events are stored. Neither output may contain `secrets`. */
 async function explain(
   reference: string,
   secrets: readonly string[] = [],

@@ -81,7 +81,7 @@ describe('a forged event', () => {
 });
 
 describe('explain REFERENCE', () => {
-  it('prints the request, the failed check, the compared values, the remedies, and other events of the client', async () => {
+  it('prints the request, the failed check, the remedies and other events of the client', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', REFERENCE]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Reference +dhdpfs_iGBYa$/m);
@@ -95,7 +95,7 @@ describe('explain REFERENCE', () => {
     expect(stdout).not.toContain('hours_ago___');
   });
 
-  it('prints the same as JSON', async () => {
+  it('prints the explanation as JSON', async () => {
     const { stdout } = await bench.run(['explain', REFERENCE, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       reference: REFERENCE,
@@ -132,7 +132,7 @@ describe('explain REFERENCE', () => {
     expect([code, (JSON.parse(stdout) as { check: string }).check]).toEqual([0, 'expired']);
   });
 
-  it('says how far back it has searched for an unknown reference, and lists similar references', async () => {
+  it('states how far back it has searched for an unknown reference, and lists similar references', async () => {
     const { code, stdout, stderr } = await bench.run(['explain', 'dhdpfs_iGBya']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/no event since 20\S+ \S+ UTC has the reference "dhdpfs_iGBya"/);
@@ -151,7 +151,7 @@ describe('without PostgreSQL', () => {
 });
 
 describe('explain --client', () => {
-  it('groups refused requests since a time by cause', async () => {
+  it('groups the refused requests of a period by cause', async () => {
     const { stdout } = await bench.run(['explain', '--client', CLIENT, '--json']);
     const { groups, refused, succeeded } = JSON.parse(stdout);
     expect([refused, succeeded]).toEqual([4, 1]);
@@ -176,7 +176,7 @@ describe('explain --client', () => {
     expect(stdout).toMatch(/^developer of the application: Redeem a code immediately/m);
   });
 
-  it('reports that a client has no refusals, by its id or its name', async () => {
+  it('reports that a client, given by id or name, has no refused requests', async () => {
     const create = [
       'client',
       'create',
@@ -193,13 +193,13 @@ describe('explain --client', () => {
     }
   });
 
-  it('refuses a client that is unknown to audit trail and database', async () => {
+  it('refuses a client that is in neither the audit trail nor the database', async () => {
     const { code, stderr } = await bench.run(['explain', '--client', 'sc_nobody']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('there is no client "sc_nobody"')]);
   });
 });
 
-describe('explain with wrong input', () => {
+describe('explain', () => {
   it.each([
     [[], 'give a reference, or --client'],
     [[REFERENCE, '--client', CLIENT], 'give a reference, or --client'],

@@ -46,7 +46,7 @@ const isOver = async ({ accessToken }: Granted) => {
 };
 
 describe('operator grant list', () => {
-  it('lists the live grants by user, client or both, newest first, page by page', async () => {
+  it('lists the live grants of a user or a client in pages, newest first', async () => {
     const [ada, bob] = [await person(), await person()];
     const [calendar, other] = [await fixture.client(), await fixture.client()];
     const first = await granted(calendar, ada.id);
@@ -81,7 +81,7 @@ describe('operator grant list', () => {
 });
 
 describe('operator grant show', () => {
-  it('shows a grant in each state, even of a deleted user, and never a token', async () => {
+  it('shows the state of a grant, even of a deleted user, but never a token', async () => {
     const { id: userId, username } = await person();
     const client = await fixture.client();
     const { id, accessToken } = await granted(client, userId);
@@ -117,7 +117,7 @@ describe('operator grant show', () => {
 });
 
 describe('operator grant revoke', () => {
-  it('revokes only this grant, immediately, even if its token is cached', async () => {
+  it('immediately revokes only the given grant, even if its token is cached', async () => {
     const { id: userId } = await person();
     const client = await fixture.client();
     const [revoked, kept] = [await granted(client, userId), await granted(client, userId)];
@@ -159,7 +159,7 @@ describe('operator grant revoke', () => {
     expect(await works(token)).toBe(200);
   });
 
-  // Must be the last test: it revokes the grants of all others.
+  // Must be the last test with live grants, because it revokes the grants of all tests.
   it('revokes all grants of all users with --all', async () => {
     const grants = [
       await granted(await fixture.client(), await fixture.user()),

@@ -61,7 +61,7 @@ async function answers(): Promise<ServiceStatus[]> {
 }
 
 describe('the status of the running processes', () => {
-  it('comes from every process of every app, sorted', async () => {
+  it('is reported by every process of every app, in sorted order', async () => {
     const all = await answers();
     expect(all.map(({ service }) => service)).toEqual(['authorize', 'resource', 'token', 'token']);
     expect(new Set(all.map(({ instance }) => Number(instance.split(':').at(-1))))).toEqual(
@@ -73,7 +73,7 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('has key ids and roles, settings that must agree, and the state of Redis', async () => {
+  it('contains key ids and roles, the shared settings and the state of Redis', async () => {
     const all = await answers();
     const keys = KeyRing.parse(TOKEN_KEYS).keys;
     expect(keys.map(({ role }) => role)).toEqual(['signing', 'verifying']);
@@ -96,7 +96,7 @@ describe('the status of the running processes', () => {
     }
   });
 
-  it('has the keys of ID tokens, which only the token app signs with', async () => {
+  it('contains the keys of ID tokens, with which only the token app signs', async () => {
     const roleOf = (service: string) => (service === 'token' ? 'signing' : 'verifying');
     for (const { service, id_token_keys: keys } of await answers())
       expect(keys).toEqual(
@@ -119,7 +119,7 @@ describe('the status of the running processes', () => {
     );
   });
 
-  it('has a removed key of ID tokens until its ID tokens have expired', async () => {
+  it('lists a removed key of ID tokens until its ID tokens have expired', async () => {
     const kid = 'removed'.padEnd(43, 'x');
     const insert = `INSERT INTO token_keys (id, ring, last_signed_at, needed_until) VALUES ($1, 'RS256', now(), now() + $2::interval)`;
     const report = async () =>
@@ -224,7 +224,7 @@ async function keyChanges(): Promise<AuditEvent[]> {
 }
 
 describe('operator keys list', () => {
-  it('lists the role of each key in every process, its last use, and the time until which live tokens may need it', async () => {
+  it('lists the roles and the last use of each key, and the time until which live tokens may need the key', async () => {
     const { processes, keys: known, problems } = await listed();
     expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token', 'token']);
     expect(known).toMatchObject([
@@ -239,7 +239,7 @@ describe('operator keys list', () => {
     expect(problems).toEqual([]);
   });
 
-  it('prints them as a table, without the keys', async () => {
+  it('prints a table without the key values', async () => {
     await listed();
     const { code, stdout } = await keys('list');
     expect(code).toBe(0);
@@ -315,7 +315,7 @@ describe('operator keys next', () => {
     });
   });
 
-  it('reads the current value from TOKEN_KEYS, and refuses one that no process has', async () => {
+  it('reads the current value from TOKEN_KEYS, and refuses a value that no process has', async () => {
     const { code, stderr } = await runCommand(['keys', 'next'], { ...env, TOKEN_KEYS: OTHER });
     expect([code, stderr]).toEqual([1, expect.stringMatching('no running process has this value')]);
     const missing = await runCommand(['keys', 'next'], env);

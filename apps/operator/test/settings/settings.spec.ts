@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { useOperatorBench } from '../support/operator-bench.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
-/** Every command that uses stored data, with valid input, and the variables it needs besides DATABASE_URL. */
+/** Commands that use stored data, with valid input and the required variables except DATABASE_URL. */
 const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   [
     'client create',
@@ -55,7 +55,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
 describe('the settings of the commands', () => {
   const bench = useOperatorBench();
 
-  it.each(COMMANDS)('are required for %s only if it needs them', async (command, rest, needs) => {
+  it.each(COMMANDS)('are required for %s only if the command uses them', async (command, rest, needs) => {
     const env = { DATABASE_URL: bench.databaseUrl };
     const { stderr } = await bench.run([...command.split(' '), ...rest], env);
     const missing = [...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name ?? '');
@@ -65,7 +65,7 @@ describe('the settings of the commands', () => {
   const wanted = new Map<string, Set<string>>();
   for (const [command, , needs] of COMMANDS)
     for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
-  // The commands need it only for --grant-type client_credentials.
+  // The commands need CONSOLE_URL only for --grant-type client_credentials.
   wanted.set('CONSOLE_URL', new Set(['client create', 'client handover']));
 
   it('are listed in the help', async () => {

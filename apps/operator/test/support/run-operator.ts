@@ -47,7 +47,7 @@ let host: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs built commands sequentially in one process per Jest worker, which is a hundred times faster than a process each.
+ * Runs built commands sequentially in one process per Jest worker. One process per command is a hundred times slower.
  * Does not test the exit of the process.
  * @param env complete environment except PATH
  */
@@ -64,7 +64,7 @@ async function ask(command: object): Promise<Outcome> {
   const answered = once(host, 'message');
   host.send(command);
   const [outcome] = (await answered) as [Outcome];
-  // Lets the worker exit. The host then exits as well, because its channel closes.
+  // Allows the worker to exit. The host then also exits, because its channel closes.
   host.unref();
   host.channel?.unref();
   return outcome;

@@ -4,7 +4,7 @@ import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 
-/** Starts processes of the product for a suite. The objects exist immediately, and are filled before the first test. */
+/** Starts processes of the product for a suite. The returned objects are filled before the first test. */
 export function useRunningApps(names: readonly AppName[], settings: Readonly<Record<string, string>> = {}) {
   const env = {} as Record<string, string> & { NATS_URL: string };
   const urls = {} as Record<AppName, string>;

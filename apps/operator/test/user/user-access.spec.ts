@@ -34,7 +34,7 @@ describe('operator user list', () => {
     for (const text of [listed.stdout, stdout]) expect(text).not.toMatch(/argon2|hash/);
   });
 
-  it('searches in email, user name and name, and pages the results', async () => {
+  it('searches email, username and name, and prints the results in pages', async () => {
     const ids = [];
     for (const name of ['one', 'two', 'three']) ids.push(await made(`page-${name}`, 'Pat Page'));
     const page = async (...args: string[]) =>
@@ -76,7 +76,7 @@ describe('operator user list', () => {
 });
 
 describe('operator user show', () => {
-  it('shows a user by every kind of login, without the password hash', async () => {
+  it('finds a user by every identifier, and does not show the password hash', async () => {
     const id = await made('shown', 'Sho Wn');
     await bench.rows(
       "UPDATE users SET issuer = 'https://login.example', external_id = 'ext-1' WHERE id = $1",
@@ -236,7 +236,7 @@ describe('a user command', () => {
     });
   });
 
-  it('enable does not enable a user disabled by the product, and names the option that does', async () => {
+  it('enable does not enable a user whom the product disabled, except with --override-product', async () => {
     const id = await made('closed');
     await bench.rows(
       'UPDATE users SET operator_disabled_at = now(), product_disabled_at = now() WHERE id = $1',

@@ -23,7 +23,7 @@ describe('operator user create', () => {
     return verifyPassword(password, found?.passwordHash ?? null);
   };
 
-  it('generates a password that works for the login, and prints it once', async () => {
+  it('prints a generated password, which works for the login', async () => {
     const { code, stdout, stderr } = await create([
       ...named('ada'),
       '--time-zone',
@@ -76,7 +76,7 @@ describe('operator user create', () => {
     }
   });
 
-  it('sets the language of the pages at creation or later, and removes it again', async () => {
+  it('sets the language of the pages, which user update changes or removes', async () => {
     const user = (...args: string[]) => bench.run(['user', ...args]);
     const created = await user('create', ...named('lang'), '--locale', 'de', '--json');
     expect(JSON.parse(created.stdout)).toMatchObject({ locale: 'de' });
@@ -108,7 +108,7 @@ describe('operator user create', () => {
     expect(await localeOf()).toEqual({ locale: null });
   });
 
-  it('names every problem of wrong input, exits with 2, writes nothing and prints no password', async () => {
+  it('reports every problem of wrong input, writes nothing and prints no password', async () => {
     expect((await create([...named('grace')])).code).toBe(0);
     const before = await bench.counts();
     const wrong: [string[], string | undefined, RegExp[]][] = [
