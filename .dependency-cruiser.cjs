@@ -3,18 +3,18 @@ const only = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 
 module.exports = {
   forbidden: [
-    only('no-cycles', 'a cycle means two files are one thing', {}, { circular: true }),
+    only('no-cycles', 'files that import each other are one unit', {}, { circular: true }),
     only('unresolved', 'every import of a source resolves', {}, { couldNotResolve: true, pathNot: '/dist/' }),
     only(
       'apps-stand-alone',
-      'apps share code through libs, never with each other',
+      'apps share code through libs and never import each other',
       { path: '^apps/([^/]+)/' },
       { path: '^apps/', pathNot: '^apps/$1/' },
     ),
-    only('libs-below-apps', 'a library knows no app', { path: '^libs/' }, { path: '^apps/' }),
+    only('libs-below-apps', 'a library never imports an app', { path: '^libs/' }, { path: '^apps/' }),
     only(
       'packages-are-declared',
-      'a package that is imported stands in package.json',
+      'every imported package is listed in package.json',
       { path: '^(apps|libs|local|test|qa|k8s)/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     ),
@@ -24,8 +24,8 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and grants; clients; administration;
-    // apps.
+    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and
+    // grants; clients; administration; apps.
     only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
@@ -34,13 +34,13 @@ module.exports = {
     ),
     only(
       'platform-alone',
-      'what every process shares knows no domain',
+      'code that every process shares imports no domain code',
       { path: '^libs/platform/src' },
       { path: '^libs/(?!platform/)' },
     ),
     only(
       'messaging-above-oauth-and-platform',
-      'messages and their connection know the protocol only',
+      'messages depend only on the protocol and the platform',
       { path: '^libs/messaging/src' },
       { path: '^libs/(?!messaging/|oauth/|platform/)' },
     ),
@@ -52,19 +52,19 @@ module.exports = {
     ),
     only(
       'openapi-above-oauth',
-      'descriptions of endpoints know the protocol',
+      'descriptions of endpoints depend only on the protocol',
       { path: '^libs/openapi/src' },
       { path: '^libs/(?!openapi/|oauth/)' },
     ),
     only(
       'database-above-oauth-and-platform',
-      'stores know the protocol and their connection',
+      'stores depend only on the protocol and the platform',
       { path: '^libs/database/src' },
       { path: '^libs/(?!database/|oauth/|platform/)' },
     ),
     only(
       'grants-above-database-and-messaging',
-      'grants are stored and announced, and know nothing of what an API does with them',
+      'grants depend on storage and messaging, and not on the APIs that use them',
       { path: '^libs/grants/src' },
       { path: '^libs/(?!grants/|oauth/|platform/|database/|messaging/)' },
     ),
@@ -76,19 +76,19 @@ module.exports = {
     ),
     only(
       'audit-above-messaging',
-      'events are published, and know no feature',
+      'the audit trail depends on no feature',
       { path: '^libs/audit/src' },
       { path: '^libs/(?!audit/|oauth/|platform/|messaging/)' },
     ),
     only(
       'ui-above-oauth-and-platform',
-      'the design system knows no page',
+      'the design system imports no page',
       { path: '^libs/ui/src' },
       { path: '^libs/(?!ui/|oauth/|platform/)' },
     ),
     only(
       'administration-below-apps',
-      'what operators do knows neither a terminal nor a web server',
+      'administration depends on neither a terminal nor a web server',
       { path: '^libs/administration/src' },
       {
         path: '^libs/(introspection|openapi|ui)/|node_modules/(commander|cli-progress|wrap-ansi|string-width|fastify|@nestjs/platform-fastify)/',
@@ -101,26 +101,26 @@ module.exports = {
       { path: '^libs/administration/' },
     ),
     only(
-      'ui-knows-no-feature',
-      'pages are drawn from what a feature hands over',
+      'ui-imports-no-feature',
+      'templates get their data from the features',
       { path: '^apps/authorize/src/ui/' },
       { path: '^apps/authorize/src/(?!ui/)' },
     ),
     only(
-      'local-knows-no-test',
+      'local-imports-no-test',
       'npm start runs without tests and tools',
       { path: '^local/(?!test/)' },
       { path: '^(test|qa)/' },
     ),
     only(
       'support-below-tools',
-      'tests and tools share support, which knows neither',
+      'tests never import tools',
       { path: '^test/' },
       { path: '^qa/' },
     ),
     only(
       'product-stands-alone',
-      'what ships never imports the local environment, tests or tools',
+      'the product never imports the local environment, tests or tools',
       { path: '^(apps|libs)/[^/]+/src' },
       { path: '^(local|test|qa)/' },
     ),
@@ -148,7 +148,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^(dist|qa/bench/peers|test/recipes/drivers|test/mcp/clients|libs/introspection/dist)' },
     tsPreCompilationDeps: true,
-    // libs/introspection has a package.json of its own, without what is bundled into it.
+    // The package.json of libs/introspection does not list the libraries that are bundled into the package.
     combinedDependencies: true,
     parser: 'swc',
     webpackConfig: { fileName: '.dependency-cruiser.resolve.cjs' },

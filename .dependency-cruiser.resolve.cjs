@@ -1,4 +1,4 @@
-// Resolves `#lib/file.js` to its source: package.json sends it to dist.
+// Resolves `#lib/file.js` to the TypeScript source; `imports` of package.json maps it to dist.
 const path = require('node:path');
 const { imports } = require('./package.json');
 

@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-# .dockerignore excludes everything but the product: no tests and no tools.
+# .dockerignore excludes everything except the product's sources.
 FROM dependencies AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json build.mjs ./
@@ -17,15 +17,16 @@ RUN npm run -s build && rm -rf dist/.build dist/*.tsbuildinfo
 FROM node:26.10.0-trixie-slim
 ENV NODE_ENV=production
 WORKDIR /app
-# Removes npm and yarn, which run time does not need, and adds the command `operator`: docker exec … operator client list
+# Removes npm and yarn, which are not needed at run time. Adds the command `operator`:
+#   docker exec … operator client list
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /opt/yarn* \
   && printf '#!/bin/sh\nexec node /app/dist/apps/operator.cjs "$@"\n' >/usr/local/bin/operator \
   && chmod 755 /usr/local/bin/operator
-# The default of SCOPES_FILE.
+# scopes.yaml is the default of SCOPES_FILE.
 COPY package.json scopes.yaml ./
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# A number, so that Kubernetes can verify that the user is not root.
+# The user is numeric, so that Kubernetes can verify that it is not root.
 USER 10001:10001
 # Node is process 1: it receives SIGTERM for a graceful shutdown, and its exit code is the container's.
 ENTRYPOINT ["node"]

@@ -1,5 +1,6 @@
-// Builds dist: tsc compiles what has changed, and esbuild makes each app one file with its packages, dist/apps/<name>.cjs. Node
-// otherwise resolves, reads and links some 2,000 modules, which takes two thirds of the CPU time of a start, and 15 MB of memory.
+// Builds dist: tsc compiles the changed files, and esbuild bundles each app with its packages into
+// dist/apps/<name>.cjs. Unbundled, an app resolves, reads and links some 2,000 modules: two thirds of the CPU time of
+// its start, and 15 MB.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -19,7 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
 const SOURCES = ['apps', 'libs', 'local', 'test', 'qa'];
-/** The last one describes the installed packages. */
+/** Files that affect the build. node_modules/.package-lock.json describes the installed packages. */
 const SETTINGS = [
   'build.mjs',
   'package.json',
@@ -27,19 +28,19 @@ const SETTINGS = [
   'tsconfig.build.json',
   'node_modules/.package-lock.json',
 ];
-/** Digest of everything that the last complete build was made from. */
+/** File with the digest of the inputs of the last complete build. */
 const STAMP = join(DIST, '.build', 'stamp');
 const QUEUE = join(DIST, '.build', 'queue');
-/** Folders that no build reads. */
+/** Folders that are not inputs of a build. */
 const UNREAD = new Set(['test', 'node_modules', 'dist']);
 
-/** Packages with native code, which load files from their own folders. */
+/** Packages with native code. They are not bundled, because they load files from their own folders. */
 const NATIVE = ['sharp', '@node-rs/argon2', '@node-rs/bcrypt'];
 
-/** Packages of tracing, loaded only when it is on. */
+/** Packages for tracing, which are loaded only if tracing is enabled. */
 const TRACING = ['core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace-base'];
 
-/** Packages that Nest loads only for features that we do not use; not installed. */
+/** Optional packages of Nest, which are not installed. */
 const ABSENT = [
   '@fastify/multipart',
   '@fastify/static',
@@ -53,8 +54,8 @@ const ABSENT = [
 ];
 
 /**
- * Escapes non-ASCII characters in regular expressions, which esbuild does not. V8 would keep the whole source in two bytes per
- * character: 5 to 9 MB of an app's memory.
+ * Escapes non-ASCII characters in regular expressions, which esbuild does not escape. With such a character, V8
+ * stores the whole source in two bytes per character: 5 to 9 MB of an app's memory.
  */
 const ascii = {
   name: 'ascii',
@@ -71,19 +72,19 @@ const isCurrent = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === dig
 
 if (!isCurrent()) {
   await inTurn(async () => {
-    // Another process may have built it in the meantime.
+    // Another process may have finished the build in the meantime.
     if (!isCurrent()) await build();
   });
 }
 
 async function build() {
   process.stderr.write('Building: some seconds, the first time more\n');
-  // A change during the build differs from this digest, and a build that fails has none.
+  // Computed first: after a change during the build, dist is not current. A failed build leaves no digest.
   const digest = digestOfSources();
   rmSync(STAMP, { force: true });
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const compile = [compiler, '-p', 'tsconfig.build.json'];
-  // stdout belongs to the command that needs the build.
+  // Writes to stderr, because stdout belongs to the command that needs the build.
   const { status } = spawnSync(process.execPath, compile, { cwd: ROOT, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(1);
   for (const output of filesBelow(SOURCES.map((folder) => join(DIST, folder)))) {
@@ -106,15 +107,15 @@ async function bundle() {
     bundle: true,
     platform: 'node',
     target: 'node20',
-    // Modules imported on demand, such as openid-client, are evaluated on demand, which a single ES module cannot do.
+    // CommonJS evaluates modules imported on demand, such as openid-client, on demand; a single ES module cannot.
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
-    // tsc's output, by `imports` of package.json. The paths of tsconfig.json lead to the sources.
+    // Ignores the paths of tsconfig.json, which lead to the sources. `imports` of package.json leads to tsc's output.
     tsconfigRaw: {},
-    // V8 keeps the source in memory: white space is 2 to 3 MB of it. Names stay, so that stack traces can be read.
+    // V8 keeps the source in memory; white space is 2 to 3 MB of it. Names are kept for readable stack traces.
     minifyWhitespace: true,
     plugins: [ascii],
-    // Without keepNames, which names every closure at run time: 5 % of a small request. Nothing depends on names of classes.
+    // keepNames is off: it would name every closure at run time, which takes 5 % of a small request.
     sourcemap: true,
     sourcesContent: false,
     define: { 'process.env.SERVICE_VERSION': JSON.stringify(version) },
@@ -124,7 +125,7 @@ async function bundle() {
   for (const { path, contents } of outputFiles) writeWhole(path, contents);
 }
 
-/** SHA-256 of everything that a build reads. */
+/** SHA-256 of all inputs of the build. */
 function digestOfSources() {
   const hash = createHash('sha256');
   const settings = SETTINGS.map((name) => join(ROOT, name));
@@ -135,7 +136,7 @@ function digestOfSources() {
   return hash.digest('hex');
 }
 
-/** Paths of all files in these folders, in a fixed order, without tests and packages. An image is built without some of the folders. */
+/** Returns all files in the existing folders, in a fixed order, without tests and packages. */
 function filesBelow(folders) {
   return folders.filter(existsSync).flatMap((folder) => {
     const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !UNREAD.has(name));
@@ -154,7 +155,7 @@ function writeWhole(file, content) {
   renameSync(draft, file);
 }
 
-/** Runs `work` once every process that came earlier has finished or died. */
+/** Runs `work` after all processes with lower tickets have finished or died. */
 async function inTurn(work) {
   mkdirSync(QUEUE, { recursive: true });
   const ticket = await takeTicket();
@@ -170,7 +171,7 @@ async function inTurn(work) {
   }
 }
 
-/** @returns a number above all others. A process that loses the race for a number takes the next one */
+/** Returns a number above all others. After a collision with another process, tries a higher number. */
 async function takeTicket() {
   for (;;) {
     const number = Math.max(0, ...tickets()) + 1;
@@ -185,7 +186,7 @@ async function takeTicket() {
 /** @returns false if another process has the number */
 function createTicket(number) {
   try {
-    // A symbolic link is created together with its content.
+    // A symbolic link is created atomically with its content.
     symlinkSync(String(process.pid), ticketFile(number));
     return true;
   } catch (error) {
@@ -209,7 +210,7 @@ function runningBefore(ticket) {
     .filter((owner) => owner !== null);
 }
 
-/** Process id of the owner of a ticket; null if the process has ended or the ticket was removed. */
+/** Returns the process id of the owner of a ticket; null if the process has ended or the ticket was removed. */
 function runningOwner(number) {
   try {
     const owner = Number(readlinkSync(ticketFile(number)));

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 
-// Three tiers, told apart by the name of the file: *.unit.spec.ts, *.spec.ts and *.long.spec.ts.
+// Three tiers, by file name: *.unit.spec.ts, *.spec.ts and *.long.spec.ts.
 const tier = (displayName, testMatch, more) => ({
   displayName,
   testMatch,
   roots: ['apps', 'libs', 'local', 'test', 'qa', 'k8s'].map((folder) => `<rootDir>/${folder}`),
   testRunner: '<rootDir>/test/jest/native-runner.mjs',
-  // Node loads everything; suites that start processes run what `npm run build` wrote to dist.
+  // Node loads TypeScript without Jest's transforms. Suites that start processes run `dist` (npm run build).
   transform: {},
   ...more,
 });
@@ -24,10 +24,10 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Suites wait for servers and child processes about a third of the time: three workers on two cores.
+  // Suites spend a third of their time waiting for servers and child processes, so three workers keep two cores busy.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
-  // A worker keeps what its suites leave. Restarted between suites above this, before a large one runs out of memory.
+  // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
-  // Against a hang, not to measure: processes take seconds to start on a busy machine.
+  // Stops hanging tests. Processes take seconds to start on a busy machine.
   testTimeout: 240_000,
 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Generates the passwords, the keys and the certificate of a development installation, one folder per process:
 #   sh deploy/settings.sh FOLDER
-# docker-compose.yml runs it on volumes; k8s/overlays/local reads its files. It needs openssl. A second run changes
-# nothing, because servers keep the passwords of their first start. It never prints a secret.
+# docker-compose.yml runs it on volumes; k8s/overlays/local reads its files. It needs openssl and never prints a
+# secret. A second run changes nothing, because servers keep the passwords of their first start.
 set -eu
 umask "${UMASK:-077}"
 folder=${1:?'say where: sh deploy/settings.sh FOLDER'}
@@ -18,7 +18,7 @@ done
 cd "$folder"
 password() { openssl rand -hex 24; }
 
-# PostgreSQL: one role changes tables, the other only their rows.
+# PostgreSQL: the role `migrate` changes tables, the role `service` only rows.
 owner=$(password) service=$(password)
 password >postgres/superuser-password
 cat >postgres/roles.sql <<SQL
@@ -38,7 +38,7 @@ for process in authorize token console operator; do
   echo "DATABASE_URL=postgres://service:$service@postgres:5432/oauth" >$process/database.env
 done
 
-# Redis: no command that configures the server, or lists or drops all keys.
+# Redis: the users cannot run commands that configure the server, or that list or drop all keys.
 cache=$(password)
 cat >redis/users.acl <<ACL
 user default off
@@ -48,8 +48,8 @@ for process in authorize token console; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
-# NATS: a user per process, one for your product, and with the same password one for the audit trail; nats.conf has their
-# permissions.
+# NATS: one user per process, one for your product, and one for the audit trail with the same password as the
+# product's. nats.conf has their permissions.
 : >nats/passwords.conf
 for process in authorize token resource console operator product migrate; do
   secret=$(password)
@@ -65,13 +65,14 @@ for process in authorize token resource console operator product migrate; do
   esac
 done
 
-# 32 random bytes, base64url: one key, the same for authorize and token.
+# A key of 32 random bytes in base64url, which authorize and token share.
 key=$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=\n')
 for process in authorize token; do
   echo "TOKEN_KEYS=$key" >$process/token-keys.env
 done
 
-# Keys of ID tokens, one per algorithm: token signs with them, authorize has their public keys. PEM, with \n for line ends.
+# Keys of ID tokens, one per algorithm. token signs with the private keys; authorize has the public keys. The format
+# is PEM with escaped line ends.
 one_line() { awk '{ printf "%s\\n", $0 }'; }
 printf 'ID_TOKEN_KEYS=' | tee token/id-token-keys.env >authorize/id-token-keys.env
 for algorithm in 'RSA -pkeyopt rsa_keygen_bits:2048' 'EC -pkeyopt ec_paramgen_curve:P-256' ED25519; do
@@ -84,7 +85,8 @@ for process in authorize token; do
   echo >>$process/id-token-keys.env
 done
 
-# The secret of the console as a client, which registers with this service or at your provider: replace it by that client's secret.
+# A placeholder for the console's client secret, which this service or your provider issues when you register the
+# console.
 echo "CONSOLE_CLIENT_SECRET=$(password)" >console/login.env
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 825 \
@@ -92,7 +94,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
   -addext 'subjectAltName=DNS:localhost,DNS:auth.localhost,DNS:base.localhost,DNS:api.localhost,DNS:console.localhost,IP:127.0.0.1' \
   -addext 'extendedKeyUsage=serverAuth' \
   -keyout ingress/key.draft -out ingress/tls.draft 2>/dev/null
-# OpenSSL makes a key readable for its owner only, whatever the umask.
+# OpenSSL makes a key readable only by its owner, whatever the umask.
 cat ingress/key.draft >ingress/tls.key
 rm ingress/key.draft
 cat ingress/tls.key >console-ingress/tls.key
