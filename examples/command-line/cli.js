@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The commands of the tool, and its messages.
+// The tool's commands and messages.
 import { parseArgs } from 'node:util';
 import * as oauth from 'openid-client';
 import { hasBrowser, logInHere, logInElsewhere } from './login.js';
 import { end, NotLoggedInError, start, useToken } from './session.js';
 
-// A published tool has these values in its code: a client id is not a secret.
+// A published tool can contain these values, because a client id is not a secret.
 const { ISSUER = 'http://localhost:3002', API_URL = 'http://localhost:3003', CLIENT_ID } = process.env;
 const SCOPE = 'profile:read';
 
@@ -35,7 +35,7 @@ const COMMANDS = {
   },
 };
 
-/** Messages go to stderr, so that stdout has only results. */
+/** Writes to stderr, so that stdout contains only results. */
 function show(message) {
   console.error(message);
 }
@@ -50,7 +50,7 @@ async function connect() {
   });
 }
 
-/** The errors of RFC 6749 4.1.2.1, 5.2 and RFC 8628 3.5 that a user can cause. */
+/** Messages for the errors that a user can cause (RFC 6749 4.1.2.1, 5.2 and RFC 8628 3.5). */
 const EXPLANATIONS = {
   access_denied: 'You did not allow the access.',
   expired_token: 'The code has expired. Run the command again.',

@@ -1,4 +1,4 @@
-// Both ways to log in: a browser on this machine (RFC 8252), or on any other device (RFC 8628).
+// Two ways to log in: with a browser on this machine (RFC 8252), or with a browser on another device (RFC 8628).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,10 +13,10 @@ export function hasBrowser({ env, platform } = process) {
 }
 
 /**
- * Opens the system's browser, and receives the code on a free port of 127.0.0.1 (RFC 8252 7.3).
+ * Opens the system's browser and receives the code on a free port of 127.0.0.1 (RFC 8252 7.3).
  *
  * @param show displays a message to the user
- * @returns the answer of the token endpoint
+ * @returns the response of the token endpoint
  */
 export async function logInHere(server, scope, show) {
   const listener = createServer().listen(0, '127.0.0.1');
@@ -50,7 +50,7 @@ export async function logInHere(server, scope, show) {
   }
 }
 
-/** Ignores other requests, because any program and any web page can send them. */
+/** Waits for the authorization response. Ignores other requests, which any program or web page can send. */
 function waitForCallback(listener, redirectUri, state) {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(
@@ -69,19 +69,19 @@ function waitForCallback(listener, redirectUri, state) {
   });
 }
 
-/** Passes the URL as an argument, never in the command line of a shell. */
+/** Passes the URL as an argument, because a shell would interpret special characters in it. */
 function openBrowser(url) {
   const [command, ...args] = {
     darwin: ['open'],
     win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   }[process.platform] ?? ['xdg-open'];
   const browser = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
-  // Ignores errors, because the user can also open the URL.
+  // Ignores errors, because the user can open the URL without our help.
   browser.on('error', () => undefined);
   browser.unref();
 }
 
-/** Shows a code, and waits until the user has entered it in a browser on any device (RFC 8628 3). */
+/** Shows a code and waits until the user has entered it in a browser on any device (RFC 8628 3). */
 export async function logInElsewhere(server, scope, show) {
   if (!server.serverMetadata().device_authorization_endpoint)
     throw new Error('Log in on a machine with a browser: this service has no login on another device.');

@@ -14,7 +14,7 @@ const sessionOf = ({ access_token, refresh_token, expires_in }) => ({
   expires_at: Date.now() + expires_in * 1000,
 });
 
-/** Stores new tokens and revokes earlier ones. @returns the place of the tokens, for a message */
+/** Stores new tokens and revokes earlier ones. @returns where the tokens are stored, for a message */
 export async function start(server, tokens) {
   const store = storeOf(server);
   return store.locked(async () => {
@@ -29,7 +29,7 @@ export async function start(server, tokens) {
 /**
  * Requests JSON from the API for the user.
  *
- * @throws NotLoggedInError even if the user was logged in, but access has been revoked
+ * @throws NotLoggedInError if the user is not logged in, or has revoked the access
  */
 export async function useToken(server, url) {
   const token = await accessToken(server);
@@ -38,7 +38,7 @@ export async function useToken(server, url) {
   return contentOf(await request(url, await accessToken(server, token)));
 }
 
-/** Revokes the access (RFC 7009) and deletes the tokens, in this order: without them, they could not be revoked. */
+/** Revokes the access (RFC 7009), then deletes the tokens, which the revocation needs. */
 export async function end(server) {
   const store = storeOf(server);
   await store.locked(async () => {
@@ -49,8 +49,9 @@ export async function end(server) {
 }
 
 /**
- * Returns the access token, and refreshes it if it is about to expire. A refresh token is used once: one of several concurrent
- * processes refreshes, and the others wait for its tokens.
+ * Returns the access token, and refreshes it if it is about to expire. A refresh token can be used once, so one of
+ * several
+ * concurrent processes refreshes, and the others wait for its result.
  *
  * @param refused access token that the API has rejected
  */

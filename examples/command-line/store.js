@@ -1,4 +1,4 @@
-// Keeps the tokens in the system's keychain or, where there is none, in a file that only this user can read.
+// Stores the tokens in the system's keychain or, if there is none, in a file that only this user can read.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const SERVICE = 'scheduling-cli';
 const FOLDER = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), SERVICE);
-/** Longer than any request that is sent while the lock is held. */
+/** Age at which a lock is considered abandoned. Longer than any request that is sent under the lock. */
 const STALE_LOCK_MS = 60_000;
-/** Long, because the keychain may ask the user to unlock it. */
+/** Long enough for the user to unlock the keychain. */
 const KEYCHAIN_TIMEOUT_MS = 60_000;
 
-/** @param issuer tokens of one issuer are never sent to another */
+/** @param issuer URL of the authorization server; its tokens are never sent to another server */
 export function openStore(issuer) {
   const account = encodeURIComponent(issuer);
   const file = join(FOLDER, `${account}.json`);
@@ -32,7 +32,7 @@ export function openStore(issuer) {
         await rm(file, { force: true });
         return "the system's keychain";
       }
-      // The rename is atomic: readers see the old file or the new one, never a part.
+      // The rename is atomic, so a reader gets the complete old file or the complete new file.
       await writeFile(`${file}.new`, secret, { mode: 0o600 });
       await rename(`${file}.new`, file);
       return file;
@@ -43,7 +43,7 @@ export function openStore(issuer) {
       await keychain?.remove();
     },
 
-    /** Runs the work while no other process runs work with the lock. */
+    /** Runs `work` while this process holds the lock. */
     async locked(work) {
       await mkdir(FOLDER, { recursive: true, mode: 0o700 });
       const lock = `${file}.lock`;
@@ -58,7 +58,7 @@ export function openStore(issuer) {
   return store;
 }
 
-/** Waits until this process has created the file. A killed process leaves its lock, which becomes stale. */
+/** Waits until this process has created the lock file. Deletes the stale lock of a killed process. */
 async function take(lock) {
   for (;;) {
     try {
@@ -72,7 +72,7 @@ async function take(lock) {
   }
 }
 
-/** Commands by system. Tokens go through pipes, because every user of the machine can read the arguments of a command. */
+/** Keychain commands by operating system. Secrets are sent through pipes, because every user can see arguments. */
 const KEYCHAINS = {
   linux: (account) => {
     const attributes = ['service', SERVICE, 'account', account];
@@ -100,7 +100,7 @@ const KEYCHAINS = {
   },
 };
 
-/** @returns the output of the command; undefined if it failed or does not exist */
+/** @returns the output of the command; undefined if the command fails or does not exist */
 async function run(command, args, input = '') {
   try {
     const child = spawn(command, args, {

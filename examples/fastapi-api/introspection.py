@@ -10,7 +10,7 @@ MAX_ENTRIES = 10_000
 
 
 class Unavailable(Exception):
-    """The token cannot be checked now. Answer 503: never let the request through."""
+    """The token cannot be checked now. Respond with 503; never accept the request."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Token:
 
 
 class Introspector:
-    """`http` sends the credentials of the resource server and has a timeout. `api_url` is the public URL of this API."""
+    """`http` authenticates as the resource server and has a timeout. `api_url` is the public URL of this API."""
 
     def __init__(self, http: httpx.AsyncClient, url: str, api_url: str, cache: "TokenCache"):
         self._http = http
@@ -32,12 +32,12 @@ class Introspector:
         self._cache = cache
 
     async def introspect(self, token: str) -> Token | None:
-        """None for a token that is not valid. Raises Unavailable."""
+        """Returns None for an invalid token. Raises Unavailable."""
         if cached := self._cache.get(token):
             return cached
         evictions = self._cache.evictions
         found = await self._ask(token)
-        # If anything was evicted since the request was sent, it may have been this token.
+        # An eviction since the request was sent may have been for this token.
         if found and evictions == self._cache.evictions:
             self._cache.put(token, found)
         return found
@@ -54,7 +54,7 @@ class Introspector:
         # RFC 9449 6: a bound token is not a bearer token, and this API does not check proofs.
         if fields["active"] is not True or "cnf" in fields:
             return None
-        # RFC 9700 2.3: rejects a token for other APIs. A token without `aud` is for all APIs.
+        # RFC 9700 2.3: rejects tokens for other APIs. A token without `aud` is for all APIs.
         if "aud" in fields and self._api_url not in fields["aud"]:
             return None
         return Token(
@@ -67,13 +67,13 @@ class Introspector:
 
 
 class TokenCache:
-    """Keeps valid tokens for a bounded time and never past their expiry. The revocation feed evicts from it."""
+    """Keeps valid tokens for a limited time, never past their expiry. The revocation feed evicts from it."""
 
     def __init__(self, seconds: float):
         self._seconds = seconds
         self._entries: OrderedDict[str, tuple[Token, float]] = OrderedDict()
         self.evictions = 0
-        # True if entries may be used now. The revocation feed replaces this function.
+        # Returns True if entries may be used now. The revocation feed replaces this function.
         self.is_trusted = lambda: True
 
     def get(self, token: str) -> Token | None:

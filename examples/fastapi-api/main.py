@@ -22,7 +22,7 @@ def refusal(status: int, challenge: str) -> HTTPException:
 
 
 def token_with(scope: str):
-    """The guard: a dependency that admits requests whose access token has the scope (RFC 6750 3.1)."""
+    """Returns a dependency that accepts only requests whose access token has the scope (RFC 6750 3.1)."""
 
     async def guard(credentials: HTTPAuthorizationCredentials | None = Depends(bearer)) -> Token:
         if credentials is None:

@@ -1,6 +1,6 @@
-"""Evicts revoked tokens from the cache immediately: the broadcasts of the authorization service over NATS.
+"""Evicts tokens from the cache as soon as the authorization service broadcasts a revocation over NATS.
 
-These few lines of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) need no package.
+This small part of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) needs no package.
 For TLS or several servers use nats-py, and keep the rule of `_trusted`.
 """
 
@@ -15,7 +15,7 @@ from introspection import TokenCache
 ECHO_EVERY_SECONDS = 1
 TRUST_SECONDS = 5
 
-# Subject of a broadcast: field of its JSON, and field of the tokens to evict.
+# Field of the broadcast's JSON, and field of the tokens to evict, for each subject.
 EVICTIONS = {
     "oauth.grant.revoked": ("grant_id", "grant_id"),
     "oauth.client.changed": ("client_id", "client_id"),
@@ -35,8 +35,9 @@ class RevocationFeed:
         cache.is_trusted = self._trusted
 
     def _trusted(self) -> bool:
-        """NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while
-        broadcasts can arrive: for 5 s after sending the last answered ping."""
+        """True while the connection is known to work: for 5 s after sending the last ping that was answered.
+
+        NATS does not redeliver a broadcast, so without a connection revocations may be missed."""
         return 0 <= time.time() - self._echoed_at <= TRUST_SECONDS
 
     async def run(self) -> None:
@@ -62,7 +63,7 @@ class RevocationFeed:
         pings = asyncio.create_task(self._ping(writer))
         try:
             while True:
-                # Without a PONG for this long, the connection is dead.
+                # A connection without a PONG for this long is dead.
                 await asyncio.wait_for(self._read(reader, writer), TRUST_SECONDS)
         finally:
             pings.cancel()
@@ -87,12 +88,12 @@ class RevocationFeed:
         elif verb == "PONG":
             if self._echoed_at == 0 or self._unreadable:
                 # Tokens cached before the subscriptions may have been revoked in the meantime. Unreadable
-                # broadcasts empty the cache once per echo, so that a flood of them cannot keep it empty.
+                # broadcasts empty the cache only once per PONG, so that a flood of them cannot keep it empty.
                 self._cache.clear()
             self._unreadable = False
             self._echoed_at = self._pinged_at
         elif verb == "-ERR":
-            # NATS refused the login or a subscription. Without both, the cache must not be trusted.
+            # NATS rejected the login or a subscription. Without both, revocations would be missed.
             raise ValueError(line.strip())
 
     def _evict(self, subject: str, payload: bytes) -> None:

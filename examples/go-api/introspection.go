@@ -45,7 +45,7 @@ func contains(all []string, wanted string) bool {
 	return false
 }
 
-// Introspector introspects tokens at the authorization service (RFC 7662) and caches the answers.
+// Introspector introspects tokens at the authorization service (RFC 7662) and caches the responses.
 type Introspector struct {
 	Client     *http.Client // has a timeout
 	URL        string
@@ -54,8 +54,8 @@ type Introspector struct {
 	Cache      *TokenCache
 }
 
-// Introspect returns nil for a token that is not valid. An error means that the token cannot be checked now: answer 503,
-// never let the request through.
+// Introspect returns nil for an invalid token. An error means that the token cannot be checked now: respond with 503,
+// never accept the request.
 func (i *Introspector) Introspect(ctx context.Context, token string) (*Token, error) {
 	if cached := i.Cache.Get(token); cached != nil {
 		return cached, nil
@@ -104,7 +104,7 @@ type entry struct {
 	goodUntil time.Time
 }
 
-// TokenCache keeps valid tokens for a bounded time and never past their expiry. The revocation feed evicts from it.
+// TokenCache keeps valid tokens for a limited time, never past their expiry. The revocation feed evicts from it.
 type TokenCache struct {
 	Lifetime time.Duration
 	// Trusted reports whether entries may be used now; nil means always.
@@ -115,7 +115,7 @@ type TokenCache struct {
 	evictions int
 }
 
-// Get returns nil for a token that is not cached, or not to be trusted.
+// Get returns nil if the token is not cached, or if entries may not be used now.
 func (c *TokenCache) Get(token string) *Token {
 	if c.Trusted != nil && !c.Trusted() {
 		return nil
@@ -130,14 +130,14 @@ func (c *TokenCache) Get(token string) *Token {
 	return found.token
 }
 
-// Evictions returns the number of evictions; read it before the request, for Put.
+// Evictions returns the number of evictions so far. Read it before sending a request, and pass it to Put.
 func (c *TokenCache) Evictions() int {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return c.evictions
 }
 
-// Put stores nothing if anything was evicted since the request was sent: it may have been this token.
+// Put stores nothing after an eviction since the request was sent, which may have been for this token.
 func (c *TokenCache) Put(token string, found *Token, evictions int) {
 	goodUntil := time.Now().Add(c.Lifetime)
 	if expiry := time.Unix(found.Expiry, 0); expiry.Before(goodUntil) {
@@ -148,14 +148,14 @@ func (c *TokenCache) Put(token string, found *Token, evictions int) {
 	if evictions != c.evictions {
 		return
 	}
-	// When the cache is full, emptying it costs some requests, but needs no order of use.
+	// Emptying a full cache costs some requests, but it needs no record of the last uses.
 	if c.entries == nil || len(c.entries) >= maxEntries {
 		c.entries = make(map[string]entry)
 	}
 	c.entries[token] = entry{found, goodUntil}
 }
 
-// Evict removes the tokens that match.
+// Evict removes the tokens for which isStale returns true.
 func (c *TokenCache) Evict(isStale func(*Token) bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

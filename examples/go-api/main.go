@@ -48,7 +48,7 @@ func setting(name, ifAbsent string) string {
 
 type handler func(http.ResponseWriter, *http.Request, *Token)
 
-// guard admits requests whose access token has the scope (RFC 6750 3.1).
+// guard accepts only requests whose access token has the scope (RFC 6750 3.1).
 func guard(introspector *Introspector, scope string, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

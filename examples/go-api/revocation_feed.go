@@ -15,17 +15,17 @@ const (
 	trustFor  = 5 * time.Second
 )
 
-// The broadcasts of the authorization service that make cached tokens stale.
+// broadcasts are the subjects of the messages that make cached tokens stale.
 var broadcasts = []string{"oauth.grant.revoked", "oauth.client.changed", "oauth.user.changed"}
 
-// stale is the content of a broadcast, which has one of these fields.
+// stale is the content of a broadcast, which sets one of these fields.
 type stale struct {
 	GrantID  string      `json:"grant_id"`
 	ClientID string      `json:"client_id"`
 	UserID   json.Number `json:"user_id"`
 }
 
-// RevocationFeed evicts revoked tokens from a cache immediately.
+// RevocationFeed evicts revoked tokens from a cache.
 type RevocationFeed struct {
 	cache *TokenCache
 
@@ -58,9 +58,9 @@ func Follow(natsURL string, cache *TokenCache) error {
 	}
 	go func() {
 		for ; ; time.Sleep(echoEvery) {
-			// Round removes Go's monotonic clock, which stops while the machine is suspended.
+			// Round removes the reading of Go's monotonic clock, which stops while the machine is suspended.
 			sentAt := time.Now().Round(0)
-			// Sends a ping. The answer comes after every broadcast that the server sent before.
+			// Sends a ping and waits for the PONG, which arrives after all earlier broadcasts.
 			if err := connection.FlushTimeout(trustFor); err != nil {
 				log.Printf("revocation feed: %v", err)
 				continue
@@ -71,8 +71,9 @@ func Follow(natsURL string, cache *TokenCache) error {
 	return nil
 }
 
-// NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while broadcasts can
-// arrive: for 5 s after sending the last answered ping.
+// trusted reports whether the connection is known to work: for 5 s after sending the last ping that was answered.
+// NATS
+// does not redeliver a broadcast, so without a connection revocations may be missed.
 func (f *RevocationFeed) trusted() bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -85,7 +86,7 @@ func (f *RevocationFeed) echoed(sentAt time.Time, reconnects uint64) {
 	defer f.mutex.Unlock()
 	if f.echoedAt.IsZero() || reconnects != f.reconnects || f.unreadable {
 		// Tokens cached before the subscriptions may have been revoked in the meantime. Unreadable broadcasts empty
-		// the cache once per echo, so that a flood of them cannot keep it empty.
+		// the cache only once per PONG, so that a flood of them cannot keep it empty.
 		f.cache.Clear()
 	}
 	f.echoedAt, f.reconnects, f.unreadable = sentAt, reconnects, false
@@ -110,7 +111,7 @@ func (f *RevocationFeed) onError(_ *nats.Conn, _ *nats.Subscription, err error) 
 	// A slow consumer has lost broadcasts.
 	f.cache.Clear()
 	if !errors.Is(err, nats.ErrSlowConsumer) {
-		// After an error such as a forbidden subscription, the cache stays unused until a restart.
+		// After another error, such as a forbidden subscription, the cache is not used until a restart.
 		f.mutex.Lock()
 		f.failed = true
 		f.mutex.Unlock()

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const bookings = new Map();
 
-/** Creates a server for one request. */
+/** Creates an MCP server for one request. */
 export function bookingTools() {
   const server = new McpServer({ name: 'bookings', version: '1.0.0' });
 
@@ -17,7 +17,8 @@ export function bookingTools() {
     {
       description: 'Creates a booking',
       inputSchema: z.object({ title: z.string().min(1) }),
-      // A client without `bookings:write` gets 403, and asks the user for it. The challenge names every scope that the request needs.
+      // Without `bookings:write` the client gets 403 and requests more access. The challenge lists all scopes of this
+      // tool.
       scopeChallenge: requireScopes('bookings:read', 'bookings:write'),
     },
     ({ title }, { http }) => {

@@ -3,7 +3,7 @@ import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 
 /**
  * @param endpoint URL of the introspection endpoint
- * @param id, secret account of this server: `operator resource-server create`
+ * @param id, secret credentials of this server, from `operator resource-server create`
  * @param audience origin of this server
  * @returns a verifier for `requireBearerAuth`
  */
@@ -17,10 +17,10 @@ export function introspection({ endpoint, id, secret, audience }) {
         body: new URLSearchParams({ token }),
         signal: AbortSignal.timeout(2000),
       });
-      // The server answers with 500: a token that cannot be checked is never accepted.
+      // Causes a 500 response: a token that cannot be checked is never accepted.
       if (!response.ok) throw new Error(`the introspection endpoint answered ${response.status}`);
       const found = await response.json();
-      // Refuses a token for another server, for every server, or bound to a key (RFC 8707, RFC 9449).
+      // Rejects a token for another server or for all servers (RFC 8707), and a token bound to a key (RFC 9449).
       if (found.active !== true || found.cnf || !found.aud?.includes(audience))
         throw new OAuthError(OAuthErrorCode.InvalidToken, 'The access token is not valid for this server');
       return {

@@ -31,7 +31,7 @@ const issuerMetadata = await fetch(`${ISSUER}/.well-known/oauth-authorization-se
   found.json(),
 );
 
-// A request without a token gets a challenge, which has the metadata URL and these scopes (RFC 9728, RFC 6750).
+// The challenge to a request without a token contains the metadata URL and these scopes (RFC 9728, RFC 6750).
 const scopes = ['bookings:read'];
 const authenticate = requireBearerAuth({
   verifier: introspection({

@@ -1,5 +1,6 @@
-// A third-party application, as short as it can be: node application.js FILE URL…
-// Sends the user to log in and allow, then calls each URL with the token. FILE is the output of `client create --json`.
+// A minimal third-party application: node application.js FILE URL…
+// Requests access from the user, then requests each URL with the access token. FILE contains the output of
+// `client create --json`.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The product's second API, without NestJS. The first API is ../bookings-api.
+// The product's second API, without NestJS. The first one is ../bookings-api.
 import express from 'express';
 import { requireScope } from './require-scope.js';
 

@@ -11,10 +11,14 @@ import {
 } from 'jose';
 import { logIn, loginForm, page, text } from './site.js';
 
-/** `router` serves the signed-JWT login; `logOut` ends a session. `authUrl` is the authorization service, `siteUrl` the product. */
+/**
+ * @param authUrl URL of the authorization service
+ * @param siteUrl URL of the product
+ * @returns a router for the signed-JWT login, and a function that ends sessions
+ */
 export async function oauthLogin({ authUrl, siteUrl }) {
   const router = express.Router();
-  // Makes a new key at each start. In production the key comes from a secret store (docs/login.md#set-it-up).
+  // Generates a new key at each start. In production, load the key from a secret store (docs/login.md#set-it-up).
   const { privateKey, publicKey } = await generateKeyPair('Ed25519');
   const jwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(jwk);
@@ -56,7 +60,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
       name: user.name,
       zoneinfo: user.timeZone,
     });
-    // Sends a form, because an assertion in a URL would be stored in histories and logs.
+    // Sends the assertion in a form, because a URL would be stored in histories and logs.
     return res.set('Cache-Control', 'no-store').send(
       page(
         'One moment',
@@ -77,8 +81,11 @@ export async function oauthLogin({ authUrl, siteUrl }) {
   });
 
   /**
-   * Ends the session of the authorization service that belongs to the session `sid`; without `sid` all sessions of the user.
-   * Throws if the service is unavailable or refuses: retry later.
+   * Ends the session of the authorization service that belongs to the session `sid`. Without `sid`, ends all
+   * sessions
+   * of the user.
+   *
+   * @throws Error if the service is unavailable or rejects the request; retry later
    */
   async function logOut({ sub, sid }) {
     const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
@@ -90,7 +97,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
   return { router, logOut };
 }
 
-/** Returns true if the login satisfies the challenge: made for this challenge (`prompt`), or within `max_age`. */
+/** Returns true if the login was for this challenge (required by `prompt`) and is not older than `max_age`. */
 function isLoginRecent({ asked, query, session }) {
   const { prompt, max_age: maxAge } = asked;
   if (prompt && session.loggedInFor !== query.challenge) return false;

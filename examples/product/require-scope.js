@@ -1,6 +1,6 @@
 // Guards an API without NestJS by RFC 7662 introspection over HTTP (docs/introspection-http.md).
 
-/** Admits requests whose access token has the scope. */
+/** Accepts only requests whose access token has the scope. */
 export function requireScope(scope, { introspectionUrl, id, secret, apiUrl }) {
   const credentials = Buffer.from(`${id}:${secret}`).toString('base64');
   return async (req, res, next) => {

@@ -1,4 +1,4 @@
-// The existing site of the product: a home page, and its own login and session, without any OAuth code.
+// The product's existing site: a home page, a login and a session. It contains no OAuth code.
 import { randomBytes, randomUUID } from 'node:crypto';
 import express from 'express';
 import session from 'express-session';
@@ -20,7 +20,7 @@ export const loginForm = ({ email, error }) => `${error ? `<p role="alert">${tex
 <form method="post"><label>Email <input name="email" type="email" value="${text(email)}" required autofocus></label>
 <label>Password <input name="password" type="password" required></label><button>Log in</button></form>`;
 
-/** Logs in the user with the posted email and password. Resolves with null, or with an error message. */
+/** Logs in the user with the posted email and password. @returns null, or an error message */
 export async function logIn(req) {
   const { email, password } = req.body ?? {};
   const user = await checkPassword(email, password);
@@ -30,12 +30,15 @@ export async function logIn(req) {
     req.session.regenerate((error) => (error ? reject(error) : resolve())),
   );
   const loggedInAt = Math.floor(Date.now() / 1000);
-  // A second id for the authorization service, because the id in the cookie is secret.
+  // The authorization service gets another id, because the session id in the cookie is secret.
   Object.assign(req.session, { userId: user.id, publicId: randomUUID(), loggedInAt });
   return null;
 }
 
-/** Creates the site. `connectedApps` is the URL of the page of connected applications; `onLogOut` receives the ended session. */
+/**
+ * @param connectedApps URL of the page of connected applications
+ * @param onLogOut receives the session that has ended
+ */
 export function createSite({ connectedApps, onLogOut }) {
   const site = express();
   const cookie = { httpOnly: true, sameSite: 'lax' };
@@ -73,7 +76,7 @@ export function createSite({ connectedApps, onLogOut }) {
   site.post('/logout', (req, res) => {
     const { userId: sub, publicId: sid } = req.session;
     req.session.destroy(() => res.redirect('/login'));
-    // In production, send it from a queue that retries until it succeeds.
+    // In production, send the log-out from a queue that retries until it succeeds.
     if (sub) onLogOut({ sub, sid }).catch(({ message }) => console.error(message));
   });
   return site;

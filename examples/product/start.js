@@ -1,4 +1,4 @@
-// Starts the product: its site and its two APIs, at the URLs in service.env. `node start.js site` starts only the site.
+// Starts the product's site and its two APIs at the URLs in service.env. `node start.js site` starts only the site.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +44,7 @@ function startApis() {
     NOTES_URL,
   );
 
-  // The bookings API uses NestJS and the introspection package, which needs NATS but no account.
+  // The bookings API uses NestJS and the introspection package, which needs NATS but no credentials.
   const { BOOKINGS_API = fileURLToPath(new URL('../bookings-api/dist/main.js', import.meta.url)) } =
     process.env;
   if (!existsSync(BOOKINGS_API)) {

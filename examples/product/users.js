@@ -1,4 +1,4 @@
-// The product's users: a table in its database, here a file. Passwords are bcrypt hashes.
+// The product's users, in a file instead of a database. Passwords are bcrypt hashes.
 import { readFileSync } from 'node:fs';
 import { verify } from '@node-rs/bcrypt';
 

@@ -1,7 +1,7 @@
 import { Controller, Get, ServiceUnavailableException } from '@nestjs/common';
 import { Introspector } from '@scheduling-oauth/introspection';
 
-/** Answers the load balancer, or the readiness probe of Kubernetes. */
+/** Readiness probe for a load balancer or Kubernetes. */
 @Controller('readyz')
 export class ReadinessController {
   constructor(private readonly introspector: Introspector) {}

@@ -79,7 +79,7 @@ public final class BookingsApi {
         answer(exchange, 201, Map.of("title", title));
     }
 
-    /** Returns the access token if it has the scope, otherwise refuses the request (RFC 6750 3.1). */
+    /** Returns the access token if it has the scope; otherwise rejects the request (RFC 6750 3.1). */
     private Optional<Token> tokenWith(String scope, HttpExchange exchange) throws IOException {
         String authorization = Optional.ofNullable(exchange.getRequestHeaders().getFirst("Authorization")).orElse("");
         if (!authorization.regionMatches(true, 0, "Bearer ", 0, 7)) return refuse(exchange, 401, REALM);

@@ -20,10 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Evicts revoked tokens from the cache immediately, when the authorization service broadcasts a revocation over NATS.
- *
- * <p>These few lines of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) need no
- * library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
+  * Evicts tokens from the cache as soon as the authorization service broadcasts a revocation over NATS.
+  *
+  * <p>This small part of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) needs
+  * no
+  * library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
  */
 final class RevocationFeed implements Runnable {
     private static final Duration ECHO_EVERY = Duration.ofSeconds(1);
@@ -36,7 +37,7 @@ final class RevocationFeed implements Runnable {
     private final ObjectMapper json = new ObjectMapper();
     private volatile Instant pingedAt = Instant.EPOCH;
     private volatile Instant echoedAt = Instant.EPOCH;
-    /** An unreadable broadcast arrived since the last echo, so any entry may be stale. */
+    /** True if an unreadable broadcast arrived since the last PONG. Any entry may be stale then. */
     private boolean unreadable;
 
     RevocationFeed(URI url, TokenCache cache) {
@@ -46,8 +47,9 @@ final class RevocationFeed implements Runnable {
     }
 
     /**
-     * NATS does not repeat a broadcast that could not be delivered. So cached answers are used only while broadcasts can
-     * arrive: for 5 s after sending the last answered ping.
+     * True while the connection is known to work: for 5 s after sending the last ping that was answered. NATS does
+     * not
+     * redeliver a broadcast, so without a connection revocations may be missed.
      */
     private boolean isTrusted() {
         Duration age = Duration.between(echoedAt, Instant.now());
@@ -109,7 +111,7 @@ final class RevocationFeed implements Runnable {
         try {
             send(out, "PING");
         } catch (IOException error) {
-            // The reading thread also notices the end of the connection.
+            // The reading thread detects that the connection has ended.
         }
     }
 
@@ -125,12 +127,12 @@ final class RevocationFeed implements Runnable {
             case "PING" -> send(out, "PONG");
             case "PONG" -> {
                 // Tokens cached before the subscriptions may have been revoked in the meantime. Unreadable broadcasts
-                // empty the cache once per echo, so that a flood of them cannot keep it empty.
+                // empty the cache only once per PONG, so that a flood of them cannot keep it empty.
                 if (echoedAt.equals(Instant.EPOCH) || unreadable) cache.clear();
                 unreadable = false;
                 echoedAt = pingedAt;
             }
-            // NATS refused the login or a subscription. Without both, the cache must not be trusted.
+            // NATS rejected the login or a subscription. Without both, revocations would be missed.
             case "-ERR" -> throw new IOException(line);
             default -> {}
         }

@@ -23,12 +23,12 @@ record Token(
             Stream.of(userId, clientId, grantId, scope).forEach(Objects::requireNonNull);
     }
 
-    /** Rejects a bound token: it is not a bearer token (RFC 9449 6), and this API does not check proofs. */
+    /** Returns false for a bound token, which is not a bearer token (RFC 9449 6). This API does not check proofs. */
     boolean isValidBearerToken() {
         return active && cnf == null;
     }
 
-    /** True if the token is for this API (RFC 9700 2.3). A token without an audience is for all APIs. */
+    /** Returns true if the token is for this API (RFC 9700 2.3). A token without an audience is for all APIs. */
     boolean isFor(String apiUrl) {
         return aud == null || aud.contains(apiUrl);
     }

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-/** Keeps valid tokens for a bounded time and never past their expiry. The revocation feed evicts from it. */
+/** Keeps valid tokens for a limited time, never past their expiry. The revocation feed evicts from it. */
 final class TokenCache {
     private static final int MAX_ENTRIES = 10_000;
 
@@ -26,7 +26,7 @@ final class TokenCache {
         this.lifetime = lifetime;
     }
 
-    /** Uses entries only while the condition is true. */
+    /** Allows the use of entries only while the condition is true. */
     void trustWhile(BooleanSupplier condition) {
         trusted = condition;
     }
@@ -40,12 +40,12 @@ final class TokenCache {
         return Optional.empty();
     }
 
-    /** Returns the number of evictions; read it before the request, for {@link #put}. */
+    /** Returns the number of evictions so far. Read it before sending a request, and pass it to {@link #put}. */
     synchronized long evictions() {
         return evictions;
     }
 
-    /** Stores nothing if anything was evicted since the request was sent: it may have been this token. */
+    /** Stores nothing after an eviction since the request was sent, which may have been for this token. */
     synchronized void put(String token, Token found, long evictionsBefore) {
         if (evictions != evictionsBefore) return;
         Instant goodUntil = Instant.now().plus(lifetime);
