@@ -7,13 +7,13 @@ import { StartError } from './supervisor/settings.js';
 const POLL_MS = 200;
 
 /**
- * Watches the npm process that started this one, because SIGKILL is not forwarded.
+ * Watches the npm process that started this one, because npm cannot forward SIGKILL.
  * @returns a function that stops the watch
  */
 async function watchNpm(env: NodeJS.ProcessEnv, onEnd: () => void): Promise<() => void> {
   if (!env['npm_lifecycle_event']) return () => undefined;
   const parent = process.ppid;
-  // npm runs the script in a shell, which may have replaced itself by `exec`.
+  // npm runs the script in a shell, which may have replaced itself with this process by `exec`.
   const grandparent = await parentOf(parent);
   const timer = setInterval(() => {
     void hasEnded(parent, grandparent).then((ended) => {
@@ -30,7 +30,7 @@ async function hasEnded(parent: number, grandparent: number | undefined): Promis
   return grandparent !== undefined && (await parentOf(parent)) !== grandparent;
 }
 
-/** Returns the parent of a shell. Undefined without /proc, and for other processes: npm's own parent may end. */
+/** Returns the parent of a shell; undefined without /proc or for another process, because npm's parent may end. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(stat) ?? [];
@@ -41,7 +41,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 // Processes that take longer are ended by their guards.
 const STOP_TIMEOUT_MS = 9_000;
 
-// Writing to a closed terminal fails. The product must still stop gracefully.
+// Writing to a closed terminal fails, but the product must stop gracefully.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 const show = progressOn(process.stdout);
 const printError = (text: string): void => void process.stderr.write(`\nnpm start: ${text}\n`);
@@ -69,7 +69,7 @@ async function run(): Promise<number> {
   try {
     supervisor = new Supervisor(process.env, process.argv.slice(2), show);
     const started = supervisor.start().then(() => undefined);
-    // Ignores errors of the start after a signal.
+    // Prevents an unhandled rejection if the start fails after a signal.
     started.catch(() => undefined);
     const reason =
       (await Promise.race([stopRequested, started])) ?? (await reasonToStop(supervisor, stopRequested));
@@ -84,7 +84,7 @@ async function run(): Promise<number> {
   return code;
 }
 
-/** @throws StartError if a part of the product fails */
+/** @returns the reason of a requested stop @throws StartError if a part of the product fails */
 async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<string>): Promise<string> {
   const failure = supervisor.firstExit().then((how) => {
     throw new StartError(how);

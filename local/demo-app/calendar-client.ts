@@ -42,7 +42,8 @@ export class CalendarClient {
   async finish(query: string, attempt: Attempt): Promise<Connection> {
     const answer = new URL(this.configuration.REDIRECT_URI);
     answer.search = query;
-    // RFC 9207 2.4: rejects the response of another server, even an error, before its code is sent anywhere.
+    // RFC 9207 2.4: rejects a response of another server, including an error response, before its code is sent
+    // anywhere.
     if (answer.searchParams.get('iss') !== this.configuration.BASE_URL) throw unexpectedAnswer();
     const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
     return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));
@@ -63,7 +64,7 @@ export class CalendarClient {
       });
   }
 
-  /** Returns null if the access token is refused. @throws Failure */
+  /** Returns null if the access token is rejected. @throws Failure */
   async me({ accessToken }: Connection): Promise<Person | null> {
     try {
       const response = await fetch(`${this.configuration.API_URL}/v2/me`, {
@@ -99,7 +100,7 @@ export class CalendarClient {
   }
 }
 
-/** @throws Error if the answer has another shape */
+/** @throws Error for an unexpected response */
 function readPerson(answer: unknown): Person {
   const { status, data } = (answer ?? {}) as { status?: unknown; data?: Record<string, unknown> };
   const { name, email, timeZone, timeFormat } = data ?? {};

@@ -11,7 +11,7 @@ import { Sessions } from './sessions.js';
 
 /** Creates the demo application "Connect your calendar", which does not listen yet. */
 export async function createDemoApp(configuration: DemoConfiguration): Promise<FastifyInstance> {
-  // Requests are not logged: the callback's URL contains the code.
+  // Requests are not logged, because the callback's URL contains the code.
   const app = Fastify({
     logger: { level: configuration.LOG_LEVEL },
     logController: new LogController({ disableRequestLogging: true }),
@@ -55,9 +55,10 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
 function headersOf({ AUTH_URL }: DemoConfiguration): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
-    // Chromium applies form-action to redirects: "Connect" redirects to the login page, which may be the product's.
+    // Chromium applies form-action to redirects, and "Connect" redirects to the login page, which may be the
+    // product's.
     'Content-Security-Policy': `default-src 'none';style-src ${STYLE_SOURCE};form-action 'self' ${AUTH_URL} http://localhost:* http://127.0.0.1:* https:;base-uri 'none';frame-ancestors 'none'`,
-    // The callback's URL contains the code, which must not reach other pages as Referer.
+    // The callback's URL contains the code, which must not be sent to other pages in Referer.
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',

@@ -7,7 +7,7 @@ export interface Message {
   csrfToken?: string;
 }
 
-/** An error page. Contains no token. */
+/** Error that is shown as a page. Contains no token. */
 export class Failure extends Error {
   constructor(
     readonly status: number,
@@ -27,7 +27,7 @@ export function unexpectedAnswer(): Failure {
   });
 }
 
-/** Describes an error. The browser gets details only of a Failure. */
+/** Returns the page and the log fields of an error. The page has details only for a Failure. */
 export function describeFailure(error: unknown): {
   status: number;
   message: Message;
@@ -60,8 +60,9 @@ const ENDED = {
 };
 
 /**
- * Converts an error of a request. Omits the library's error, which contains the request.
- * @returns a Failure with the OAuth error code in `log.error`, if any
+ * Converts an error of a request to a Failure, without the library's error, which contains the request.
+ *
+ * @returns a Failure with the OAuth error code, if any, in `log.error`
  */
 export function toFailure(operation: Operation, error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -113,7 +114,7 @@ function refusedByServer(operation: Operation, { error, status, cause }: Respons
   );
 }
 
-/** Returns codes and references, which are short words. Omits other text from the network. */
+/** Returns a code or a reference, which is a short word. Replaces any other text from the network. */
 function oneWord(value: unknown): string {
   return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? value : '(none)';
 }

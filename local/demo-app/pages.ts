@@ -10,7 +10,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Escaped markup. Only `html` creates it. */
+/** Escaped markup, created only by `html`. */
 class Html {
   constructor(readonly text: string) {}
 
@@ -19,7 +19,7 @@ class Html {
   }
 }
 
-/** Escapes values other than Html. Undefined values are empty. */
+/** Escapes all values except Html. Renders undefined as an empty string. */
 function html(parts: TemplateStringsArray, ...values: readonly (string | Html | undefined)[]): Html {
   const shown = values.map((value) => (value instanceof Html ? value.text : escape(value ?? '')));
   return new Html(parts.map((part, index) => part + (shown[index] ?? '')).join(''));
@@ -30,7 +30,7 @@ function escape(text: string): string {
 }
 
 function layout(title: string, card: Html): string {
-  // The style is not escaped: the Content-Security-Policy has the hash of its exact text.
+  // The style is not escaped, because the Content-Security-Policy contains the hash of its exact text.
   const style = new Html(`<style>${STYLE}</style>`);
   return html`<!doctype html>
     <html lang="en">
@@ -49,7 +49,7 @@ function layout(title: string, card: Html): string {
     </html>`.text;
 }
 
-/** A button that sends the session's CSRF token. */
+/** Form with one button, which sends the session's CSRF token. */
 function form(action: string, label: string, formToken: string, look: 'primary' | 'plain' = 'primary'): Html {
   return html`<form method="post" action="${action}">
     <input type="hidden" name="form_token" value="${formToken}" />

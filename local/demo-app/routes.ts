@@ -9,7 +9,9 @@ interface Context {
   sessions: Sessions;
 }
 
-/** Redirects to the registered host, which gets the authorization response and has separate cookies. */
+/**
+ * Redirects pages to the registered host: authorization responses arrive there, and each host has separate cookies.
+ */
 export function sendHome(app: FastifyInstance, origin: string): void {
   const { host } = new URL(origin);
   app.addHook('onRequest', async (request, reply) => {
@@ -33,7 +35,7 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
     const { state } = request.query;
     // RFC 6749 10.12: the response must belong to a request of this browser.
     const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
-    // The user went back to the consent page and allowed again: the connection stays, and the new code is not used.
+    // The user went back to the consent page and allowed access again: keeps the connection and ignores the new code.
     if (!attempt && session.connection) return reply.redirect('/', 303);
     if (!attempt) throw unexpectedAnswer();
     const query = request.url.slice(request.url.indexOf('?'));
@@ -85,7 +87,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
     const session = sessions.open(request, reply);
     sessions.checkForm(session, request);
     const { connection } = session;
-    // Whatever the server answers, the application does not use the tokens again.
+    // Discards the tokens even if the revocation fails.
     delete session.connection;
     if (!connection) return reply.redirect('/', 303);
     try {
@@ -104,7 +106,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Refreshes an expired access token. Deletes the connection if the grant has ended. @throws Failure */
+/** Returns the profile of the connected user. Refreshes an expired access token. @throws Failure */
 async function owner(client: CalendarClient, session: Session): Promise<Person | null> {
   if (!session.connection) return null;
   const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));

@@ -5,7 +5,7 @@ import { Failure } from './failure.js';
 
 export interface Person {
   name: string;
-  /** Null for an unverified address. */
+  /** Null if the address is not verified. */
   email: string | null;
   /** IANA name. */
   timeZone: string;
@@ -28,7 +28,7 @@ export interface Session {
   id: string;
   attempts: Attempt[];
   connection?: Connection;
-  /** Shared by concurrent requests, because a refresh token is used once. */
+  /** Shared by concurrent requests, because a refresh token can be used only once. */
   refreshing?: Promise<Connection>;
 }
 
@@ -37,7 +37,6 @@ const COOKIE = 'demo_session';
 // A user may start to connect in several tabs.
 const MAX_ATTEMPTS = 5;
 
-/** Sessions in memory. */
 export class Sessions {
   private readonly sessions = new LRUCache<string, Session>({
     max: 1_000,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { StepFailure, type Transcript } from '../demo/transcript.js';
 
 const MAIN = fileURLToPath(new URL('../../apps/operator.cjs', import.meta.url));
-/** Folder of run.json. The commands run in another folder. */
+/** Absolute path of the folder of run.json, because the commands have another working directory. */
 const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
 const SHOWN_LINES = 24;
 
@@ -20,7 +20,7 @@ export interface Expectations {
   readonly silent?: boolean;
   /** True to print only stderr, because stdout contains a secret. */
   readonly secret?: boolean;
-  /** True to repeat the command, because events reach the audit trail about a second late. */
+  /** True to repeat the command until it succeeds, because audit events are indexed about a second later. */
   readonly patient?: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Ended {
 
 const PATIENCE = 20;
 
-/** Runs commands as child processes, which find the product by its run.json. */
+/** Runs commands as child processes, which find the product through run.json. */
 export class CommandLine {
   /** @param folder working directory of the commands */
   constructor(

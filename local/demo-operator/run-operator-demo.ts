@@ -36,7 +36,7 @@ async function explainError({ operator, transcript, client, thirdParty }: DemoCo
   });
 }
 
-/** Disables an application, revokes a grant and disables a user. Each ends access immediately. */
+/** Shows that disabling an application, revoking a grant and disabling a user end access immediately. */
 async function withdrawAccess(
   { operator, transcript, client, user, thirdParty }: DemoContext,
   tokens: Tokens,
@@ -125,7 +125,7 @@ async function inspectInstallation({
 
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
-/** Runs an operator's typical commands. Deletes its application and user at the end. @throws StepFailure */
+/** Runs an operator's typical commands on a new application and a new user, and deletes both. @throws StepFailure */
 export async function runOperatorDemo(run: RunFile, transcript: Transcript): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'operator-demo-'));
   const operator = new CommandLine(transcript, folder);

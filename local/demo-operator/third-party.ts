@@ -27,7 +27,7 @@ export interface DemoContext {
   thirdParty: ThirdParty;
 }
 
-/** An application and its user. Prints nothing. */
+/** A user and the user's third-party application. Prints nothing. */
 export class ThirdParty {
   private readonly silent = new Transcript(() => undefined);
   private readonly application: Application;
@@ -54,7 +54,7 @@ export class ThirdParty {
     return this.application.refresh(tokens);
   }
 
-  /** @throws StepFailure for another status of `/v2/me` */
+  /** @throws StepFailure if `/v2/me` responds with another status */
   async expectStatus(status: number, tokens: Tokens): Promise<void> {
     expectEqual('status of /v2/me', status, (await this.application.client.me(tokens.accessToken)).status);
   }

@@ -8,7 +8,7 @@ export interface Tokens {
   refreshToken: string;
 }
 
-/** Requests of docs/specification.md, and their expected answers. */
+/** Sends the requests of docs/specification.md and checks the responses. */
 export class Application {
   readonly client: OAuthClient<Promise<Answer>>;
 

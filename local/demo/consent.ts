@@ -8,7 +8,7 @@ import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
   const browser = new CookieJar();
   const application = new OAuthClient(run.client, run.client.redirect_uri, () => undefined);
-  // Shows the consent page even when the demo runs again.
+  // `prompt=consent` shows the consent page even if the demo ran before.
   const authorizationUrl = application.authorizationUrl(run.auth_url, { prompt: 'consent' });
   const state = authorizationUrl.searchParams.get('state') ?? '';
   transcript.secrets.add(state);
@@ -65,7 +65,7 @@ function redirect({ status, location }: Answer, origin: string): URL {
   return location;
 }
 
-/** Hides the values of hidden fields, which contain CSRF tokens. */
+/** Keeps the values of hidden fields, such as CSRF tokens, out of the transcript. */
 function addSecrets(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
   for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
 }

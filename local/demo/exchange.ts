@@ -8,11 +8,11 @@ export interface Request {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Sent by POST as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>> | undefined;
-  /** Cookies of the browser, whose HTML responses are not printed. */
+  /** Cookies of a request by a browser, whose HTML response is not printed. */
   browser?: CookieJar;
 }
 
-/** Response to one request. Redirects are not followed. */
+/** Response to one request, without redirects. */
 export interface Answer {
   status: number;
   /** Absolute redirect target. */
@@ -22,7 +22,9 @@ export interface Answer {
   json: Readonly<Record<string, unknown>>;
 }
 
-/** Prints the request and its answer. @throws StepFailure without an answer within ten seconds */
+/**
+ * Sends and prints a request, and prints the response. @throws StepFailure if no response arrives within ten seconds
+ */
 export async function exchange(transcript: Transcript, request: Request): Promise<Answer> {
   const { headers = {}, form = {}, browser } = request;
   const method = request.form ? 'POST' : 'GET';
@@ -77,7 +79,7 @@ function answerParts({ location, text, json }: Answer, cookies: readonly string[
   return [...parts, ...fields(json)];
 }
 
-/** Flattens nested objects: `data.name`. */
+/** Flattens nested objects to names such as `data.name`. */
 function fields(json: Readonly<Record<string, unknown>>, prefix = ''): [string, string][] {
   return Object.entries(json).flatMap(([name, value]): [string, string][] =>
     typeof value === 'object' && value !== null

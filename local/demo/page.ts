@@ -13,7 +13,7 @@ export class CookieJar extends Map<string, string> {
     });
   }
 
-  /** Returns undefined without cookies. */
+  /** Returns undefined if there are no cookies. */
   header(): string | undefined {
     return this.size === 0 ? undefined : [...this].map(([name, value]) => `${name}=${value}`).join('; ');
   }
@@ -26,7 +26,7 @@ function endsNow(attribute: string): boolean {
 }
 
 export interface Form {
-  /** The attribute, unresolved; empty if absent. */
+  /** Value of the attribute, unresolved; empty if the attribute is absent. */
   action: string;
   hidden: Record<string, string>;
   fields: Record<string, string>;

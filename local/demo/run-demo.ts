@@ -4,7 +4,7 @@ import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs the whole flow, up to the second use of a code, which revokes its tokens. @throws StepFailure */
+/** Runs the whole flow. The last step reuses the code, which revokes the tokens. @throws StepFailure */
 export async function runDemo(run: RunFile, transcript: Transcript): Promise<void> {
   const application = new Application(run, transcript);
   transcript.secrets.add(run.user.password, '…');

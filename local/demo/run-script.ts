@@ -31,7 +31,12 @@ export class NoPasswordError extends Error {
   }
 }
 
-/** Reads run.json in LOCAL_DIR or `.local`. @throws NotRunningError if it is missing or incomplete; NoPasswordError */
+/**
+ * Reads run.json in LOCAL_DIR or `.local`.
+ *
+ * @throws NotRunningError if the file is missing or incomplete
+ * @throws NoPasswordError if users log in elsewhere
+ */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {
   const path = resolve(env['LOCAL_DIR'] || '.local', 'run.json');
   let text: string;
@@ -76,7 +81,7 @@ function parse(text: string): RunFile | undefined {
   }
 }
 
-/** Runs a script. A failure sets the exit code 1. */
+/** Runs a script. Sets the exit code 1 if the script fails. */
 export async function runScript(
   script: (run: RunFile, transcript: Transcript) => Promise<void>,
 ): Promise<void> {

@@ -21,14 +21,14 @@ export function expectEqual(
   if (got !== expected) throw new StepFailure(`${what} ${expected}`, `${what} ${got ?? '(none)'}`);
 }
 
-/** Codes, access tokens, refresh tokens and client secrets, by their prefixes. */
+/** Matches codes, access tokens, refresh tokens and client secrets, by their prefixes. */
 const TOKEN = /\b(s(?:ac|at|rt|cs)_[\w-]{2})[\w-]+/g;
 
-/** Shortens secrets: texts with a known prefix, and added ones. */
+/** Shortens secrets: strings with a known prefix, and strings that were added. */
 class Secrets {
   private readonly known = new Map<string, string>();
 
-  /** @param shown replacement in everything printed from now on; for a password it must contain no part of it */
+  /** @param shown replacement; must not contain any part of a password */
   add(secret: string, shown = `${secret.slice(0, 4)}…`): void {
     if (secret.length > 0) this.known.set(secret, shown);
   }
@@ -50,7 +50,7 @@ export class Transcript {
   private count = 0;
   private before = performance.now();
 
-  /** @param write receives lines without line break @param colour true to allow ANSI colours */
+  /** @param write receives lines without line breaks @param colour true to allow ANSI colours */
   constructor(
     private readonly write: (line: string) => void,
     private readonly colour = false,

@@ -14,7 +14,7 @@ const NOT_NEEDED = /^(libc6|libc-bin|libc-l10n|libllvm.*|libz3.*|libperl.*)$/;
 const OPTIONS = [
   // When run as root, apt switches to the user _apt, who cannot write to our folder.
   'APT::Sandbox::User=root',
-  // Without a network apt fails quickly.
+  // Makes apt fail quickly without a network.
   'Acquire::Retries=1',
 ];
 
@@ -23,11 +23,11 @@ const OUTDATED = /404|mismatch|unexpected size|find a source to download/i;
 
 const PROGRESS_EVERY_MS = 250;
 
-/** Runs apt without root: installs nothing and does not change the machine's package lists. */
+/** Runs apt without root. Installs nothing, and does not change the machine's package lists. */
 export class Apt {
   private options = OPTIONS;
 
-  /** @param folder for package lists if the machine's are missing or outdated @param env contains the tools' PATH */
+  /** @param folder for package lists if the machine's are missing or outdated @param env environment of the tools */
   constructor(
     private readonly workspace: Workspace,
     private readonly folder: string,
@@ -70,7 +70,7 @@ export class Apt {
     if (code !== 0) throw new Error(`dpkg could not unpack them: ${lastLines(stdout, 3)}`);
   }
 
-  /** Returns the shared-library packages among the transitive dependencies that are not installed. */
+  /** Returns the transitive dependencies that are shared libraries and are not installed. */
   async missingLibraries(name: string): Promise<string[]> {
     const [needed, listed] = await Promise.all([
       this.read('apt-cache', ['depends', ...ONLY_DEPENDS, name]),
@@ -83,7 +83,7 @@ export class Apt {
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
   }
 
-  /** Returns the packages and their dependencies that are not installed. */
+  /** Returns the packages that apt would install for these names, including dependencies. */
   async toInstall(names: readonly string[]): Promise<string[]> {
     const args = ['install', '--simulate', '--no-install-recommends', '-q', ...names];
     const plan = await this.read('apt-get', args);
@@ -104,7 +104,7 @@ export class Apt {
     return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))[0];
   }
 
-  /** @returns the error, if any: apt-get exits with 0 even if it fetched no list */
+  /** Fetches package lists. @returns the error, if any; apt-get exits with 0 even if it fetched no list */
   private async update(): Promise<string | undefined> {
     const [state, cache] = [join(this.folder, 'state'), join(this.folder, 'cache')];
     const lists = join(state, 'lists');
@@ -142,7 +142,7 @@ export class Apt {
     );
   }
 
-  /** Reports the growing size of the folder until `work` has ended. */
+  /** Reports the growing size of the folder until `work` settles. */
   private async watch<T>(folder: string, describe: (bytes: number) => string, work: Promise<T>): Promise<T> {
     let [hasEnded, before] = [false, 0];
     const timer = setInterval(() => {

@@ -8,7 +8,7 @@ import type { BackingServer, BackingService, ServiceOptions } from './started-se
 import { unprivilegedUser } from './system-user.js';
 
 export interface BackingOptions {
-  /** Environment; DATABASE_URL, REDIS_URL, NATS_URL and PATH are read. */
+  /** Environment with PATH, and with the optional DATABASE_URL, REDIS_URL and NATS_URL. */
   env: NodeJS.ProcessEnv;
   /** Folder of persistent data, logs and unpacked packages. */
   directory: string;
@@ -53,7 +53,7 @@ const SERVICES = [
 type Service = (typeof SERVICES)[number];
 
 /**
- * Prefers a URL in the environment, then an installed server, then a Debian package.
+ * Uses for each server the URL in the environment, an installed program or a Debian package, in this order.
  * @throws Error that lists all missing servers
  */
 export async function startBackingServices(options: BackingOptions): Promise<BackingServices> {
@@ -101,7 +101,7 @@ function firstDeath(
   });
 }
 
-/** Finds all servers. Unpacks the missing ones together. */
+/** Finds all servers. Unpacks the packages of all missing servers in one step. */
 async function findAll(
   services: readonly Service[],
   options: BackingOptions,

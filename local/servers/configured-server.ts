@@ -6,11 +6,10 @@ import { type BackingService, type ServiceOptions, startService } from './starte
 import { serverEnvironment } from './find-server.js';
 import { temporaryFolder } from './service-folder.js';
 
-/** A server with a configuration file. */
 export interface ConfiguredServer {
   readonly name: string;
   readonly program: 'nats-server' | 'redis-server';
-  /** Name of its folder and files. */
+  /** Name of the server's folder and files. */
   readonly role: string;
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];

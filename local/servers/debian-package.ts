@@ -8,7 +8,7 @@ import { runCommand, type SystemUser } from './run-command.js';
 import { exists } from './service-folder.js';
 import { Workspace } from './workspace.js';
 
-// The program of Redis is in redis-tools; redis-server is a link to it.
+// The package redis-tools contains the program of Redis; redis-server contains only a link to it.
 const PACKAGES = {
   postgres: ['postgresql-[0-9]+'],
   'redis-server': ['redis-server', 'redis-tools'],
@@ -127,7 +127,7 @@ async function librariesOf([tree, packages]: Filling, apt: Apt): Promise<Filling
 
 async function putInPlace(tree: Tree): Promise<void> {
   const place = placeOf(tree);
-  // Another process may have installed a working tree. Only a tree that does not run is replaced.
+  // Another process may have installed a working tree, which must not be replaced.
   if (await unpacked(tree)) return;
   await rename(place, join(tree.draft, 'before')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -153,7 +153,7 @@ async function unpacked(wanted: WantedServer): Promise<FoundServer | undefined> 
   return found[0];
 }
 
-/** True if a program needs a shared library that is missing from the tree and the machine. */
+/** Returns true if a program needs a shared library that neither the tree nor the machine has. */
 async function lacksLibrary({ server, path }: Tree): Promise<boolean> {
   const env = serverEnvironment(await libraryFolders(path));
   const programs = await programsIn(server, path);
@@ -174,13 +174,13 @@ async function programsIn(server: FoundServer['name'], tree: string): Promise<st
   ];
   const isPresent = await Promise.all(candidates.map((program) => exists(program)));
   const found = candidates.filter((_, index) => isPresent[index]);
-  // initdb needs libraries that the server does not.
+  // initdb needs more libraries than the server does.
   return server === 'postgres'
     ? [...found, ...found.map((program) => join(dirname(program), 'initdb'))]
     : found;
 }
 
-/** Returns the folders in the format of LD_LIBRARY_PATH. */
+/** Returns the tree's library folders in the format of LD_LIBRARY_PATH. */
 async function libraryFolders(tree: string): Promise<string> {
   const folders: string[] = [];
   for (const lib of ['lib', 'usr/lib']) {

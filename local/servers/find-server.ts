@@ -24,7 +24,7 @@ export interface Lookup {
   postgresRoots: readonly string[];
 }
 
-/** Returns the machine's places, with folders that a user's PATH often lacks. */
+/** Returns this machine's places, including folders that are often missing from PATH. */
 export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   return {
     path: env['PATH'] ?? '',
@@ -45,7 +45,7 @@ export async function findServers(
   const commands = new Set<string>();
   for (const folder of folders) {
     if (!folder.startsWith('/')) continue;
-    // PATH may contain a symbolic link; initdb is in the same folder as the link's target.
+    // Resolves symbolic links in PATH, because initdb is in the folder of the link's target.
     const command = await realpath(join(folder, name)).catch(() => undefined);
     // redis-server may be a link to a program whose behaviour depends on the name it is called by.
     if (command) commands.add(name === 'redis-server' ? join(folder, name) : command);

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-// Below the ephemeral ports (from 32768 on Linux, 49152 elsewhere), which a busy machine could assign to an outgoing
-// connection between the check and the use; above 10080, the last port that browsers and fetch block.
+// Above 10080, the last port that browsers and fetch block. Below the ephemeral ports (from 32768 on Linux, 49152
+// elsewhere), because a busy machine may assign those to outgoing connections between the check and the use.
 const FIRST = 11_000;
 const LAST = 31_999;
 const given = new Set<number>();
@@ -26,7 +26,7 @@ async function isOurs(port: number): Promise<boolean> {
   return (await isFree(port)) && (await isReserved(port));
 }
 
-/** Locks the UDP port of the same number, because another process could take the port before its use. */
+/** Binds the UDP port of the same number as a lock, so that no other process reserves the port before its use. */
 function isReserved(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const mark = createSocket('udp4').unref();

@@ -17,7 +17,7 @@ export interface GuardedCommand {
   /** First signal of `stop`. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
   grace: number;
-  /** Signal of the guard when this process dies. The default, SIGKILL, frees ports and files immediately. */
+  /** Signal that the guard sends when this process dies. SIGKILL, the default, frees ports and files immediately. */
   signalOnDeath?: 'SIGQUIT';
   /** Paths to delete after the end of the process. */
   remove?: readonly string[];
@@ -35,7 +35,7 @@ export interface GuardedProcess {
 const LAUNCH = 'read -r go && exec "$@" </dev/null';
 
 // The kernel closes the pipe however this process dies, and the guard then kills the process group. "over" means that
-// the group's process has ended: its id may have been reused, and must not be signalled.
+// the guarded process has ended: another process may have its id now, and must not be signalled.
 const GUARD = `
 trap '' HUP INT TERM
 alive() {
@@ -57,8 +57,8 @@ fi
 `;
 
 /**
- * Starts a process in a new session, which a terminal's Ctrl-C does not reach, and a guard that ends it when this
- * process dies, even by SIGKILL. If one of the three is killed, the others end.
+ * Starts a process in a new session, which a terminal's Ctrl-C does not reach. A guard ends the process when this
+ * process dies, even by SIGKILL. The process is killed if its guard is killed.
  */
 export function startGuarded(options: GuardedCommand): GuardedProcess {
   const log = openSync(options.logFile, 'a', 0o600);
@@ -104,7 +104,7 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
     guard.once('exit', () => {
       resolve();
       if (reason !== undefined) return;
-      // Without its guard the process would survive its parent.
+      // Without its guard, the process could outlive this process.
       reason = 'its guard was killed';
       signalProcess(-pid, 'SIGKILL');
     });

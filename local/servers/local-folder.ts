@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
 /**
- * Creates a folder that other users cannot list. Under root they may enter it, because PostgreSQL runs as `nobody`.
+ * Creates a folder that other users cannot list. Under root, other users may enter it, because PostgreSQL runs as
+ * `nobody`.
  * Keeps the mode of an existing folder.
  */
 export async function localFolder(directory: string): Promise<void> {

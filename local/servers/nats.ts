@@ -2,7 +2,7 @@ import { connect as connectNats } from '@nats-io/transport-node';
 import { startConfigured } from './configured-server.js';
 import type { BackingService, ServiceOptions } from './started-service.js';
 
-/** Number of accounts. They do not share subjects, so each test gets one. */
+/** Number of accounts. Each isolated test uses one, because accounts do not share subjects. */
 export const NATS_ACCOUNTS = 512;
 
 /**
@@ -19,7 +19,7 @@ export function startNats(options: ServiceOptions): Promise<BackingService> {
       configuration: ({ port, password, folder }) =>
         [
           `host: "127.0.0.1"\nport: ${port}`,
-          // The audit trail is on disk. The limit is for the reserved space of all streams, not for the used space.
+          // The audit trail is on disk. The limit applies to the space that streams reserve, not to the used space.
           `jetstream { store_dir: ${JSON.stringify(folder)}, max_memory_store: 0, max_file_store: 1TB }`,
           options.persistent ? oneUser(user, password) : accounts(password),
         ].join('\n'),

@@ -27,7 +27,7 @@ const THROWN_AWAY = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   autovacuum: 'off',
-  // Each Jest worker has several processes with pools.
+  // Each Jest worker starts several processes with connection pools.
   max_connections: '1000',
 };
 
@@ -44,7 +44,7 @@ export async function startPostgres(options: ServiceOptions): Promise<BackingSer
   const kept = options.persistent ? await postgresFolder(options.directory, user) : undefined;
   const folder = kept ? join(kept, 'postgres') : await temporaryFolder('postgres', user);
   await mkdir(folder, { recursive: true });
-  // The server's user may traverse it; only the current user may change it.
+  // PostgreSQL's user may traverse the folder; only the current user may change it.
   await chmod(folder, 0o711);
 
   const packages = kept ?? (await postgresFolder(options.directory, user));
@@ -88,7 +88,7 @@ export async function initialize(
   password: string,
   user: SystemUser | undefined,
 ): Promise<void> {
-  // The rename leaves no incomplete data folder after a killed start.
+  // A draft folder is renamed when it is complete, so that a killed start leaves no incomplete data folder.
   const draft = await mkdtemp(join(folder, 'draft-'));
   const data = join(draft, 'data');
   const passwordFile = join(draft, 'password');
@@ -117,7 +117,7 @@ async function sameMajor(servers: FoundServer[], data: string): Promise<FoundSer
 
 async function connect(url: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  // A server that is still starting may cut the connection after an error that is already reported.
+  // A starting server may close the connection after an error that `connect` has already reported.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -127,7 +127,7 @@ async function connect(url: string): Promise<void> {
 }
 
 /**
- * Deletes the postmaster.pid of a killed server, and stops a running postmaster of this folder, for at most 20 seconds.
+ * Deletes the postmaster.pid of a killed server. Stops a running postmaster of this folder, in at most 20 seconds.
  * PostgreSQL refuses to start while the id in the file belongs to any live process.
  */
 async function clearStalePid(data: string): Promise<void> {

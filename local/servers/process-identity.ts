@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { runCommand } from './run-command.js';
 
-/** Returns the start time, which with its id identifies a process. Undefined for a zombie or an unknown process. */
+/**
+ * Returns the start time, which identifies a process together with its id; undefined for a zombie or an unknown
+ * process.
+ */
 export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat !== undefined) {
-    // The name may contain any character. The start time is field 22 (proc(5)).
+    // Skips the name, which may contain any character. The start time is field 22 (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   }

@@ -31,14 +31,14 @@ export async function keptFolder(
   return ownFolder(fallback);
 }
 
-/** The name contains an id that `directory` stores, so that a new folder with the same path gets a new name. */
+/** Returns a folder named by an id that `directory` stores, so that a recreated `directory` gets a new folder. */
 async function fallbackFolder(directory: string): Promise<string> {
   const hash = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 16);
   const id = await keptSecret(join(directory, 'data-id'), () => randomBytes(8).toString('hex'));
   return join('/var/tmp', `${NAME}-${hash}-${id}`);
 }
 
-/** Removes folders whose id belongs to a deleted folder with the same path. */
+/** Removes the fallback folders of deleted directories with the same path. */
 async function removeAbandoned(folder: string): Promise<void> {
   const siblings = `${basename(folder).slice(0, -17)}-`;
   for (const name of await readdir('/var/tmp')) {

@@ -8,7 +8,7 @@ export type BackingServer = Extract<FoundServer['name'], 'postgres' | 'redis-ser
 
 export interface ServiceOptions {
   directory: string;
-  /** False for a temporary folder, and settings that are fast but may lose data. */
+  /** False to use a temporary folder, and settings that are fast but may lose data. */
   persistent: boolean;
   find(server: BackingServer, folder: string): Promise<FoundServer[]>;
 }
@@ -22,14 +22,17 @@ export interface BackingService {
   process: GuardedProcess;
 }
 
-/** Started process. `connect` resolves when the server accepts our credentials. */
+/** Started process. `connect` resolves when the server accepts the generated credentials. */
 interface Attempt {
   url: string;
   process: GuardedProcess;
   connect(): Promise<void>;
 }
 
-/** Retries twice after an early exit: another program may have taken the port. @throws Error with the end of the log */
+/**
+ * Retries twice after an early exit, because another program may have taken the port. @throws Error with the end of
+ * the log
+ */
 export async function startService(
   name: string,
   logFile: string,

@@ -6,14 +6,14 @@ import type { CommandResult } from './run-command.js';
 
 const NAME = /^draft-(\d+)-(.+)-\w+$/;
 
-/** Temporary folders and commands. Guards end and delete them when this process ends, even by SIGKILL. */
+/** Temporary folders and running commands. Guards remove both when this process ends, even by SIGKILL. */
 export class Workspace {
   private readonly folders: string[] = [];
   private readonly commands: GuardedProcess[] = [];
 
   constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** Creates a folder that every user may enter. Deletes folders of processes that ended together with their guards. */
+  /** Creates a folder that every user may enter. Deletes abandoned folders. */
   async folder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     await chmod(parent, 0o755);
@@ -49,7 +49,7 @@ export class Workspace {
   }
 }
 
-/** Deletes folders that the guards of a stopped machine or container could not delete. */
+/** Deletes folders that remained because a machine or container stopped together with the guards. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const [, pid, start] = NAME.exec(name) ?? [];

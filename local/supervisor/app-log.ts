@@ -1,8 +1,8 @@
-/** pino's log levels. */
+/** Log levels of pino. */
 const WARNING = 40;
 const ERROR = 50;
 
-/** A repeated line is shown once in this time, because a waiting app logs every second. */
+/** Interval in which a repeated line is shown once, because a waiting app logs every second. */
 const REPEAT_INTERVAL_MS = 30_000;
 
 /**

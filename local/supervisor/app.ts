@@ -99,7 +99,7 @@ const SECRETS = new Set([
   'CONSOLE_CLIENT_SECRET',
 ]);
 
-/** Returns the commands of the apps, which inherit other variables, such as lifetimes. */
+/** Returns the commands of the apps. The apps inherit all variables except the secrets. */
 export function appCommands(
   settings: Settings,
   account: Account,
@@ -133,7 +133,7 @@ export function appCommands(
     TOKEN_KEYS: account.tokenKeys,
     OUTSIDE_FETCH_ALLOW: settings.outsideFetchAllow,
   };
-  // Operators log in as users with passwords.
+  // Operators of the console log in with a password of this service.
   const hasConsole = settings.loginAt === undefined;
   const tokenEnv = {
     ...stateful,
@@ -152,7 +152,7 @@ export function appCommands(
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
   const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });
   return [
-    // Its guard also deletes the run file if npm start is killed.
+    // The guard of this app also deletes the run file if npm start is killed.
     { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: authorizeEnv, remove: [runFile] },
     { ...app('token'), port: ports.TOKEN_PORT, env: tokenEnv },
     { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, ...nats } },

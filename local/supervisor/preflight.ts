@@ -66,6 +66,8 @@ export function accepts({ host, port }: Address, timeout: number): Promise<boole
 }
 
 /**
+ * Waits until all ports are free.
+ *
  * @param timeout milliseconds in which processes of a killed `npm start` may end
  * @throws StartError with every port in use and its variable
  */

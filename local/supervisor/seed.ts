@@ -98,7 +98,6 @@ async function withStores(
   }
 }
 
-/** Registers the console as a client. */
 async function seedConsole(clients: ClientStore, account: Account, { consoleUrl }: Settings): Promise<void> {
   if (await clients.find(account.consoleClientId)) return;
   await clients.create({

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { keptSecret } from '../servers/local-folder.js';
 
-/** Error whose message says what to do, and which is shown without a stack. */
+/** Error with instructions for the user, shown without a stack. */
 export class StartError extends Error {
   override name = 'StartError';
 }
@@ -40,7 +40,7 @@ export interface Settings {
   apiUrl: string;
   /** OTHER_API_URLS; empty for none. */
   otherApiUrls: string;
-  /** OUTSIDE_FETCH_ALLOW; this machine by default, because an application under development has its URLs here. */
+  /** OUTSIDE_FETCH_ALLOW; this machine by default, because applications under development have their URLs here. */
   outsideFetchAllow: string;
   demoUrl: string;
   redirectUri: string;

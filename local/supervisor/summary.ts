@@ -6,7 +6,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 /** URLs of health and metrics endpoints. */
 export type InternalUrls = readonly (readonly [name: string, url: string])[];
 
-/** Writes run.json atomically, for other programs of this folder. Only the owner can read it. */
+/** Writes run.json atomically for other programs. Only the owner can read the file. */
 export async function writeRunFile(
   file: string,
   settings: Settings,
@@ -60,7 +60,7 @@ export function summary(settings: Settings, account: Account, internal: Internal
     ['authorization URL', settings.authUrl + ENDPOINTS.authorize],
     ['access token URL', settings.baseUrl + ENDPOINTS.token],
     ['refresh token URL', settings.baseUrl + ENDPOINTS.refreshToken],
-    // OpenID Connect libraries need no other URL.
+    // An OpenID Connect library needs only this URL.
     ['issuer', settings.baseUrl],
     ['OpenID discovery', settings.baseUrl + ENDPOINTS.openIdConfiguration],
   ];

@@ -15,9 +15,9 @@ import { createStreams } from '#administration/audit/create-streams.js';
 import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
-// The guards of a killed npm start end its processes; PostgreSQL takes longest.
+// Time in which the guards of a killed npm start end its processes. PostgreSQL takes longest.
 const PORT_RELEASE_TIMEOUT_MS = 20_000;
-// Servers that the environment names may have started just now.
+// Time for servers that the environment names, which may still be starting.
 const CONNECT_TIMEOUT_MS = 3_000;
 
 export class Supervisor {
@@ -87,7 +87,7 @@ export class Supervisor {
   /** May be called at any time. */
   async stop(): Promise<void> {
     this.stopping = true;
-    // Without the lock, another instance uses this folder.
+    // Without the lock, the run file belongs to another instance.
     if (!this.lock) return;
     await rm(this.runFile, { force: true });
     await Promise.all(this.apps.map(({ process }) => process.stop()));
@@ -124,7 +124,7 @@ export class Supervisor {
     await seed(databaseUrl, account, settings);
   }
 
-  /** Creates the audit trail. The NATS of NATS_URL may lack JetStream: the product works without the trail. */
+  /** Creates the audit trail. Continues without the trail if the NATS of NATS_URL lacks JetStream. */
   private async prepareTrail({ databaseUrl, natsUrl }: BackingServices): Promise<void> {
     const given = { ...this.env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
     this.step('creating the streams of the audit trail');
@@ -140,7 +140,7 @@ export class Supervisor {
     const found = this.apps.flatMap(({ name, internalUrl }) =>
       internalUrl ? [[name, internalUrl] as const] : [],
     );
-    // `apps` has the order in which the apps started.
+    // Sorts by name, because `apps` is in the order in which the apps started.
     return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
       found.filter(([app]) => app === name),
     );

@@ -17,7 +17,7 @@ describe('the log output of npm start', () => {
     );
   });
 
-  it('contains warnings, errors and lines without log format, however they are chunked', () => {
+  it('contains warnings, errors and lines that are not JSON, however the log is chunked', () => {
     const text = `${line(30, 'answered')}${line(40, 'Redis is slow')}a stack\n${line(50, 'broken')}`;
     for (const piece of text.match(/.{1,7}/gs) ?? []) take(piece);
     expect(shown).toEqual(['token: warning: Redis is slow', 'token: a stack', 'token: error: broken']);
@@ -28,7 +28,7 @@ describe('the log output of npm start', () => {
     expect(shown).toEqual(['token: warning: Redis: refused', 'token: warning: Redis: refused']);
   });
 
-  it('recognizes a repeated line even after another line', () => {
+  it('contains a line again after a different line', () => {
     for (const msg of ['gone', 'back', 'gone']) take(line(40, msg));
     expect(shown).toEqual(['token: warning: gone', 'token: warning: back', 'token: warning: gone']);
   });

@@ -41,7 +41,7 @@ describe('backing services', () => {
     return running;
   };
 
-  it('are taken from the environment if it names them, and are not stopped', async () => {
+  it('are neither started nor stopped if the environment has their URLs', async () => {
     const { databaseUrl, redisUrl, natsUrl } = testServices();
     // Counts only direct children, because servers that this process started create and end session processes.
     const children = async (): Promise<number[]> =>
@@ -101,7 +101,7 @@ describe("private instances of the machine's servers", () => {
     expect(ports).not.toEqual(expect.arrayContaining(['4222']));
   });
 
-  it('require passwords, which no command line shows', async () => {
+  it('require passwords, which are not on any command line', async () => {
     const wrong = (url: string): string => url.replace(new URL(url).password, 'wrong');
     await expect(postgresAnswers(wrong(services.databaseUrl))).rejects.toThrow(
       'password authentication failed',

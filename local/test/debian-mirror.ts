@@ -13,11 +13,11 @@ Maintainer: nobody <nobody@example.com>
 Description: says a version
 `;
 
-/** Mirror of a distribution with one package, for the machine's own apt. */
+/** Debian mirror with one package, for the machine's apt. */
 export class DebianMirror {
   /** Functions that send the second half of a package whose first half has been sent. */
   readonly halves: (() => void)[] = [];
-  /** Change of the package during the download. */
+  /** How the mirror serves the package. */
   how: 'whole' | 'halved' | 'damaged' = 'whole';
   private readonly server: Server;
 
@@ -49,7 +49,6 @@ export class DebianMirror {
     return mirror;
   }
 
-  /** Returns the environment of a machine whose apt uses only this mirror and has no package lists. */
   env(): Promise<NodeJS.ProcessEnv> {
     const { port } = this.server.address() as AddressInfo;
     return aptOf(this.folder, `http://127.0.0.1:${port}`);

@@ -68,11 +68,11 @@ describe('missing servers', () => {
       expect(message).not.toMatch(PATTERN);
     });
 
-    it('are the only ones listed if the distribution has no package for them', async () => {
+    it('are named if the distribution has no package for them', async () => {
       const mirror = await DebianMirror.start(folder);
       const env = await mirror.env();
       const options = { user: undefined, env, progress: () => undefined };
-      // apt also lists the names of installed packages, whatever the mirror contains.
+      // apt also lists the names of installed packages, regardless of the mirror.
       const attempt = debianServer('nginx', join(folder, 'local'), options);
       await expect(attempt).rejects.toThrow(/nginx.*(no package of nginx|find a source to download)/s);
       mirror.stop();
@@ -117,7 +117,7 @@ if (isDebian) {
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 
-    it('is refused when it is damaged, and leaves no folder', async () => {
+    it('is rejected if it is damaged, and leaves no folder', async () => {
       mirror.how = 'damaged';
       await expect(unpack()).rejects.toThrow(/Hash Sum mismatch/);
       expect(await leftIn(folder)).toEqual([]);
@@ -131,7 +131,7 @@ if (isDebian) {
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 
-    it('removes the draft of a process that has ended, and keeps the draft of a live one', async () => {
+    it('removes the draft of a process that has ended, and keeps the draft of a running one', async () => {
       const packages = join(folder, 'local/packages');
       await mkdir(join(packages, `draft-${process.pid}-1-aaaaaa`, 'tree'), { recursive: true });
       mirror.how = 'halved';

@@ -10,7 +10,7 @@ beforeAll(async () => {
   [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
 });
 
-// Every test has the same user, without grants.
+// Every test starts with the same user, who has no grants.
 beforeEach(() => withDatabase(product.databaseUrl, (client) => client.query('DELETE FROM grants')));
 
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
   await product?.close();
 });
 
-/** Opens a browser that collects its console errors, such as a blocked style or a refused form. */
+/** Opens a browser and collects its console errors, such as a blocked style or form. */
 async function visit(
   at = product,
   options: { javaScriptEnabled?: boolean } = {},
@@ -63,7 +63,7 @@ describe.each([
   { name: 'with JavaScript', javaScriptEnabled: true },
   { name: 'without JavaScript', javaScriptEnabled: false },
 ])('a demo calendar $name', ({ javaScriptEnabled }) => {
-  it('is connected by login and Allow, refreshed and disconnected by a click', async () => {
+  it('can be connected, refreshed and disconnected', async () => {
     const { page, context, complaints } = await visit(product, { javaScriptEnabled });
     await connect(page);
 
@@ -113,7 +113,7 @@ it('the demo app connects again after a login, without a new consent', async () 
   await context.close();
 });
 
-it('the demo app can be connected with only the keyboard', async () => {
+it('the demo app can be connected with the keyboard alone', async () => {
   const { page, context } = await visit();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
@@ -131,7 +131,7 @@ it('the demo app can be connected with only the keyboard', async () => {
   await context.close();
 });
 
-it('the demo app keeps its session in an HttpOnly cookie, which changes once it is connected', async () => {
+it('the demo app replaces its HttpOnly session cookie after the connection', async () => {
   const { page, context } = await visit();
   const session = async () =>
     (await context.cookies(product.demoUrl)).find(({ name }) => name === 'demo_session');
@@ -159,7 +159,7 @@ it('no page, URL or cookie of the demo app contains a token, a code or the secre
   page.on('response', (response) => {
     if (!response.url().startsWith(product.demoUrl)) return;
     seen.push(JSON.stringify(response.headers()));
-    // The browser drops the body of a page after navigation; the visible text is checked below.
+    // The browser drops the body of a page after navigation. The visible text is checked below.
     if (response.status() === 200) bodies.push(response.text().catch(() => ''));
   });
   seen.push(await page.content());
@@ -201,7 +201,7 @@ it('the demo app redirects from 127.0.0.1 to the registered host, and can be con
   await context.close();
 });
 
-it('the demo app stays connected, and says so, when the user goes back to the consent page', async () => {
+it('the demo app stays connected when the user goes back to the consent page', async () => {
   const { page, context } = await visit();
   await connect(page);
   // The user has already allowed access, so this second authorization response needs no click.
@@ -235,7 +235,7 @@ describe('an authorization response at /callback', () => {
     });
   }
 
-  it('is refused in another browser', async () => {
+  it('is rejected in another browser', async () => {
     const [victim, thief] = await Promise.all([startConnecting(), startConnecting()]);
     const response = await answer(victim.cookie, {
       code: 'x',
@@ -246,28 +246,28 @@ describe('an authorization response at /callback', () => {
     expect(await response.text()).toContain('This response is not valid');
   });
 
-  it('is refused when it is sent a second time', async () => {
+  it('is rejected when it is sent again', async () => {
     const { cookie, state } = await startConnecting();
     const query = { error: 'access_denied', state, iss: product.run.base_url };
     expect((await answer(cookie, query)).headers.get('location')).toBe('/denied');
     expect((await answer(cookie, query)).status).toBe(400);
   });
 
-  it.each([['https://evil.example.com'], [undefined]])('is refused with the issuer %s', async (iss) => {
+  it.each([['https://evil.example.com'], [undefined]])('is rejected with the issuer %s', async (iss) => {
     const { cookie, state } = await startConnecting();
     const response = await answer(cookie, { code: 'x', state, ...(iss !== undefined && { iss }) });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('This response is not valid');
   });
 
-  it('shows a page that explains what to do after an invalid code', async () => {
+  it('leads to instructions if its code is invalid', async () => {
     const { cookie, state } = await startConnecting();
     const response = await answer(cookie, { code: 'nonsense', state, iss: product.run.base_url });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('Please connect again');
   });
 
-  it('shows only the error code of another error, and no text of the request', async () => {
+  it('leads to a page with its error code and without its description', async () => {
     const { cookie, state } = await startConnecting();
     const response = await answer(cookie, {
       error: 'invalid_scope',
@@ -283,7 +283,7 @@ describe('an authorization response at /callback', () => {
 
 describe('a form of the demo app', () => {
   it.each(['/connect', '/refresh', '/disconnect'])(
-    'is refused at %s when it comes from another site',
+    'is rejected at %s without its CSRF token',
     async (path) => {
       const start = await fetch(product.demoUrl);
       const cookie = start.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -306,8 +306,8 @@ it('every page of the demo app forbids scripts, frames, caching and referrers', 
   }
 });
 
-// Last, because it stops the apps.
-it('the demo app shows a page, and keeps the connection, while the services do not answer', async () => {
+// Runs last, because it stops the apps.
+it('the demo app shows an error page and keeps the connection while the services are down', async () => {
   const { page, context } = await visit();
   await connect(page);
   await product.stop('token');

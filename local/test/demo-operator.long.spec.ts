@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../servers/run-command.js';
 import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
 
-/** Timeout of one run, for hangs: a busy machine takes minutes. */
+/** Timeout of one run, which takes minutes on a busy machine. */
 const RUN_TIMEOUT_MS = 200_000;
 const SCRIPT = fileURLToPath(new URL('../../dist/local/demo-operator.js', import.meta.url));
 
@@ -31,7 +31,7 @@ describe('npm run demo:operator', () => {
     });
 
   it(
-    'runs every command, prints no secret, and can be run again',
+    'succeeds repeatedly and prints no secret',
     async () => {
       const first = await runDemo();
       expect(first).toMatchObject({ code: 0, stderr: '' });

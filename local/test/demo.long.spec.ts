@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => product?.close());
 
-/** Runs the script as `npm run demo` does, with this run file or without one. */
+/** Runs the demo with this run file, or without a run file. */
 async function demo(run?: RunFile | string): Promise<Shown> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   if (run !== undefined)
@@ -99,15 +99,15 @@ describe('npm run demo', () => {
       (run) => ({ ...run, api_url: nobody }),
       /✗ Step 7\. .* failed\n +expected: an answer .*\n +got: +none \(ECONNREFUSED\)/,
     ],
-  ])('exits with 1 and names the step that failed for %s', async (_name, breakIt, message) => {
+  ])('exits with 1 and names the failed step with %s', async (_name, breakIt, message) => {
     const { code, out } = await demo(breakIt(product.run));
     expect(out).toMatch(message);
     expect(code).toBe(1);
   });
 
   it.each([
-    ['there is no run.json', undefined],
-    ['it is not complete', '{"auth_url":"http://localhost:3001"'],
+    ['run.json is missing', undefined],
+    ['run.json is incomplete', '{"auth_url":"http://localhost:3001"'],
   ])('explains how to start the product when %s', async (_name, text) => {
     const { code, errors } = await demo(text);
     expect(errors).toMatch(/run\.json.*\nRun "npm start"/);

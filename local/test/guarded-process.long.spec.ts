@@ -62,7 +62,7 @@ describe('a process that started services', () => {
     for (const folder of folders) await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('leaves no process when a guard is killed, and reports it', async () => {
+  it('reports a killed guard, and leaves no process', async () => {
     await start('persistent');
     process.kill(processLike(/ guard \d+/).pid, 'SIGKILL');
     expect((await lines.next()).value).toMatch(/its guard was killed/);

@@ -5,13 +5,13 @@ import { type Progress, progressOn } from '../servers/progress.js';
 describe('progress', () => {
   let now = 0;
 
-  function written(isTTY: boolean, tell: (progress: Progress) => void): string {
+  function written(isTTY: boolean, report: (progress: Progress) => void): string {
     const stream = new PassThrough({ encoding: 'utf8' });
-    tell(progressOn(Object.assign(stream, { isTTY }) as unknown as WriteStream, () => now));
+    report(progressOn(Object.assign(stream, { isTTY }) as unknown as WriteStream, () => now));
     return String(stream.read());
   }
 
-  it('is one line, overwritten, on a terminal', () => {
+  it('overwrites one line on a terminal', () => {
     const text = written(true, (progress) => {
       progress('downloading');
       progress('1 of 3 MB', true);
@@ -22,7 +22,7 @@ describe('progress', () => {
     expect(text).toBe(`downloading\n1 of 3 MB${over}2 of 3 MB${over}unpacking\n`);
   });
 
-  it('is a line every five seconds elsewhere', () => {
+  it('writes a line every five seconds elsewhere', () => {
     const text = written(false, (progress) => {
       progress('downloading');
       for (now = 0; now <= 11_000; now += 1_000) progress(`${now} of 12000`, true);

@@ -8,7 +8,7 @@ import { Transcript } from '../demo/transcript.js';
 import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
 
 // The order matters: each test continues with the database of the previous one.
-describe('npm start with DATABASE_URL of a database with another application’s tables', () => {
+describe('npm start with the database of another application', () => {
   let place: Record<string, string>;
   let database: Awaited<ReturnType<typeof emptyDatabase>>;
   let product: StartedProduct;
@@ -37,7 +37,7 @@ describe('npm start with DATABASE_URL of a database with another application’s
       return rows.map(({ name }) => name);
     });
 
-  it('reports what the database lacks, and writes nothing before --seed is given', async () => {
+  it('reports what the database lacks and writes nothing without --seed', async () => {
     expect(await start({}).exit).toBe(1);
     const { host, pathname } = new URL(database.url);
     const [, lacks = ''] = product.output.split(
@@ -55,7 +55,7 @@ describe('npm start with DATABASE_URL of a database with another application’s
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('works in a separate schema of the same database, from the login to the revocation of its tokens', async () => {
+  it('runs the demo in a separate schema of the same database', async () => {
     start({}, '--seed');
     await product.ready();
     expect(product.output).toContain(`${new URL(database.url).pathname}, schema oauth\n`);
@@ -65,7 +65,7 @@ describe('npm start with DATABASE_URL of a database with another application’s
     expect((await tables()).filter((name) => name.startsWith('public.'))).toEqual(['public.users']);
   });
 
-  it('makes the operator use the same schema, whatever DATABASE_SCHEMA is set to', async () => {
+  it('makes the operator use the same schema, regardless of DATABASE_SCHEMA', async () => {
     const LOCAL_DIR = place['LOCAL_DIR'];
     const { code, stdout } = await runOperator(['client', 'list'], {
       LOCAL_DIR,

@@ -50,7 +50,7 @@ class DependentApps {
     this.dependencies[dependency].disconnect();
   }
 
-  /** Resolves when each app names exactly the dependencies that it requires and that are down. */
+  /** Resolves when each app reports exactly the required dependencies that are down. */
   async expectMissing(...down: readonly Dependency[]): Promise<void> {
     await until(`missing: ${down.join(' and ') || 'nothing'}`, 60_000, async () => {
       const checks = [...this.apps].map(async ([name, app]) => {
@@ -73,7 +73,7 @@ class DependentApps {
   }
 }
 
-/** Every start order of the dependencies, for each app. */
+/** Each order in which the dependencies become available, and the apps that are tested with it. */
 const ORDERS: [order: Dependency[], apps: AppName[]][] = [
   [
     ['postgres', 'redis', 'nats'],
@@ -112,14 +112,14 @@ describe('apps that start before their dependencies', () => {
   }
 
   it.each(ORDERS.map(([order], index) => [order.join(', then '), index] as const))(
-    'are alive, name exactly what is missing, and become ready after %s',
+    'report each missing dependency, and become ready after %s',
     async (_order, index) => {
       expect(runs).toHaveLength(6);
       await runs[index];
     },
   );
 
-  it('stay alive and name a dependency that fails later, and become ready again', async () => {
+  it('report a dependency that fails later, and become ready again', async () => {
     const installation = installations.at(-1) as DependentApps;
     for (const name of ['redis', 'nats', 'postgres'] as const) {
       installation.takeDown(name);

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { freePort } from '../servers/free-port.js';
 import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
 
-describe('npm start refuses', () => {
+describe('npm start with wrong settings', () => {
   const places: string[] = [];
   let taken: Server;
   let takenPort: string;
@@ -12,7 +12,7 @@ describe('npm start refuses', () => {
   let resourcePort: string;
   let refused: Record<'taken' | 'unreachable' | 'wrong', StartedProduct>;
 
-  /** Starts the product in its own folder, so that it does not wait for another lock. */
+  /** Starts the product in a separate folder, so that it does not wait for the lock of another product. */
   async function start(
     settings: (place: Record<string, string>) => Record<string, string>,
     ...args: string[]
@@ -43,22 +43,22 @@ describe('npm start refuses', () => {
     await Promise.all(places.map((place) => rm(place, { recursive: true, force: true })));
   });
 
-  it('a port that is in use, and names it and its variable before anything starts', async () => {
+  it('names the port that is in use, and its variable, before it starts anything', async () => {
     const { taken: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain(`port ${takenPort} is in use: set TOKEN_PORT`);
     expect(product.output).not.toContain('starting PostgreSQL');
   });
 
-  // The start waits 3 s. The test's time limit ends an endless retry.
-  it('a configured server that cannot be reached, quickly and in one line', async () => {
+  // The start waits 3 s. An endless retry would exceed the test's timeout.
+  it('reports an unreachable server in one line', async () => {
     const { unreachable: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain(`npm start: REDIS_URL: nothing accepts connections at ${redisHost}\n`);
     expect(product.output).not.toMatch(/starting PostgreSQL|hidden|"level"/);
   });
 
-  it('all invalid ports, schemas and arguments, and lists them', async () => {
+  it('lists all invalid ports, schemas and arguments', async () => {
     const { wrong: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('TOKEN_PORT must be a port');

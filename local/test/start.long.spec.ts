@@ -29,7 +29,7 @@ describe('npm start', () => {
     all = await product.processes();
   }
 
-  /** Resolves as soon as every process exists, because a kill during the start must leave nothing either. */
+  /** Resolves as soon as every process exists, so that a test can kill the product during its start. */
   async function begin(): Promise<void> {
     product = new StartedProduct(env, { npm: true });
     all = await product.allStarted();
@@ -45,7 +45,7 @@ describe('npm start', () => {
     return found.pid;
   };
 
-  it('prints its addresses and credentials, and writes them to a file for its owner only', async () => {
+  it('prints its addresses and credentials, and writes them to a file that only its owner can read', async () => {
     await start();
     expect((await stat(product.runFile)).mode & 0o777).toBe(0o600);
     expect(run).toEqual({
@@ -147,7 +147,7 @@ describe('npm start', () => {
     redis.disconnect();
   });
 
-  it('exits cleanly on Ctrl-C, signalled twice as by a terminal and npm', async () => {
+  it('exits cleanly on Ctrl-C, which the terminal and npm both signal', async () => {
     void product.kill('SIGINT');
     expect(await product.kill('SIGINT')).toBe(0);
     await nothingIsLeft();

@@ -18,7 +18,7 @@ const account: Account = {
   password: 'demo-password',
 };
 
-test('npm start prints the demo user and the demo', () => {
+test('npm start prints the password of the demo user and the demo commands', () => {
   const printed = summary(readSettings({}, []), account, []);
   expect(printed).toContain('demo-password');
   expect(printed).toMatch(
@@ -31,7 +31,7 @@ test('npm start prints the demo user and the demo', () => {
 test.each([
   ['LOGIN_URL', 'http://localhost:3020/oauth-login'],
   ['LOGIN_ISSUER', 'https://login.example.com'],
-])('with %s npm start prints where users log in, and no password', async (variable, loginAt) => {
+])('with %s, npm start prints where users log in and prints no password', async (variable, loginAt) => {
   const settings = readSettings({ [variable]: loginAt }, []);
   const printed = summary(settings, account, []);
   expect(printed).toMatch(new RegExp(`^  log in at +${loginAt}$`, 'm'));
@@ -50,7 +50,7 @@ test.each([
   }
 });
 
-test('npm start refuses values of ID_TOKEN_KEYS that cannot sign, without repeating them', async () => {
+test('npm start rejects ID_TOKEN_KEYS that cannot sign, without printing the value', async () => {
   const keys = await generateIdTokenKeys();
   expect(readSettings({ ID_TOKEN_KEYS: keys }, []).idTokenKeys).toBe(keys);
   expect(() => readSettings({ ID_TOKEN_KEYS: publicIdTokenKeys(keys) }, [])).toThrow(
