@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export class UsageError extends Error {}
 
-/** @throws UsageError in place of the errors of `parseArgs` */
+/** @throws UsageError instead of the errors of `parseArgs` */
 export const parseOptions: typeof parseArgs = (config) => {
   try {
     return parseArgs(config);
@@ -11,7 +11,7 @@ export const parseOptions: typeof parseArgs = (config) => {
   }
 };
 
-/** Runs a command, or prints its usage for --help and wrong options. @param run returns the exit code */
+/** Runs a command. Prints its usage for --help or invalid options. @param run returns the exit code */
 export async function runTool<Options extends { readonly help: boolean }>(
   usage: string,
   readOptions: () => Options,

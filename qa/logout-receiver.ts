@@ -12,7 +12,7 @@ export interface LogoutClaims {
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Server at the backchannel log-out URIs of all applications (Back-Channel Logout 1.0 2.6). */
+/** Server for the back-channel log-out URIs of all applications (Back-Channel Logout 1.0 2.6). */
 export interface LogoutReceiver {
   readonly url: string;
   /** Expected `iss`; must be set before the first log-out. */
@@ -30,7 +30,7 @@ export async function startLogoutReceiver(): Promise<LogoutReceiver> {
       try {
         const { payload } = await jwtVerify(token, keys, {
           issuer: receiver.issuer,
-          // The path contains the client id.
+          // The request path is the client id.
           audience: (request.url ?? '').slice(1),
           typ: 'logout+jwt',
           requiredClaims: ['sub', 'iat', 'exp', 'jti', 'events'],

@@ -4,7 +4,7 @@ import { startBackingServices } from '#local/servers/backing-services.js';
 import { progressOn } from '#local/servers/progress.js';
 import { createTrail, type Isolated } from '#test/support/isolate.js';
 
-/** Starts migrated servers for a tool. Ignores servers named by the environment. */
+/** Starts private servers with a migrated database. Ignores servers in the environment. */
 export async function startPrivateServices(): Promise<Isolated> {
   const services = await startBackingServices({
     env: { PATH: process.env['PATH'] },
@@ -13,7 +13,7 @@ export async function startPrivateServices(): Promise<Isolated> {
     progress: progressOn(process.stderr),
   });
   await migrate(services.databaseUrl);
-  // Without a stream, the apps' buffers of audit events grow by up to 16 million characters.
+  // Without a stream, each app would buffer up to 16 million characters of audit events.
   await createTrail(services.natsUrl);
   return { ...services, close: () => services.stop() };
 }

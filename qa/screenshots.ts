@@ -15,10 +15,7 @@ import { openConsoleScenes } from '../apps/console/test/support/console-scenes.j
 
 const PACKAGES = ['@expo-google-fonts/inter', '@expo-google-fonts/noto-sans-arabic'];
 
-/**
- * Restricts browsers started from now on to these fonts: the pages use the system's fonts, and every
- * machine has different ones.
- */
+/** Restricts browsers started later to these fonts, because pages use system fonts, which differ between machines. */
 async function useOwnFonts(): Promise<void> {
   const { resolve } = createRequire(import.meta.url);
   const folders = PACKAGES.map((name) => path.dirname(resolve(`${name}/package.json`)));
@@ -56,22 +53,22 @@ function galleryOf(scenes: readonly { readonly name: string }[], variants: reado
   return [...head, ...rows, ''].join('\n');
 }
 
-/** The package's types declare an ES module, but it is CommonJS. */
+/** The types of this package declare an ES module, but the package is CommonJS. */
 const { default: upng } = createRequire(import.meta.url)('@pdf-lib/upng') as {
   default: typeof import('@pdf-lib/upng');
 };
 
 const COLOURS = 48;
 
-/** Converts a picture to a palette, which takes a third of the bytes. */
+/** Reduces a picture to a palette, which saves two thirds of the bytes. */
 function smallPng(png: Buffer): Buffer {
   const image = upng.decode(new Uint8Array(png).buffer);
   return Buffer.from(upng.encode(upng.toRGBA8(image), image.width, image.height, COLOURS));
 }
 
-/** Folder of all pictures, which git ignores. */
+/** Folder of all pictures, ignored by git. */
 const FOLDER = 'screenshots';
-/** Folder of the pictures that the documents show. A run updates only existing files here. */
+/** Folder of the pictures in the documents. A run updates only pictures that exist here. */
 const SHOWN = path.join('docs', 'screenshots');
 
 /** Size of a page in the documents. */
@@ -88,13 +85,13 @@ const VARIANTS = {
   arabic: { locale: 'ar', viewport: PAGE },
 } as const;
 
-/** Scenes with another brand, shown in the documents. */
+/** Scenes that the documents also show with another brand. */
 const SECOND_BRAND_SCENES = ['login-for-application', 'consent-choices'];
 
 type Variant = keyof typeof VARIANTS;
 const NAMES = Object.keys(VARIANTS) as Variant[];
 
-/** @param prefix of the file's name */
+/** @param prefix prefix of the file name */
 async function take(
   chromium: Browser,
   fixture: SceneFixture,
@@ -113,7 +110,7 @@ async function take(
   await context.close();
 }
 
-/** Takes pictures of the console's pages, which no document shows. */
+/** Takes pictures of the console's pages, which are not in the documents. */
 async function takeConsole(chromium: Browser, only: readonly string[]): Promise<void> {
   if (only.length > 0 && !only.some((name) => name.startsWith('console'))) return;
   const fixture = await openConsoleScenes();
@@ -123,7 +120,7 @@ async function takeConsole(chromium: Browser, only: readonly string[]): Promise<
       if (only.length > 0 && !only.includes(slug) && !only.includes('console')) continue;
       const page = await fixture.tab(chromium, VARIANTS.desktop);
       await open(page);
-      // Shows all variants in one page, because a state such as a new secret occurs only once.
+      // Takes all variants of one page, because a state such as a new secret occurs only once.
       for (const variant of ['desktop', 'desktop-dark', 'phone', 'phone-dark'] as const) {
         const { viewport, colorScheme = 'light' } = { ...VARIANTS[variant] } as BrowserContextOptions;
         await page.setViewportSize(viewport ?? DESKTOP);
@@ -140,7 +137,7 @@ async function takeConsole(chromium: Browser, only: readonly string[]): Promise<
   }
 }
 
-// Takes all pictures, or those named in the arguments. Only a full run deletes stale pictures.
+// Takes all pictures, or the pictures named in the arguments. Only a full run deletes stale pictures.
 const only = process.argv.slice(2);
 const all = [...SCENES, ...ERROR_SCENES];
 const endServices = await startTestServices();

@@ -1,5 +1,6 @@
-// `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests. With --check it
-// writes nothing. Fails if a section has no test, or a document names a test that does not exist.
+// `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests; with --check it
+// writes
+// nothing. It fails if a section has no test, or if a document names a test that does not exist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -24,7 +25,10 @@ if (!process.argv.includes('--check')) {
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** By tag ("rfc 6749 4.1.3"), then by file. A comment has one or several tags: `// @rfc 6749 3.2 @rfc 9700 2.5`. */
+/**
+ * Groups tests by tag ("rfc 6749 4.1.3"), then by file. A comment can have several tags: `// @rfc 6749 3.2 @rfc 9700
+ * 2.5`.
+ */
 function taggedTests(): Map<string, Map<string, string[]>> {
   const found = new Map<string, Map<string, string[]>>();
   for (const file of ['apps', 'k8s', 'libs', 'local', 'qa', 'test'].flatMap(testFiles)) {
@@ -54,7 +58,7 @@ function inner(found: Map<string, Map<string, string[]>>, tag: string, file: str
   return names;
 }
 
-/** Name of the test, suite or table row that follows. */
+/** Returns the name of the test, suite or table row that follows a tag. */
 function testName(code: string): string | undefined {
   const literal = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/;
   const start = /^\s*(?:it|describe)\.each\b/.test(code) ? code.search(/\)\(\s*['"`]/) : 0;
@@ -136,7 +140,7 @@ function checkRules(): void {
     if (!named.has(name)) problems.push(`No rule names the deviation ${name}`);
 }
 
-/** A document refers to a test as `file` › `test`, where `test` is the beginning of its name. */
+/** Checks references of the form `file` › `test`, where `test` is the beginning of a test's name. */
 function checkNamedTests(document: string): void {
   for (const [, file = '', name = ''] of readFileSync(document, 'utf8').matchAll(/`([^`]+)` › `([^`]+)`/g)) {
     const source = existsSync(file) ? readFileSync(file, 'utf8') : '';

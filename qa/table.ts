@@ -1,4 +1,4 @@
-/** Markdown table with numbers in all columns but the first. */
+/** Returns a Markdown table with numbers in all columns except the first. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]
     .map((row) => `| ${row.join(' | ')} |`)

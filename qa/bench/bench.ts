@@ -33,7 +33,7 @@ npm run bench:growth compares 1,000 live grants with 1,000,000.
 const SECONDS = 4;
 const CODES = 4_000;
 const PEOPLE = 100;
-/** V8 collects garbage when a process has been idle for a while. */
+/** Pause in which an idle process collects garbage, before its memory is measured. */
 const IDLE_MS = 30_000;
 
 async function measureProduct(product: Product): Promise<Report> {
@@ -53,7 +53,7 @@ async function measureProduct(product: Product): Promise<Report> {
   const figures: Record<string, Figures> = {};
   const take = async (subjects: Readonly<Record<string, Case>>) =>
     Object.assign(figures, await measureAll(subjects, apps, SECONDS));
-  // Measures the cheapest cases first, so that no case includes the app's warm-up.
+  // Measures the cheapest cases first, so that the other cases do not include the warm-up of the apps.
   await take({ metadata, forged, redeem });
   const grant = await grantBytes(fixture, inRedis, CODES);
   await take({ refresh, introspect, par });

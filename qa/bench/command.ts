@@ -1,7 +1,7 @@
 import { runTool } from '../command.js';
 import { type Product, startProduct } from './product.js';
 
-/** Runs a benchmark on a product that it starts, and prints the result. */
+/** Starts a product, runs the benchmark on it and prints the result. */
 export function benchmark<Options extends { readonly help: boolean }>(
   usage: string,
   readOptions: () => Options,

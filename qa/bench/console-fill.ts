@@ -8,9 +8,9 @@ import type { Product } from './product.js';
 
 const DAYS = 30;
 const MEGABYTES = 100_000;
-/** The services also store at most this many events in a message. */
+/** Maximum number of events per message, as in the services. */
 const EVENTS_PER_MESSAGE = 100;
-/** Maximum number of unconfirmed messages. */
+/** Maximum number of messages that await confirmation. */
 const WINDOW = 256;
 
 export function clientId(n: number): string {
@@ -34,12 +34,12 @@ export async function fillClients({ fixture }: Product, count: number): Promise<
 
 export interface Trail {
   readonly events: number;
-  /** Number of clients. The first client has a tenth of the events. */
+  /** Number of clients. A tenth of the events belongs to the first client. */
   readonly clients: number;
   readonly users: number;
 }
 
-/** Distribution of events, per ten messages. */
+/** Types of events, in their proportions. */
 const MIX: readonly (readonly [type: AuditType, check?: string])[] = [
   ...Array.from({ length: 6 }, () => ['token.refreshed'] as const),
   ['token.issued'],
@@ -75,10 +75,11 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
 }
 
 /**
- * Adds refusals with the current time to a filled trail. The console finds the events around a refusal by their
- * time in the stream, which is the time of the fill for all other events, whatever their own time is.
+ * Adds refusals with the current time to a filled trail. The console finds the events around a refusal by their time
+ * in
+ * the stream, which for all other events is the time of the fill.
  *
- * @returns the reference of one of them
+ * @returns the reference of a refusal
  */
 export async function addRefusals({ environment }: Product, trail: Trail): Promise<string> {
   const nats = await connect(natsOptions(environment.NATS_URL, 'bench'));
@@ -102,7 +103,7 @@ function subjectOf(type: AuditType, check: string | undefined): string {
   return `${prefix}${serviceOf(type)}.${type}`;
 }
 
-/** Returns the members that all events of a message share, as JSON without the last brace. */
+/** Returns the JSON of the fields that all events of a message share, without the closing brace. */
 function headOf(type: AuditType, check: string | undefined, time: number): string {
   const event = {
     version: 1,
@@ -115,9 +116,8 @@ function headOf(type: AuditType, check: string | undefined, time: number): strin
   return JSON.stringify(event).slice(0, -1);
 }
 
-/** @param head result of `headOf` */
 function line(n: number, { users }: Trail, ids: readonly string[], head: string): string {
-  // Consecutive events differ by a prime, so that a chunk of the index has many applications and users.
+  // The multipliers are primes, so that each chunk of the index contains many clients and users.
   const [client, user] = [n % 10 === 0 ? 0 : (n * 7919) % ids.length, (n * 104_729) % users];
   return `${head},"id":"bench-${n.toString(36)}","reference":"${reference(n)}","client_id":"${ids[client] ?? ''}","user_id":${FIRST_USER + user}}`;
 }

@@ -24,9 +24,9 @@ else should run on the machine while it measures.
   --help     shows this
 `;
 
-/** V8 compiles the code during the warm-up. */
+/** Number of requests per page. V8 compiles the code during the warm-up. */
 const [WARM, MEASURED] = [5, 40];
-/** A session has a limit of requests per minute. */
+/** Rounds per session, because a session has a limit of requests per minute. */
 const ROUNDS_OF_SESSION = 4;
 const INDEX_BEHIND = 'does not have all events yet';
 
@@ -159,7 +159,7 @@ async function measure(console: Console, trail: Trail, newReference: string): Pr
   return `${pageTimes}\n\nmemory: ${memory.join(', ')}`;
 }
 
-/** Waits until the pages show every event. A console that is busy with the index may return 503. */
+/** Waits until the pages show every event. Tolerates 503, because the console may be busy with its index. */
 async function indexed(console: Console): Promise<void> {
   const browser = await console.logIn();
   for (;;) {

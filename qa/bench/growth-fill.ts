@@ -7,10 +7,10 @@ const CHUNK = 50_000;
 const PIPELINE = 5_000;
 const SCOPE = 'profile:read';
 const LIFETIME_SECONDS = 90 * 86_400;
-/** Greater than the ids of users who log in. */
+/** First user id of the created grants, above the ids of users who log in. */
 export const FIRST_USER = 1_000_000;
 
-/** Creates live grants of one client, each of a different user: numbers `from` to `to`, inclusive. */
+/** Creates live grants of one client, each for a different user, numbered from `from` to `to` inclusive. */
 export async function fillGrants(
   product: Product,
   clientId: string,
@@ -32,14 +32,14 @@ export async function fillGrants(
   await settle(product);
 }
 
-/** Creates live grants of one user up to the limit, and revoked grants. */
+/** Creates the maximum number of live grants of one user, and revoked grants. */
 export async function fillUser(
   product: Product,
   clientId: string,
   userId: number,
   grants: number,
 ): Promise<void> {
-  // Uses negative numbers, because no other grant has them.
+  // Uses negative numbers, which no other grants have.
   for (let first = -grants; first < 0; first += CHUNK) {
     const last = Math.min(-1, first + CHUNK - 1);
     await insertGrants(product, clientId, { first, last, userId: String(userId) });
@@ -54,14 +54,14 @@ export async function fillUser(
   await settle(product);
 }
 
-/** @param numbers `userId` is an SQL expression of the number `n` */
+/** @param numbers range of grants; `userId` is an SQL expression that may use the grant number `n` */
 async function insertGrants(
   { fixture }: Product,
   clientId: string,
   { first, last, userId }: { readonly first: number; readonly last: number; readonly userId: string },
 ): Promise<void> {
   await fixture.sql('BEGIN');
-  // Skips triggers and foreign keys, which check each row.
+  // Skips triggers and foreign keys, which are slow for many rows.
   await fixture.sql("SET LOCAL session_replication_role = 'replica'");
   await fixture.sql(
     `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, created_at, lifetime, expires_at)
@@ -91,7 +91,7 @@ async function storeGrants(
   }
 }
 
-/** Waits for the background work of the servers. */
+/** Waits until the servers have finished their background work. */
 async function settle({ fixture }: Product): Promise<void> {
   await fixture.sql('VACUUM ANALYZE grants, users');
   await fixture.sql('CHECKPOINT');

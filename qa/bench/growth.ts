@@ -23,10 +23,10 @@ machine.
 
 const FEW = 1_000;
 const CODES = 3_000;
-/** Number of users. Each user gets fewer grants per stage than the limit. */
+/** Number of users, so that each user gets fewer grants per stage than the limit. */
 const PEOPLE = 20;
 const SECONDS = 4;
-/** Background load on one user's pages while other users' pages are measured. */
+/** Number of connections that load one user's pages while other users' pages are measured. */
 const VISITORS = 2;
 
 type Measurement = Readonly<Record<string, Figures>>;
@@ -59,7 +59,7 @@ async function growth(product: Product, grants: number): Promise<string> {
   };
 
   await fillGrants(product, client.client_id, 1, FEW);
-  // The first measurement compiles the code.
+  // Discards the first measurement, in which V8 compiles the code.
   await measureStage();
   const before = await measureStage();
   await fillGrants(product, client.client_id, FEW + 1, grants);
@@ -106,7 +106,7 @@ async function idOf({ fixture }: Product, { login }: Person): Promise<number> {
   return (row as { id: number }).id;
 }
 
-/** Compares the p50 of sequential requests, and the CPU time per request, which background load makes meaningless. */
+/** @param columns without CPU for measurements that include background load */
 function comparison(
   name: string,
   before: Measurement,

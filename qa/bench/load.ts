@@ -1,12 +1,12 @@
 import autocannon from 'autocannon';
 
-/** A kind of request. Requests may differ, because codes are single-use. */
+/** A kind of request. Each request may differ, because codes are single-use. */
 export interface Case {
   readonly name: string;
   readonly url: string;
-  /** Any other status fails the measurement. */
+  /** Expected status. Any other status fails the measurement. */
   readonly status: number;
-  /** Maximum number of requests; absent without a limit. */
+  /** Maximum number of requests; absent if there is no limit. */
   readonly most?: () => number;
   readonly next: () => autocannon.Request;
   readonly answered?: (body: string) => void;
@@ -15,7 +15,7 @@ export interface Case {
 export interface Timing {
   readonly requests: number;
   readonly perSecond: number;
-  /** Milliseconds. */
+  /** In milliseconds, like p99. */
   readonly p50: number;
   readonly p99: number;
 }
@@ -46,7 +46,8 @@ export async function load(
       error instanceof Error ? reject(error) : resolve(done),
     );
     instance.on('response', (_client, answer, _bytes, time) => {
-      // autocannon's histogram has a resolution of 1 ms, and autocannon notices the end up to a second late.
+      // Measures times here: autocannon's histogram has a resolution of 1 ms, and its end time is up to a second
+      // late.
       times.push(time);
       end = performance.now();
       if (answer !== status) wrong.set(answer, (wrong.get(answer) ?? 0) + 1);

@@ -5,11 +5,11 @@ import { descendantsOf } from '#test/support/process-tree.js';
 
 export interface Figures {
   readonly name: string;
-  /** One request at a time. */
+  /** Sequential requests. */
   readonly alone: Timing;
   /** Concurrent requests that saturate the machine. */
   readonly busy: Timing;
-  /** Milliseconds of CPU per request, by process. */
+  /** CPU milliseconds per request, by process. */
   readonly cpu: Readonly<Record<string, number>>;
   /** Round trips per request, by server. */
   readonly calls: Readonly<Record<string, number>>;
@@ -17,10 +17,10 @@ export interface Figures {
 }
 
 export const CONNECTIONS = 16;
-/** Each connection prepares a request that it never sends. */
+/** Unused requests: each connection prepares one that is never sent. */
 const SPARE = 2 * CONNECTIONS + 4;
 
-/** Reports progress on stderr. */
+/** Measures all cases. Reports progress on stderr. */
 export async function measureAll<Name extends string>(
   cases: Readonly<Record<Name, Case>>,
   apps: readonly AppProcess[],
@@ -35,12 +35,15 @@ export async function measureAll<Name extends string>(
   return figures;
 }
 
-/** Warms up, then measures alone, then busy. @param seconds duration of the busy part, if there are enough requests */
+/**
+ * Warms up, then measures sequential requests, then load. @param seconds duration of the load, if there are enough
+ * requests
+ */
 async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
   const most = subject.most?.() ?? Infinity;
   const isEndless = most === Infinity;
   const [warm, single] = [Math.floor(most * 0.2), isEndless ? 300 : Math.floor(most * 0.1)];
-  // V8 needs some thousand requests to optimize a path.
+  // V8 needs thousands of requests to optimize a path.
   await load(subject, CONNECTIONS, isEndless ? { seconds: seconds / 2 } : { amount: warm });
   const alone = await load(subject, 1, { amount: single });
   const before = await usageOf(apps);
@@ -59,7 +62,7 @@ async function measure(subject: Case, apps: readonly AppProcess[], seconds: numb
 
 export interface Usage {
   readonly cpu: Readonly<Record<string, number>>;
-  /** Commands that the apps sent to Redis, PostgreSQL and NATS. */
+  /** Numbers of commands that the apps sent to Redis, PostgreSQL and NATS. */
   readonly calls: Readonly<Record<string, number>>;
   /** Resident memory in bytes. */
   readonly memory: Readonly<Record<string, number>>;
@@ -69,7 +72,7 @@ export interface Usage {
 const TICK_MS = 10;
 const SERVERS = { postgresql: /^\S*postgres\b/, redis: /^\S*redis-server\b/, nats: /^\S*nats-server\b/ };
 
-/** CPU time: from the metrics of our apps, and from /proc for the servers. */
+/** Reads CPU times from the metrics of the apps, and from /proc for the servers. */
 export async function usageOf(apps: readonly AppProcess[]): Promise<Usage> {
   const cpu: Record<string, number> = await serverTimes();
   const calls: Record<string, number> = { redis: 0, postgresql: 0, nats: 0 };
@@ -102,7 +105,7 @@ async function serverTimes(): Promise<Record<string, number>> {
   return times;
 }
 
-/** CPU time of the processes since their start, in milliseconds. A process that has ended counts as 0. */
+/** Returns the CPU milliseconds since the start of the processes. A process that has ended counts as 0. */
 export function cpuOf(pids: readonly number[]): Promise<number> {
   return timesIn(pids.map((pid) => `/proc/${pid}/stat`));
 }
@@ -116,7 +119,8 @@ async function timesIn(files: readonly string[]): Promise<number> {
   for (const file of files) {
     const stat = await readFile(file, 'utf8').catch(() => undefined);
     if (!stat) continue;
-    // Skips the name, which may contain any character. utime and stime are fields 14 and 15 (proc_pid_stat(5)).
+    // Skips the process name, which may contain any character. utime and stime are fields 14 and 15
+    // (proc_pid_stat(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     ticks += Number(fields[11]) + Number(fields[12]);
   }

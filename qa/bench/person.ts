@@ -9,7 +9,7 @@ const PASSWORD = randomBytes(12).toString('base64url');
 let passwordHash: Promise<string> | undefined;
 
 export interface Person {
-  /** Valid for any number of logins. */
+  /** Can be submitted any number of times. */
   readonly login: { readonly form: PageForm; readonly cookie: string; readonly body: string };
   readonly session: { readonly consent: PageForm; readonly cookie: string };
 }

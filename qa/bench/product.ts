@@ -9,21 +9,21 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { startPrivateServices } from '../private-services.js';
 
-/** One replica of each app, on private servers. */
+/** One replica of each app, with private servers. */
 export interface Product {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly apiUrl: string;
   readonly redisUrl: string;
   readonly environment: Readonly<Record<'NATS_URL' | 'BASE_URL', string>> & Readonly<Record<string, string>>;
-  /** Logs of the processes; deleted by `close`. */
+  /** Folder of the process logs, which `close` deletes. */
   readonly folder: string;
   readonly fixture: Fixture;
   readonly apps: readonly AppProcess[];
   close(): Promise<void>;
 }
 
-// Thousands of codes are created before they are redeemed.
+// Long enough to create thousands of codes before they are redeemed.
 const CODE_LIFETIME = 600;
 
 export async function startProduct(): Promise<Product> {
@@ -34,7 +34,7 @@ export async function startProduct(): Promise<Product> {
     ...DEFAULT_LIFETIMES,
     code: CODE_LIFETIME,
   });
-  // Makes Redis persistent, as in a deployment.
+  // Redis is persistent, as in a deployment.
   await fixture.redis.config('SET', 'appendonly', 'yes');
   const ports = await Promise.all(Array.from({ length: 3 }, freePort));
   const [authUrl = '', baseUrl = '', apiUrl = ''] = ports.map((port) => `http://127.0.0.1:${port}`);
@@ -51,7 +51,7 @@ export async function startProduct(): Promise<Product> {
   const names = ['authorize', 'token', 'resource'] as const;
   const idTokenKeys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS, resource: '' };
   const apps = await Promise.all(
-    // Logs go to files, as in a container, so that the figures include writing them.
+    // The apps log to files, as in a container, so that the figures include the cost of logging.
     names.map((name, n) =>
       startApp(
         name,

@@ -118,7 +118,7 @@ async function writeInto(path: string, name: string, report: string): Promise<vo
   await writeFile(path, `${page.slice(0, from)}${report}\n${page.slice(to)}`);
 }
 
-/** Writes to docs/performance.md, which has a section per supported version of Node, and to docs/performance.svg. */
+/** Updates the section of this version of Node in docs/performance.md, and docs/performance.svg. */
 export async function writePeers(report: string, chart: string): Promise<void> {
   const { node } = process.versions;
   const date = new Date().toISOString().slice(0, 10);

@@ -1,13 +1,13 @@
 import type { Figures } from './measure.js';
 import type { Storage } from './storage.js';
 
-/** Requests per connected user and day. To size for other numbers, change them here and run `npm run bench`. */
+/** Requests per connected user and day. Change the numbers and run `npm run bench` for other sizes. */
 export const DAY = { logins: 0.1, refreshes: 24, apiCalls: 24 };
 /** Ratio of the busiest hour to the average hour. */
 const PEAK = 3;
 /** Target utilization of the autoscalers. */
 const UTILIZATION = 0.7;
-/** Minimum replicas in k8s/overlays/production: one per zone. */
+/** Minimum number of replicas in k8s/overlays/production: one per zone. */
 const LEAST = 3;
 /** Factor for expired rows, dead tuples and growth. */
 const ROOM = 2;
@@ -19,10 +19,10 @@ export interface Size {
   readonly users: number;
   readonly loginsADay: number;
   readonly requestsAtPeak: number;
-  /** Replicas with one core each. */
+  /** Numbers of replicas with one core each. */
   readonly replicas: Readonly<Record<(typeof APPS)[number], number>>;
   readonly cores: Readonly<Record<(typeof SERVERS)[number], number>>;
-  /** Bytes. */
+  /** In bytes, like `disk`. */
   readonly redis: number;
   readonly disk: number;
 }

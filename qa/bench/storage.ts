@@ -2,14 +2,14 @@ import type { Fixture } from '#test/support/fixture.js';
 
 /** Sizes in bytes. */
 export interface Storage {
-  /** Everything that an active grant adds to Redis. */
+  /** All data that an active grant adds to Redis. */
   readonly grantInRedis: number;
   readonly sessionInRedis: number;
-  /** A row with its share of the indexes. */
+  /** A row and its share of the indexes. */
   readonly grantInPostgres: number;
 }
 
-/** Returns the bytes of the stored data, without Redis's buffers and caches. */
+/** Returns the bytes of the stored data, excluding Redis's buffers and caches. */
 export async function redisBytes({ redis }: Fixture): Promise<number> {
   const stats = fieldsOf(await redis.memory('STATS'));
   const tables = [...stats].filter(([name]) => name.startsWith('db.')).map(([, fields]) => fieldsOf(fields));
@@ -27,7 +27,7 @@ function fieldsOf(reply: unknown): Map<string, unknown> {
   return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
 }
 
-/** @param before earlier result of `redisBytes` @param grants number of grants created since then */
+/** @param before earlier result of `redisBytes` @param grants number of grants created afterwards */
 export async function grantBytes(
   fixture: Fixture,
   before: number,

@@ -36,20 +36,23 @@ export interface GrantKind {
 }
 
 const random = (size = 24) => randomBytes(size).toString('base64url');
-/** Maximum number of retired credentials, which mutations reuse in wrong places. */
+/** Maximum number of retired credentials, which mutations insert in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
-/** Access tokens expire after 30 minutes, tokens for the console after 10. */
+/** Shorter than the lifetimes of access tokens: 30 minutes, or 10 minutes for the console. */
 const SHARED_FOR_MS = 20 * 60_000;
 const ADMIN_SHARED_FOR_MS = 5 * 60_000;
 
-/** An application with its users. Lanes have separate actors, so that none invalidates another's credentials. */
+/**
+ * An application and its user. Each lane has a separate actor, so that lanes do not invalidate each other's
+ * credentials.
+ */
 export class Actor {
   /** Each pair belongs to a separate grant. */
   private pairs: TokenPair[] = [];
   private readonly retired: string[] = [];
   private readonly adminTokens = new Map<boolean, { readonly token: string; readonly issuedAt: number }>();
-  /** Ids of resources that no request changes, by the first part of their path. */
+  /** Ids of resources that no request changes, by the first part of the resource's path. */
   private readonly targets = new Map<string, readonly string[]>();
   private cookie: string | null = null;
 
@@ -61,7 +64,7 @@ export class Actor {
     private readonly apiClient: { readonly id: string; readonly key: ClientKey },
     readonly logo: string,
     readonly key: DpopKey,
-    /** Owns the grants at the token endpoints, and never logs in. */
+    /** User who owns the grants of the token endpoints, and who never logs in. */
     private readonly owner: number,
     readonly user: { readonly id: number; readonly email: string; readonly password: string },
   ) {}
@@ -90,7 +93,7 @@ export class Actor {
       secretHash: hash,
     });
     const nativeUris = ['http://127.0.0.1/callback', 'com.example.fuzz:/callback'];
-    // The public client's id is the URL of its metadata document.
+    // The id of the public client is the URL of its metadata document.
     const { documents } = environment;
     const native = await clients.create({
       ...client,
@@ -168,7 +171,7 @@ export class Actor {
     return token;
   }
 
-  /** @param isChanged true for a new resource @returns the ids in the path of a resource of the HTTP API */
+  /** @param isChanged true to create a resource for this request @returns the ids in the resource's path */
   async target(noun: string, isChanged: boolean): Promise<readonly string[]> {
     const shared = isChanged ? undefined : this.targets.get(noun);
     const target = shared ?? (await this.store(() => this.newTarget(noun)));
@@ -185,7 +188,7 @@ export class Actor {
       const refused = (await (await fetch(this.urls.console + ENDPOINTS.admin)).json()) as {
         error_reference: string;
       };
-      // The console stores the refusal in the background.
+      // The console stores the refusal asynchronously.
       await sleep(1_000);
       return [refused.error_reference];
     }
@@ -252,14 +255,14 @@ export class Actor {
     secrets.add('code', await this.store(() => fixture.code(this.confidential.id, this.user.id, pending)));
   }
 
-  /** Creates a login, which the oracle compares with ID tokens. */
+  /** Creates a login for the oracle, which compares ID tokens with it. */
   private newLogin(userId: number) {
     const [session, nonce] = [random(), random()];
     this.environment.logins.add(session, { clientId: this.confidential.id, userId, nonce });
     return { login: { authTime: null, session }, idToken: { nonce } };
   }
 
-  /** `take` removes the pair from the pool, for requests that may invalidate it. */
+  /** @param use `take` removes the pair from the pool, for a request that may invalidate it */
   async pair(kind: GrantKind, use: 'share' | 'take'): Promise<TokenPair> {
     const { id } = this.client(kind.isPublic);
     const oldest = Date.now() - SHARED_FOR_MS;
@@ -276,7 +279,7 @@ export class Actor {
     return this.cookie;
   }
 
-  /** Must be called after a request that may have ended the session. */
+  /** Discards the session. Must be called after a request that may have ended it. */
   forgetSession(): void {
     this.cookie = null;
   }
@@ -287,7 +290,7 @@ export class Actor {
     return token;
   }
 
-  /** Retires credentials whose grant no valid request uses any more. */
+  /** Retires credentials that valid requests no longer use. */
   retire(...credentials: string[]): void {
     this.retired.push(...credentials);
     while (this.retired.length > MAX_RETIRED) this.retired.shift();
@@ -373,7 +376,7 @@ export class Actor {
     }
   }
 
-  /** Retries on 503: on a busy machine the product may be overloaded. */
+  /** Retries on 503, because the product may be overloaded on a busy machine. */
   async submit(
     url: string,
     form: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ import type { FuzzedApp } from './test-environment.js';
 import { HEADER_NAME } from './values.js';
 import { type Answer, type Exchange, header } from './wire.js';
 
-/** Findings with the same `rule` and `where` count as one. */
+/** A violated rule. Findings with equal `rule` and `where` are counted as one. */
 export interface Finding {
   readonly rule: string;
   readonly where: string;
@@ -20,11 +20,11 @@ export interface SentRequest {
   readonly internal: boolean;
   readonly method: string;
   readonly target: string;
-  /** Present if the bytes were changed: any operation of the app may have answered. */
+  /** True if the request's bytes were changed, so that any operation of the app may have responded. */
   readonly isRaw?: true;
-  /** The submitted username, which the login form shows again. */
+  /** Submitted username, which the login form repeats. */
   readonly username?: string;
-  /** Present if the request is valid. */
+  /** Expected statuses of a valid request; absent if the request may be invalid. */
   readonly validStatuses?: readonly number[];
   readonly answers: { readonly min: 0 | 1; readonly max: number };
 }
@@ -36,10 +36,10 @@ export interface OracleState {
   readonly urls: { readonly authorize: string };
 }
 
-/** RP-Initiated Logout 1.0 3. */
+/** Post-logout redirect URI (RP-Initiated Logout 1.0 3). */
 export const POST_LOGOUT_URI = 'https://app.example.com/left';
 
-/** A rate limit may refuse a valid request. */
+/** Accepted for valid requests, because a rate limit may reject them. */
 const TOO_MANY_REQUESTS = 429;
 
 const ERROR_CLASS =
@@ -53,7 +53,7 @@ export function checkExchange(sent: SentRequest, exchange: Exchange, known: Orac
   const seconds = (milliseconds / 1000).toFixed(1);
   if (end === 'timeout' && answers.length === 0) add('hangs', `no answer and no close in ${seconds} s`);
   else if (answers.length < expected.min) add('request is not answered', `${end} after ${seconds} s`);
-  // A server that answered before the body may add an error about the body.
+  // A server that responded before the end of the body may send another error about the body.
   const counted = answers.filter((answer, n) => n < expected.max || !isConnectionError(answer));
   if (counted.length > expected.max)
     add('one request gets several answers', `${counted.length} answers, at most ${expected.max} allowed`);
@@ -100,7 +100,7 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
   return found;
 }
 
-/** Finds credentials in the answer that were not in the request and do not belong in such an answer. */
+/** Finds credentials in the response that were not in the request and do not belong into this type of response. */
 function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleState): Set<SecretKind> {
   const { status, body, headers } = answer;
   const sentSecrets = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);
@@ -138,7 +138,7 @@ function decoded(text: string): string {
   }
 }
 
-/** RFC 9700 2.1: an exact redirect URI, or any port of a loopback URI. Our own pages are also allowed. */
+/** Allows exact redirect URIs, loopback URIs with any port (RFC 9700 2.1), and the product's own pages. */
 function redirectProblem(
   { app, target }: SentRequest,
   location: string,
@@ -146,7 +146,7 @@ function redirectProblem(
 ): string | null {
   if (!/^[\x21-\x7E]+$/.test(location)) return 'redirect to an invalid URI';
   if (/^\/(?![/\\])/.test(location)) return null;
-  // error_uri is a URL of the token app; the page is in the authorize app.
+  // error_uri is a URL of the token app that redirects to a page of the authorize app.
   if (app === 'token' && location === urls.authorize + ENDPOINTS.errorGuide) return null;
   if (target.includes(ENDPOINTS.logout) && location.split('?', 1)[0] === POST_LOGOUT_URI) return null;
   const [client, another] = new URLSearchParams(target.slice(target.indexOf('?') + 1)).getAll('client_id');
@@ -157,7 +157,7 @@ function redirectProblem(
     [location, withoutPort].some((to) => to.startsWith(uri) && /^[?&]/.test(to.slice(uri.length))),
   );
   if (!follows) return 'redirect to an address that is not registered';
-  // RFC 9207 2
+  // RFC 9207 2 requires `iss`.
   return /[?&]iss=/.test(location) ? null : 'redirect without iss';
 }
 
@@ -167,7 +167,7 @@ const pathOf = (target: string): string =>
 function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
   const description = DESCRIPTIONS[app];
   if (isRaw) return ['no-store', ...description.cacheControls];
-  // The router decodes a path, cuts a fragment off and ignores the authority of an absolute URI (RFC 9112 3.2.2).
+  // The router decodes the path, removes a fragment, and ignores the authority of an absolute URI (RFC 9112 3.2.2).
   const path = decoded(pathOf(target));
   return [description.cacheControl({ method, path, status }) ?? 'no-store'];
 }
@@ -177,7 +177,7 @@ const ERROR_TYPES: Readonly<Record<FuzzedApp, RegExp>> = {
   authorize: HTML,
   token: /^application\/json; charset=utf-8$/,
   resource: /^application\/json; charset=utf-8$/,
-  // Bytes that are not HTTP get plain JSON from the console, too.
+  // The console also sends plain JSON, in response to bytes that are not HTTP.
   console: /^(?:text\/html|application\/(?:problem\+)?json); charset=utf-8$/,
 };
 
@@ -219,13 +219,13 @@ function formatProblems(sent: SentRequest, answer: Answer, text: string): string
   return wrong;
 }
 
-/** True for problem details (RFC 9457 3). */
+/** Returns true for problem details (RFC 9457 3). */
 function isProblem(text: string, status: number): boolean {
   const { type, title, status: inBody, error_reference: reference } = parseObject(text);
   return inBody === status && [type, title, reference].every((value) => typeof value === 'string');
 }
 
-/** True for an OAuth error (RFC 6749 5.2). */
+/** Returns true for an OAuth error (RFC 6749 5.2). */
 function isOAuthError(text: string): boolean {
   const { error, error_description: description, ...rest } = parseObject(text);
   return (

@@ -8,7 +8,7 @@ import { checkLogLine, checkMemory } from './process-oracle.js';
 import type { OpenTarget, Target } from './target.js';
 import { type MemoryOfApps, startTestEnvironment, type TestEnvironment } from './test-environment.js';
 
-/** Length of a campaign. `requests` is a number per target. */
+/** Length of a campaign. `requests` is the number per target. */
 type Length = { readonly minutes: number } | { readonly requests: number };
 
 export interface Plan {
@@ -21,7 +21,7 @@ export interface Result {
   readonly seed: number;
   readonly requests: number;
   readonly seconds: number;
-  /** Number of answers by endpoint or subject, then by status. */
+  /** Numbers of responses by endpoint or subject, then by status. */
   readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly findings: readonly RecordedFinding[];
   /** Null if a process ended before the measurement. */
@@ -36,12 +36,12 @@ interface MemoryComparison {
 export interface Progress {
   readonly requests: number;
   readonly findings: number;
-  /** Milliseconds. `left` is undefined during the warm-up. */
+  /** Milliseconds, like `left`, which is undefined during the warm-up. */
   readonly elapsed: number;
   readonly left: number | undefined;
 }
 
-/** JIT compilers and caches fill before memory is measured. */
+/** Requests before the first measurement of memory, so that JIT compilers have run and caches are full. */
 const WARM_UP = { runs: 120, milliseconds: 30_000 };
 const MAX_RECENT = 12;
 const MAX_MEMORY_CHECKS = 12;
@@ -72,7 +72,7 @@ export class Campaign {
     this.end = 0;
   }
 
-  /** Closes the services. */
+  /** Runs the campaign, then closes the services. */
   async run(services: Isolated): Promise<Result> {
     const secrets = new KnownSecrets();
     const environment = await startTestEnvironment(services, secrets, {
@@ -153,12 +153,12 @@ export class Campaign {
     this.outcomes.set(where, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
   };
 
-  /** Records findings about a process with the recent recipes, which may have caused them. */
+  /** Records findings about a process together with the recent recipes, any of which may be the cause. */
   private recordWithRecent(findings: readonly Finding[]): void {
     this.findings.record(findings, [...this.recent]);
   }
 
-  /** Repeats the measurement, because memory may be freed late. */
+  /** Measures until the memory is acceptable, because it may be freed late. */
   private async memoryAfter(environment: TestEnvironment, before: MemoryOfApps): Promise<MemoryOfApps> {
     for (let attempt = 1; ; attempt += 1) {
       const after = await environment.memory();

@@ -22,10 +22,10 @@ interface Edit {
   readonly byte: number;
 }
 
-/** A smuggled request: it succeeds if a proxy and the server disagree about the end of the first body. */
+/** A request to smuggle: it is processed if the server ends the first body earlier than a proxy does. */
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** RFC 9112 6.1, 6.3. */
+/** Ambiguous framings (RFC 9112 6.1, 6.3). */
 const FRAMINGS = [
   `Content-Length: ${5 + HIDDEN.length}\r\nTransfer-Encoding: chunked`,
   `Transfer-Encoding: chunked\r\nContent-Length: 5`,
@@ -50,7 +50,7 @@ const FRAMINGS = [
   'Upgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 5',
 ] as const;
 
-/** RFC 9112 7.1. */
+/** Invalid chunks (RFC 9112 7.1). */
 const CHUNKS = [
   'zz\r\nabc\r\n0\r\n\r\n',
   '-1\r\nabc\r\n0\r\n\r\n',
@@ -144,7 +144,7 @@ export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
 
 export interface Distorted {
   readonly transmission: Omit<Transmission, 'methods'>;
-  /** Maximum number of answers. More mean that the server read a part of a request as another request. */
+  /** Maximum number of responses. More responses mean that the server read part of a request as another request. */
   readonly requests?: number;
   readonly staysValid?: boolean;
 }
@@ -180,7 +180,7 @@ export function distort(recipe: Distortion, bytes: Buffer): Distorted {
   return { transmission: once(Buffer.from(recipe.replacement, 'latin1')) };
 }
 
-/** True if the first five bytes can only be the body, and a second request follows. */
+/** Returns true if the first five bytes are the body in any interpretation, so that a second request follows. */
 function isUnambiguous(framing: string): boolean {
   return framing.startsWith('Upgrade');
 }

@@ -1,11 +1,11 @@
 import type { FuzzedApp } from './test-environment.js';
 
-/** Text that is sent unencoded, one byte per character. */
+/** Text that is sent without encoding, one byte per character. */
 export interface Verbatim {
   readonly raw: string;
 }
 
-/** Values other than text and `Verbatim` are sent as JSON, even in a form. */
+/** Values other than strings and `Verbatim` are sent as JSON, even in forms. */
 export interface Field {
   name: string;
   value: unknown;
@@ -13,7 +13,7 @@ export interface Field {
 
 export interface Header {
   name: string;
-  /** One byte per character. */
+  /** Sent as one byte per character. */
   value: string;
 }
 
@@ -24,11 +24,11 @@ export interface Body {
   chunked: boolean;
 }
 
-/** A request before its encoding. */
+/** A request before it is encoded. */
 export interface Draft {
   readonly app: FuzzedApp;
   readonly internal: boolean;
-  /** The `htu` of the request's DPoP proof. */
+  /** `htu` claim of the request's DPoP proof. */
   readonly uri: string;
   method: string;
   path: string;
@@ -45,7 +45,7 @@ export function targetOf({ path, query }: Draft): string {
   return query.length === 0 ? path : `${path}?${formOf(query)}`;
 }
 
-/** Adds Content-Length or chunked framing, unless a header sets it. */
+/** Adds Content-Length or chunked framing unless a header already declares the framing. */
 export function encode(draft: Draft): Buffer {
   const { body, headers, method } = draft;
   const bytes = body && bytesOf(body);
@@ -89,7 +89,7 @@ function formValue(value: unknown): string {
   return percent(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 }
 
-/** Unlike JSON.stringify, supports repeated names. */
+/** Supports repeated names, unlike JSON.stringify. */
 function jsonOf(fields: readonly Field[]): string {
   const members = fields.map(
     ({ name, value }) =>
@@ -98,7 +98,7 @@ function jsonOf(fields: readonly Field[]): string {
   return `{${members.join(',')}}`;
 }
 
-/** Unlike encodeURIComponent, encodes a lone surrogate instead of throwing. */
+/** Encodes lone surrogates, for which encodeURIComponent throws. */
 function percent(text: string): string {
   let encoded = '';
   for (const character of text) {

@@ -72,7 +72,7 @@ async function fuzz({ plan, json }: Options): Promise<number> {
   }
 }
 
-/** On a terminal, one line that is overwritten; otherwise a line every half minute. */
+/** Shows progress: overwrites one line on a terminal, otherwise writes a line every half minute. */
 function show(campaign: Campaign): NodeJS.Timeout {
   const { isTTY } = process.stderr;
   const write = () =>

@@ -27,10 +27,10 @@ const adminRecipe = recipeOf(mutations, CONSOLE_ENDPOINTS);
 
 export const validRecipe = recipeOf(fc.constant([]));
 
-/** More bytes than the server reads of a head or body. */
+/** Number of bytes above which the server may respond before it has read the request. */
 const LARGE = 256 * 1024;
 
-/** Well-formed HTTP with unexpected content, one request per connection. */
+/** Opens a target that sends well-formed HTTP with unexpected content, one request per connection. */
 export async function openHttp(
   environment: TestEnvironment,
   tally: Tally,
@@ -45,11 +45,11 @@ export async function openHttp(
       sendAndCheck({ actor, environment, tally }, async () => {
         const { draft, port, sent } = await prepare(recipe, actor, environment);
         const bytes = encode(draft);
-        // Node closes the connection of a CONNECT. A client that is still sending at the close may lose the answer.
+        // Node closes the connection of a CONNECT. A client that is still sending then may lose the response.
         const mayLoseAnswer = draft.method === 'CONNECT' || bytes.length > LARGE;
         return {
           port,
-          // A line break in a header may start further requests.
+          // A line break in a header may start more requests.
           sent: { ...sent, answers: { min: mayLoseAnswer ? 0 : 1, max: Infinity } },
           transmission: {
             pieces: [{ after: 0, bytes }],

@@ -15,7 +15,7 @@ const KEYS: ReadonlyMap<string | undefined, KeyObject> = new Map(
     .map((key) => [key.kid, createPublicKey({ key: { ...key }, format: 'jwk' })]),
 );
 
-/** Logins of the fuzzer's grants, by the `sid` of their ID tokens. */
+/** Logins of the fuzzer's grants, by the `sid` of the ID tokens. */
 export class KnownLogins {
   private readonly bySid = new Map<unknown, KnownLogin>();
 

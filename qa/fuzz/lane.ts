@@ -5,7 +5,7 @@ import type { Target } from './target.js';
 
 export interface RecordedFinding extends Finding {
   times: number;
-  /** The smallest recipe that caused it; for a finding about a process, the most recent recipes. */
+  /** Smallest recipe that caused the finding; the most recent recipes if the finding is about a process. */
   readonly recipe: unknown;
 }
 
@@ -47,9 +47,9 @@ export interface LaneRun {
   readonly onRecipe: (recipe: unknown) => void;
 }
 
-/** Recipes per fast-check run. After a finding, the run's remaining recipes are skipped. */
+/** Recipes per fast-check run. After a finding, the remaining recipes of the run are skipped. */
 const RECIPES_PER_BATCH = 25;
-/** Time limit of a batch, which includes the shrinking of a recipe. */
+/** Time limit of a batch, including the shrinking of a recipe. */
 const BATCH_TIMEOUT_MS = 60_000;
 
 export async function runLane({ target, actor }: Lane, run: LaneRun, findings: Findings): Promise<void> {
@@ -60,11 +60,11 @@ export async function runLane({ target, actor }: Lane, run: LaneRun, findings: F
     let last: Finding[] = [];
     const property = fc.asyncProperty(target.recipe, async (recipe) => {
       if (isOver()) return true;
-      // After a finding, fast-check shrinks the recipe.
+      // After a finding, fast-check repeats smaller recipes, which are not counted.
       if (last.length === 0) remaining -= 1;
       onRecipe(recipe);
       const found = await target.run(recipe, actor).catch((error: unknown): Finding[] => {
-        // The product refused a preparatory request, or its process ended, which the process watcher reports.
+        // The product rejected a preparatory request, or its process ended. The watcher reports an ended process.
         const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
         return isOver() ? [] : [{ rule: 'request could not be made', where: target.name, detail }];
       });

@@ -14,7 +14,7 @@ export type SecretKind =
   | 'request URI'
   | 'setting';
 
-/** Length of the pieces of a secret. Any 31 characters of a secret contain a whole piece. */
+/** Length of the stored pieces of a secret. Any 31 consecutive characters of the secret contain a whole piece. */
 const PIECE = 16;
 const RUN = new RegExp(`[\\w+/-]{${PIECE},}`, 'g');
 const PREFIX = /^(?:s(?:ac|at|rt|cs|dc)_|urn:ietf:params:oauth:request_uri:)/;
@@ -27,18 +27,18 @@ const PREFIXED: ReadonlySet<SecretKind> = new Set([
   'client secret',
 ]);
 
-/** Every credential that the fuzzer created, used or received. */
+/** All credentials that the fuzzer created, used or received. */
 export class KnownSecrets {
   private readonly pieces = new Map<string, SecretKind>();
 
-  /** @param value base64url or alphanumeric; ignored below sixteen characters */
+  /** @param value base64url or alphanumeric; ignored if shorter than 16 characters */
   add(kind: SecretKind, value: string): void {
     const random = value.replace(PREFIX, '');
     for (let at = 0; at + PIECE <= random.length; at += PIECE)
       this.pieces.set(random.slice(at, at + PIECE), kind);
   }
 
-  /** Removes secrets that were sent where the product may show or log them, unless a prefix identifies them. */
+  /** Removes secrets that were sent in fields that the product may show or log. Keeps secrets with a known prefix. */
   forget(text: string): void {
     for (const [piece, kind] of this.in(text)) if (!PREFIXED.has(kind)) this.pieces.delete(piece);
   }

@@ -15,7 +15,7 @@ import {
 } from './values.js';
 import type { KnownSecrets } from './leaks.js';
 
-/** A mutation is data, not a function, so that a finding can be repeated. */
+/** A change of a request. It is data instead of a function, so that a finding can be repeated. */
 export type Mutation =
   | { readonly parameter: number; readonly do: 'drop' | 'repeat' }
   | { readonly parameter: number; readonly do: 'set'; readonly to: UnexpectedValue }
@@ -146,7 +146,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      // Excludes hosts: the error page for a form that was opened at another host shows that host.
+      // Excludes host headers, because the error page for a form opened at another host shows the host.
       header: headerName.filter((name) => !/host/i.test(name)),
       do: fc.constant('other credential' as const),
       pick: fc.nat(99),
@@ -192,17 +192,17 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
   const index = list.indexOf(field);
   if (change.do === 'set') field.value = valueOf(change.to);
   else if (change.do === 'rename') {
-    // The value may now be, for example, a redirect_uri, which the log contains.
+    // The renamed field may now be, for example, a redirect_uri, which the product logs.
     actor.environment.secrets.forget(JSON.stringify(field.value));
     field.name = change.to;
   } else if (change.do === 'other credential') {
-    // The console displays submitted names.
+    // The console displays submitted names, so credentials are not put into its requests.
     if (draft.app !== 'console') field.value = credentialFor(field, change.pick, actor);
   } else if (change.do === 'drop') list.splice(index, 1);
   else list.push({ ...field });
 }
 
-/** Users sometimes type their password into the username field. */
+/** Inserts the password into the username field in half of the cases, because users make this mistake. */
 function credentialFor({ name }: Field, pick: number, actor: Actor): string {
   return name === 'username' && pick % 2 === 1 ? actor.user.password : actor.retiredCredential(pick);
 }
@@ -247,7 +247,7 @@ function mutateBody(
   }
 }
 
-/** A changed separator can append the verifier to the redirect_uri, which the log contains. */
+/** Removes the verifier from the secrets: a changed separator can append it to the redirect_uri, which is logged. */
 export function forgetVerifier({ body }: Pick<Draft, 'body'>, secrets: Pick<KnownSecrets, 'forget'>): void {
   for (const { name, value } of body?.fields ?? [])
     if (name === 'code_verifier') secrets.forget(JSON.stringify(value));

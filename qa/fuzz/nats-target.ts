@@ -44,7 +44,7 @@ const PAYLOADS = [
 export interface NatsRecipe {
   readonly subject: Subject;
   readonly changes: readonly FieldChange[];
-  /** Replaces all of `data`. */
+  /** Replaces the whole `data`. */
   readonly data?: UnexpectedValue | undefined;
   readonly id: 'valid' | 'none' | UnexpectedValue;
   readonly replacement?: string | { readonly bytes: number } | undefined;
@@ -64,7 +64,7 @@ const FIELDS = [
   'grant_id',
   'pattern',
 ];
-/** Message sizes. The largest is just below the server's limit. */
+/** Message sizes in bytes. The largest size is just below the server's limit. */
 const PADDED_SIZES = [1_000, 100_000, 800_000];
 
 const change: fc.Arbitrary<FieldChange> = fc.oneof(
@@ -101,14 +101,14 @@ const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
   ),
 });
 
-/** Longer than the callers' timeout of 2 s (docs/configuration.md), for a busy machine. */
+/** Longer than the product's timeout of 2 s (docs/configuration.md), for a busy machine. */
 const ANSWER_TIMEOUT_MS = 15_000;
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
 interface Message {
   readonly data: (actor: Actor) => Promise<Record<string, unknown>>;
-  /** Absent for a broadcast. */
+  /** Absent if the message is a broadcast. */
   readonly isExpected?: (response: Record<string, unknown>) => boolean;
 }
 
@@ -124,7 +124,7 @@ const externalUser = (actor: Actor) => ({
   updated_at: new Date().toISOString(),
 });
 
-/** The type requires a message for each subject of the contract. */
+/** A valid message for each subject of the contract. */
 const MESSAGES: Readonly<Record<Subject, Message>> = {
   introspect: {
     data: async (actor) => {
@@ -187,7 +187,7 @@ export async function openNats(environment: TestEnvironment, tally: Tally): Prom
       .request(subject, payload, { ...options, timeout: ANSWER_TIMEOUT_MS })
       .catch(outcomeOfFailure);
     if (expectsReply(recipe)) return answer;
-    // No answer is required, but one that arrives is checked.
+    // Checks a response that arrives soon, although none is required.
     return Promise.race([answer, sleep(100, 'sent' as const, { ref: false })]);
   };
   return {
@@ -200,7 +200,7 @@ export async function openNats(environment: TestEnvironment, tally: Tally): Prom
         const reply = await send(recipe, actor);
         const found = checkReply(recipe, reply, environment);
         tally(SUBJECTS[recipe.subject], outcomeOf(reply));
-        // On a busy machine the product may be overloaded.
+        // Retries, because the product may be overloaded on a busy machine.
         if (!found.some(({ rule }) => rule === REFUSED) || attempt === MAX_ATTEMPTS) return found;
         await sleep(PAUSE_MS);
       }
@@ -212,7 +212,7 @@ type Reply = Msg | 'unanswered' | 'too large' | 'sent';
 
 const REFUSED = 'valid request is refused';
 
-/** The NATS client does not send messages above the server's limit (1 MiB). */
+/** Distinguishes a message above the server's limit (1 MiB), which the NATS client does not send. */
 export function outcomeOfFailure(error: unknown): 'unanswered' | 'too large' {
   return error instanceof InvalidArgumentError ? 'too large' : 'unanswered';
 }
@@ -256,7 +256,7 @@ async function payloadOf(
   const data = await MESSAGES[subject].data(actor);
   for (const { field, to } of changes) {
     if (!to) delete data[field];
-    // An assignment to __proto__ would set the prototype.
+    // defineProperty, because an assignment to __proto__ would set the prototype.
     else Object.defineProperty(data, field, { value: json(to), enumerable: true, configurable: true });
   }
   const message = whole ? json(whole) : data;
@@ -273,7 +273,7 @@ function pad(text: string, size: { readonly bytes: number } | undefined): string
   return size ? text + ' '.repeat(Math.max(0, size.bytes - Buffer.byteLength(text))) : text;
 }
 
-/** Limits the nesting, so that the value fits into a message. */
+/** Limits the nesting so that the value fits into a message. */
 function json(value: UnexpectedValue): unknown {
   if (!('nest' in value)) return valueOf(value);
   let nested: unknown = 1;
@@ -287,7 +287,7 @@ function headersOf({ headers }: NatsRecipe, actor: Actor): MsgHdrs | undefined {
   for (const [name, unexpected] of headers) {
     const value = valueOf(unexpected);
     const text = typeof value === 'string' ? value.slice(0, 20_000) : actor.retiredCredential(name.length);
-    // The NATS client rejects these characters in a header.
+    // The NATS client rejects these characters in headers.
     if (!/[\r\n\0]/.test(text)) sent.append(name, text);
   }
   return sent;

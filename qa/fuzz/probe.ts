@@ -1,4 +1,4 @@
-// Loaded into an app by `node --import`. Reports memory usage after a forced collection.
+// Loaded into each app by `node --import`. Forces a garbage collection, then reports memory usage.
 import { createServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,7 +10,7 @@ if (path !== undefined) {
   const collect = runInNewContext('gc') as () => void;
   const server = createServer((socket) => {
     collect();
-    // Finalizers run after a collection and may free more: collect twice.
+    // Finalizers run after the first collection and may allow a second one to free more.
     setImmediate(() => {
       collect();
       socket.end(JSON.stringify(process.memoryUsage()));

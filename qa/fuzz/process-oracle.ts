@@ -16,20 +16,20 @@ export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSe
   for (const kind of new Set(secrets.in(line).values()))
     found.push({ rule: `${kind} in a log line`, where, detail: line });
   const { level, context = '', res, err } = parseObject(line) as Entry;
-  // Warnings of Node and the output of a crash have no level.
+  // Warnings of Node and crash messages have no level.
   if (level === undefined) found.push({ rule: 'line that is not a log entry', where, detail: line });
-  // The log of a 503, or of an unavailability error over NATS, contains the stack for the operator.
+  // The log entry of a 503, or of an unavailability error over NATS, contains a stack for the operator.
   const isOutage = res?.statusCode === 503 || (err?.type ?? '').endsWith('UnavailableError');
   if (isOutage || traceIn(line) === undefined) return found;
-  // Distinguishes findings by the place in our code, because messages vary.
+  // Findings differ by the place in the product's code, because messages vary.
   const place = /at ([^\s(]+) [^\n]{0,40}?\/dist\//.exec(line)?.[1] ?? context;
   return [...found, { rule: `stack trace or path in a log line, ${place}`, where, detail: line }];
 }
 
 const MIB = 2 ** 20;
-/** Bounded caches may still grow by this many bytes. */
+/** Maximum growth in bytes of live memory, because bounded caches may still fill. */
 const MAX_LIVE_GROWTH = 12 * MIB;
-/** Allocators keep a multiple of freed memory. */
+/** Maximum growth in bytes of resident memory, because allocators keep a multiple of freed memory. */
 const MAX_RSS_GROWTH = 160 * MIB;
 
 export function checkMemory(before: MemoryOfApps, after: MemoryOfApps): Finding[] {

@@ -18,7 +18,7 @@ const rawRecipe: fc.Arbitrary<RawRecipe> = fc.record({ base: validRecipe, distor
 
 const MAX_REQUESTS = 20;
 
-/** Sends bytes that may not be HTTP, splits requests into pieces, and closes connections early. */
+/** Opens a target that sends invalid HTTP, splits requests into pieces, and closes connections early. */
 export async function openRaw(environment: TestEnvironment, tally: Tally): Promise<Target<RawRecipe>> {
   return {
     name: 'raw',
@@ -30,7 +30,7 @@ export async function openRaw(environment: TestEnvironment, tally: Tally): Promi
         const { draft, port, sent } = await prepare(base, actor, environment);
         const { validStatuses, ...changed } = sent;
         const { transmission, requests = Infinity, staysValid = false } = distort(how, encode(draft));
-        // An edit may have moved a secret into a place that the product shows.
+        // An edit may have moved a secret into a field that the product shows.
         if ('edits' in how) {
           environment.secrets.forget(sent.target);
           forgetVerifier(draft, environment.secrets);

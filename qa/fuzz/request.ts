@@ -8,7 +8,7 @@ import { DEADLINE_MS, REQUEST_TIMEOUT_MS, type Tally } from './target.js';
 import { type Exchange, exchange, type Transmission } from './wire.js';
 import type { TestEnvironment } from './test-environment.js';
 
-/** About one recipe in five has no mutations. */
+/** A request as data. About one in five recipes has no mutations. */
 export interface HttpRecipe {
   readonly endpoint: string;
   readonly variant: number;
@@ -53,7 +53,7 @@ export interface Transfer {
   readonly transmission: Transmission;
 }
 
-/** On a busy machine the product may be overloaded, and a request may arrive too slowly. */
+/** Retries for a busy machine, where the product may be overloaded and requests may arrive too slowly. */
 const MAX_ATTEMPTS = 3;
 const PAUSE_MS = 2_000;
 
@@ -73,7 +73,7 @@ export async function sendAndCheck(
   }
 }
 
-/** True after a 503, and after a 408 at the server's timeout. */
+/** Returns true after a 503, or after a 408 that the server's timeout caused. */
 export function mayBeBusy({ answers: [first], milliseconds }: Exchange): boolean {
   return first?.status === 503 || (first?.status === 408 && milliseconds >= REQUEST_TIMEOUT_MS);
 }

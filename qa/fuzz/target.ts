@@ -7,7 +7,7 @@ export type Tally = (where: string, outcome: string) => void;
 
 export interface Target<Recipe = unknown> {
   readonly name: 'http' | 'raw' | 'nats';
-  /** Concurrent lanes, each with its own actor. */
+  /** Number of concurrent lanes. Each lane has a separate actor. */
   readonly lanes: number;
   readonly recipe: Arbitrary<Recipe>;
   run(recipe: Recipe, actor: Actor): Promise<Finding[]>;
@@ -16,11 +16,8 @@ export interface Target<Recipe = unknown> {
 
 export type OpenTarget = (environment: TestEnvironment, tally: Tally) => Promise<Target>;
 
-/** Time for which a server waits for a request (docs/configuration.md, Limits). */
+/** Time in which a server must receive a whole request (docs/configuration.md, Limits). */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/**
- * Twice the maximum: 10 s for a request, checked each second, and 1 s after an early answer
- * (docs/configuration.md, Limits).
- */
+/** Twice the longest time to a close: 10 s for a request, checked each second, and 1 s after an early response. */
 export const DEADLINE_MS = 24_000;

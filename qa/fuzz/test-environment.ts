@@ -20,7 +20,7 @@ export type FuzzedApp = (typeof APPS)[number];
 
 interface Memory {
   readonly rss: number;
-  /** Used heap and buffers. */
+  /** Used heap and buffers, in bytes. */
   readonly live: number;
 }
 
@@ -47,7 +47,7 @@ export interface TestEnvironment {
   close(): Promise<void>;
 }
 
-/** Starts one process per app from dist (`npm run build`), each with a memory probe. */
+/** Starts one process per app from dist (`npm run build`), with a memory probe in each. */
 export async function startTestEnvironment(
   services: Isolated,
   secrets: KnownSecrets,
@@ -96,7 +96,7 @@ export async function startTestEnvironment(
         NATS_URL: services.natsUrl,
         ...documents.settings,
         ...own[name],
-        // Login attempts are counted per forwarded client address, like behind an ingress.
+        // The product counts login attempts per forwarded client address, as behind an ingress.
         TRUSTED_PROXIES: '127.0.0.1',
         NODE_OPTIONS: `--import=${pathToFileURL(join(process.cwd(), 'dist/qa/fuzz/probe.js')).href}`,
         FUZZ_PROBE: probeOf(name),

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { Verbatim } from './draft.js';
 
-/** Markup that appears unchanged only in unescaped output. */
+/** Markup that appears unchanged only if output is not escaped. */
 export const MARKUP = `"'><fz onfz=1>`;
 export const HEADER_NAME = 'x-fz';
 
-/** A short notation keeps findings readable. */
+/** Short notation of a value, which keeps findings readable. */
 export type UnexpectedValue =
   | { readonly text: string }
   | { readonly raw: string }
@@ -42,8 +42,9 @@ const TEXTS = [
     `¦ ¦\0¦a\0b¦\n¦\t\v\f¦\r\n${HEADER_NAME}: 1¦a\r\n\r\n${MARKUP}¦${MARKUP}¦<script>¦\${7*7}¦{{7*7}}¦%s%n`,
   ),
   ...list(`' OR 1=1--¦"; DROP TABLE users;--¦\\¦$1¦*)(uid=*¦|id¦\`id\`¦../../..¦..\\..`),
-  // Bidi controls, invisible characters, combining marks, lone surrogates, noncharacters, letters whose
-  // case changes their length
+  // Bidi controls, invisible characters, combining marks, lone surrogates, noncharacters, and letters whose case
+  // changes
+  // their length
   ...list(
     `\u202Egnp.exe¦\u2066x¦\u200B\u200D¦\uFEFF¦${'e\u0301'.repeat(40)}¦\uD800¦\uDFFFx\uD800¦\uFFFF¦İ¦ﬃ¦𝒳`,
   ),
@@ -119,7 +120,7 @@ function plain(value: unknown): unknown {
   );
 }
 
-/** Headers that the product, a framework or a proxy reads. Values are separated by bars. */
+/** Headers that the product, a framework or a proxy reads, with values separated by bars. */
 const TABLE = `
 Content-Type: | text/plain | application/json | application/x-www-form-urlencoded | APPLICATION/JSON | / | ; | x
 Content-Type: application/json;charset=utf-16 | application/x-www-form-urlencoded; charset=iso-8859-1 | application/json; charset="

@@ -2,18 +2,18 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Piece {
-  /** Delay in milliseconds. */
+  /** Delay before the piece in milliseconds. */
   readonly after: number;
   readonly bytes: Buffer;
 }
 
 export interface Transmission {
   readonly pieces: readonly Piece[];
-  /** After the last piece the client waits, closes its sending half, or resets the connection. */
+  /** After the last piece, the client waits, closes its sending side, or resets the connection. */
   readonly ending: 'wait' | 'half-close' | 'reset';
-  /** Methods of the requests, in order. They are needed because an answer to HEAD has no body. */
+  /** Methods of the requests, in order. A response to HEAD has no body. */
   readonly methods: readonly string[];
-  /** The exchange ends after this number of answers or, by default, when answers stop arriving. */
+  /** Number of responses after which the exchange ends; by default, it ends when no more responses arrive. */
   readonly answers?: number;
 }
 
@@ -26,16 +26,18 @@ export interface Answer {
 
 export interface Exchange {
   readonly answers: readonly Answer[];
-  /** Bytes after the last complete answer; latin1. */
+  /** Bytes after the last complete response, decoded as latin1. */
   readonly rest: string;
-  /** `done`: the client closed the connection. `timeout`: no answer and no close within the deadline. */
+  /**
+   * `done`: the client closed the connection. `timeout`: the server neither responded nor closed before the deadline.
+   */
   readonly end: 'closed' | 'reset' | 'done' | 'timeout';
   readonly milliseconds: number;
 }
 
 const IDLE_MS = 150;
 
-/** @param deadline milliseconds in which the server must answer or close */
+/** @param deadline milliseconds in which the server must respond or close */
 export function exchange(port: number, transmission: Transmission, deadline: number): Promise<Exchange> {
   const started = performance.now();
   const { pieces, ending, methods, answers: wanted = Infinity } = transmission;
@@ -80,7 +82,7 @@ async function send(socket: Socket, pieces: readonly Piece[]): Promise<void> {
   for (const { after, bytes } of pieces) {
     if (after > 0) await sleep(after);
     if (!socket.writable) return;
-    // The wait also ends when the connection closes, because the peer may never read.
+    // Also stops waiting when the connection closes, because the server may never read the bytes.
     await new Promise<void>((resolve) => {
       socket.once('close', resolve);
       socket.write(bytes, () => {
@@ -91,7 +93,7 @@ async function send(socket: Socket, pieces: readonly Piece[]): Promise<void> {
   }
 }
 
-/** RFC 9112 6.3. Skips interim answers (1xx). */
+/** Parses complete responses (RFC 9112 6.3). Skips interim responses (1xx). */
 export function readAnswers(
   bytes: Buffer,
   methods: readonly string[],

@@ -16,7 +16,7 @@ export interface Outline {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-/** Routes of an app. `servers` replaces the servers of the document. */
+/** Routes of an app. `servers` replaces the document's servers for these routes. */
 export interface Endpoints {
   readonly routes: readonly Route[];
   readonly servers?: readonly object[];
@@ -40,7 +40,7 @@ interface OpenApiResponse {
 
 const BODY_TYPES = ['application/x-www-form-urlencoded', 'application/json'];
 
-/** @throws TypeError that names routes without `@ApiOperation` */
+/** @throws TypeError for a route without `@ApiOperation` */
 export function documentOf({ info, servers, tags, securitySchemes }: Outline, apps: readonly Endpoints[]) {
   const shared = { schemas: new Schemas(), responses: new Map<string, object>() };
   const paths: Record<string, Record<string, unknown>> = {};
@@ -49,7 +49,7 @@ export function documentOf({ info, servers, tags, securitySchemes }: Outline, ap
     for (const route of routes) {
       if (!route.operation) throw new TypeError(`${route.handler} has no @ApiOperation`);
       const item = (paths[route.path] ??= own ? { servers: own } : {});
-      // Controllers of alternative login methods share paths, and therefore one description.
+      // Controllers of alternative login methods share paths and their description.
       const before = described.get(`${route.method} ${route.path}`);
       if (before && before !== route.operation)
         throw new TypeError(`${route.handler}: described in two ways`);
@@ -120,7 +120,7 @@ function requestBody(
     }
     if (!form) return undefined;
     const content = { [BODY_TYPES[0] ?? '']: { schema: schemas.resolve(form) } };
-    // A request may omit a form without required fields.
+    // If no field is required, a request may omit the whole form.
     return { required: 'required' in form, content };
   }
   const schema: SchemaSource = form ? { allOf: [dto, form] } : dto;
@@ -128,7 +128,7 @@ function requestBody(
   return { required: true, content: Object.fromEntries(content) as object };
 }
 
-/** Nest's `@Header` applies to every answer of the handler. */
+/** Adds the headers of Nest's `@Header`, which every response of the handler has. */
 function withFixedHeaders(answer: ResponseDescription, { headers }: Route): ResponseDescription {
   const fixed = headers.filter(({ name }) => !/^content-(type|security-policy)$/i.test(name));
   if (fixed.length === 0) return answer;

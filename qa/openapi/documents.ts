@@ -5,7 +5,7 @@ import { type Route, routesOf } from './routes.js';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
-// The apps insert their own URLs.
+// Example URLs, which the apps replace with their configured URLs.
 const AUTH_URL = 'https://auth.example.com';
 const BASE_URL = 'https://base.example.com';
 const API_URL = 'https://api.example.com';

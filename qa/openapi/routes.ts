@@ -16,18 +16,18 @@ export interface Route {
   /** Undefined if the handler has no `@ApiOperation`. */
   readonly operation: OperationDescription | undefined;
   readonly dto: Type | undefined;
-  /** Headers set by `@Header`. */
+  /** Headers that `@Header` sets. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** @param part folder of the app, if only its routes are described */
+/** @param part folder of the app whose routes are described; the whole app by default */
 export async function routesOf(app: string, part = ''): Promise<Route[]> {
   const folder = new URL(`../../apps/${app}/src/${part}`, import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.controller.ts'))
     .sort();
   const exported: unknown[] = [];
-  // Sequential: in Jest, concurrent imports of modules that share others fail.
+  // Imports sequentially, because in Jest concurrent imports of modules with shared dependencies fail.
   for (const file of files)
     exported.push(...Object.values((await import(new URL(file, folder).href)) as object));
   return exported

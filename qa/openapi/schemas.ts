@@ -4,7 +4,7 @@ import { propertiesOf, type Schema, type SchemaSource } from '#openapi/schema.js
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A class becomes a named schema when something refers to it. */
+/** Collects named schemas. A class gets one when a schema first refers to it. */
 export class Schemas {
   private readonly named = new Map<string, JsonSchema>();
 
@@ -61,7 +61,7 @@ export class Schemas {
   }
 }
 
-/** Returns the type in TypeScript's metadata, unless the schema itself has one. */
+/** Returns the type from TypeScript's metadata if the schema does not specify a type. */
 function typeOf(type: Type, name: string, { type: given, oneOf, anyOf, allOf }: Schema): Schema {
   if (given ?? oneOf ?? anyOf ?? allOf) return {};
   const types = { String: 'string', Number: 'number', Boolean: 'boolean' } as const;
@@ -85,7 +85,7 @@ function bodyOf(dto: Type): Schema {
   };
 }
 
-/** Returns a schema for each value of a parameter on which others depend. */
+/** Returns one schema for each value of a parameter that makes other parameters required. */
 function casesOf(parameters: readonly DeclaredParameter[]): Schema[] {
   const keysOf = ({ when: [name, ...values] = [''] }: DeclaredParameter): string[] =>
     values.map((value) => `${name}=${value}`);
@@ -94,7 +94,7 @@ function casesOf(parameters: readonly DeclaredParameter[]): Schema[] {
     const required = parameters
       .filter((declared) => (declared.required ?? true) && keysOf(declared).includes(key))
       .map(({ name }) => name);
-    // Otherwise a request without the parameter would match several cases.
+    // Without `required`, a request without the parameter would match several cases.
     return { required: [parameter, ...required], properties: { [parameter]: { const: value } } };
   });
 }

@@ -12,7 +12,7 @@ import {
 import type { TokenPair } from './grant.js';
 import type { BuildRequest, Requests, Attempt } from './requests.js';
 
-/** Requests of an application's server, and of an API that introspects its tokens. */
+/** Builds the requests of an application's server, and of an API that introspects the application's tokens. */
 export class Application {
   private readonly messages: OAuthClient<OAuthRequest>;
 
@@ -21,7 +21,7 @@ export class Application {
     private readonly installation: Installation,
     readonly client: RegisteredClient,
     private readonly resourceServer: Required<Client>,
-    /** DPoP key (RFC 9449); null if the tokens are bearer tokens. */
+    /** DPoP key (RFC 9449); null for bearer tokens. */
     readonly key: DpopKey | null,
   ) {
     this.messages = new OAuthClient(client, REDIRECT_URI, (request) => request);
@@ -42,7 +42,7 @@ export class Application {
     return this.installation.urls.BASE_URL;
   }
 
-  /** @param address of the device, which the load balancer forwards */
+  /** @param address client address of the device, which the load balancer forwards */
   deviceRequest(address: string): BuildRequest {
     const scope = this.client.isOpenId ? { scope: OPENID_SCOPE } : {};
     return () => ({ ...this.messages.requestDevice(scope), headers: { 'X-Forwarded-For': address } });
@@ -91,7 +91,7 @@ export class Application {
     };
   }
 
-  /** RFC 7662. */
+  /** Builds an introspection request (RFC 7662). */
   introspectRequest({ accessToken: token }: TokenPair): BuildRequest {
     return () => ({ path: ENDPOINTS.introspect, form: { token, ...this.resourceServer } });
   }

@@ -7,7 +7,7 @@ import type { Violate } from './violations.js';
 const RECOVERY_DEADLINE_MS = 60_000;
 
 export interface Counts {
-  /** Requests that got a status other than 503. */
+  /** Requests with any status except 503. */
   answered: number;
   unavailable: number;
   unanswered: number;
@@ -16,11 +16,11 @@ export interface Counts {
 export interface Recovery {
   readonly faultWindow: FaultWindow;
   readonly affected: Set<Operation>;
-  /** Operations whose latest request failed. During the fault, other replicas may answer. */
+  /** Operations whose latest request failed. During a fault, other replicas may still respond. */
   readonly failing: Set<Operation>;
-  /** Milliseconds from the fault's end to the first answer. */
+  /** Milliseconds from the end of the fault to the first response. */
   readonly recoveryTimes: Map<Operation, number>;
-  /** Milliseconds from the fault's end to the last request that failed because of it. */
+  /** Milliseconds from the end of the fault to the last request that failed because of it. */
   lastFailure: number;
 }
 
@@ -75,7 +75,7 @@ export class Availability {
     for (const faultWindow of active.length > 0 ? active : causes.slice(-1)) {
       const recovery = this.recoveryOf(faultWindow);
       recovery.affected.add(operation);
-      // The command line takes seconds to start: recovery does not wait for it.
+      // Recovery does not wait for the command line, which takes seconds to start.
       if (operation !== 'delete a client') recovery.failing.add(operation);
       const { endedAt = Infinity } = faultWindow;
       if (sentAt > endedAt) recovery.lastFailure = Math.max(recovery.lastFailure, sentAt - endedAt);

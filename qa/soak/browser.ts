@@ -6,14 +6,14 @@ import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** The code may be a device code (RFC 8628). */
+/** A code after the user's consent; a device code for a device (RFC 8628). */
 export interface Authorization {
   readonly code: string;
-  /** Undefined for a device. */
+  /** PKCE code verifier; undefined for a device. */
   readonly verifier: string | undefined;
-  /** Time of the request that returned the code. */
+  /** Time at which the request for the code was sent. */
   readonly issuedAt: number;
-  /** Undefined without `openid`, and for a device. */
+  /** Undefined for a device, or without the scope `openid`. */
   readonly nonce: string | undefined;
   readonly session: number;
 }
@@ -25,22 +25,22 @@ export interface DeviceRequest {
   readonly requestedAt: number;
 }
 
-/** Ends a step whose violation has been reported; the actor starts its next step. */
+/** Ends a step after a reported violation, so that the actor starts its next step. */
 export class ViolationReported extends Error {}
 
-/** An expired form is shown again (200); a device code may be lost (400). Other forms redirect (303). */
+/** Statuses of submitted forms. An expired form is shown again (200); a device code may be lost (400). */
 const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
   allow: [200, 303],
   'enter a device code': [200, 303, 400],
   'allow a device': [200, 303, 400],
 };
 
-/** Login and consent take four hops; a lost session may repeat them. */
+/** Login and consent take four hops, which a lost session may repeat. */
 const MAX_HOPS = 12;
 
 export class Browser {
   private cookies = new CookieJar();
-  /** Null if the session has ended or may have ended. */
+  /** Null if the session has ended, or may have ended. */
   private loggedInAt: number | null = null;
   private session = 0;
 
@@ -69,7 +69,7 @@ export class Browser {
         attempt = await this.visit('allow', form.action, { ...form.fields, decision: 'allow' });
       }
       const location = attempt.headers.get('location');
-      // The response is the consent page again, because the submitted one had expired.
+      // The submitted consent page had expired, so the response shows the page again.
       if (location === null) continue;
       if (location.startsWith(REDIRECT_URI))
         return this.codeOf(attempt, new URL(location), { state, verifier, nonce });
@@ -82,7 +82,7 @@ export class Browser {
     );
   }
 
-  /** @returns null if the request may be lost: the device has to start again */
+  /** @returns null if the request may be lost, so that the device must start again */
   async allowDevice({ deviceCode, page, requestedAt }: DeviceRequest): Promise<Authorization | null> {
     let url = new URL(page);
     const decisions: Attempt[] = [];
@@ -97,7 +97,7 @@ export class Browser {
         attempt = await this.visit('allow a device', action, { ...fields, decision: 'allow' }, decisions);
       }
       if (attempt.status === 400) {
-        // The answer to an earlier click was lost, or Redis has lost the code.
+        // The response to an earlier click was lost, or Redis has lost the code.
         const isLost =
           decisions.some(isUnavailable) || this.timeline.lostData(requestedAt, attempt.answeredAt);
         if (isLost) return null;
@@ -135,7 +135,8 @@ export class Browser {
   }
 
   /**
-   * Checks that the old cookie is invalid.
+   * Logs out, then checks that the old cookie is invalid.
+   *
    * @param onRequest receives the number of the session
    * @returns all attempts
    */
@@ -167,7 +168,7 @@ export class Browser {
     }
   }
 
-  /** @param redirect the answer that redirected to the login @returns the redirect target of the login */
+  /** @param redirect response that redirected to the login @returns the redirect target of the login */
   private async logIn(url: URL, redirect: Attempt): Promise<URL> {
     this.checkSessionLoss(redirect);
     const page = await this.visit('page', url);
@@ -180,7 +181,7 @@ export class Browser {
     return new URL(answer.headers.get('location') ?? '', url);
   }
 
-  /** Reports a lost session, unless Redis has lost its data. */
+  /** Reports a lost session as a violation unless Redis has lost data. */
   private checkSessionLoss(redirect: Attempt): void {
     const since = this.loggedInAt;
     this.loggedInAt = null;
@@ -189,7 +190,7 @@ export class Browser {
     this.violate({ rule: 'a session lasts', detail, attempts: [redirect], since });
   }
 
-  /** Waits after a request without an answer: it may take effect late, and undo the next step. */
+  /** Waits after a request without a response, because the server may still execute it and undo the next step. */
   private async waitIfUnanswered(attempts: readonly Attempt[]): Promise<void> {
     if (attempts.some((attempt) => isUnavailable(attempt))) await this.timeline.settled(this.hasEnded);
   }

@@ -5,7 +5,9 @@ import { type Fault, isApp, faultName, type Server, type Step } from './plan.js'
 import type { FaultWindow, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
-/** Time between a replica's removal from load balancing and its SIGTERM: five seconds in Kubernetes (preStop). */
+/**
+ * Delay between the removal of a replica from load balancing and SIGTERM. In Kubernetes, preStop waits five seconds.
+ */
 const LOAD_BALANCER_DELAY_MS = 200;
 
 export class FaultInjector {
@@ -107,7 +109,7 @@ export class FaultInjector {
       for (const proxy of this.proxiesOf(fault)) proxy.reconnect();
     else {
       await server.start();
-      // PostgreSQL may listen on another port after a restart.
+      // PostgreSQL may listen on another port after the restart.
       for (const { proxies } of this.installation.replicas)
         if (proxies[target]) proxies[target].targets = [server.url];
     }

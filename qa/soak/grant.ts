@@ -6,7 +6,7 @@ export interface TokenPair {
   readonly receivedAt: number;
 }
 
-/** Milliseconds since the soak began. */
+/** Times are milliseconds since the soak began. */
 interface Revocation {
   readonly reason: string;
   readonly requestedAt: number;
@@ -15,15 +15,15 @@ interface Revocation {
 
 /** State of a grant in the model. Times are milliseconds since the soak began. */
 export class Grant {
-  /** Requests and revocation, one line each. */
+  /** One line for each request and for the revocation. */
   readonly history: string[] = [];
-  /** The newest last. */
+  /** Ordered from the oldest to the newest. */
   readonly pairs: TokenPair[] = [];
   revocation: Revocation | null = null;
-  /** From the first ID token; null without `openid`. */
+  /** Login in the first ID token; null without the scope `openid`. */
   login: LoginOfGrant | null = null;
 
-  /** @param issuedAt time of the request that returned the code */
+  /** @param issuedAt time at which the request for the code was sent */
   constructor(readonly issuedAt: number) {}
 
   get newest(): TokenPair | undefined {

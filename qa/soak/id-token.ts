@@ -3,7 +3,7 @@ import { accessTokenHash } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
 
-/** Claims that are equal in every ID token of a grant. */
+/** Claims that are the same in all ID tokens of a grant. */
 export interface LoginOfGrant {
   readonly sid: unknown;
   readonly authTime: unknown;
@@ -15,11 +15,11 @@ export interface ExpectedIdToken {
   readonly userId: number;
   /** Undefined for a refresh (OpenID Connect Core 12.2). */
   readonly nonce: string | undefined;
-  /** From the grant's first ID token; null if there was none. */
+  /** Login in the grant's first ID token; null if there was no ID token. */
   readonly login: LoginOfGrant | null;
 }
 
-/** @param body of a successful response */
+/** @param body body of a successful response */
 export async function checkIdToken(
   body: Readonly<Record<string, unknown>>,
   { issuer, clientId, userId, nonce, login }: ExpectedIdToken,

@@ -18,7 +18,7 @@ import { until } from '#test/support/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';
 import { type PrivateServer, startServers } from './servers.js';
 
-/** Seconds; shorter than in production, so that some outages outlast it. */
+/** In seconds. Shorter than in production, so that some outages last longer. */
 export const RETRY_WINDOW = 20;
 /** A graceful shutdown allows 10 s for HTTP requests and 3 s for answers over NATS. */
 const SHUTDOWN_DEADLINE_MS = 30_000;
@@ -33,7 +33,7 @@ export interface Client {
   readonly client_secret?: string;
 }
 
-/** With `isOpenId` the client gets ID tokens and logout tokens. */
+/** A client with `isOpenId` gets ID tokens and logout tokens. */
 export interface RegisteredClient extends Client {
   readonly isOpenId: boolean;
   readonly hasDevices: boolean;
@@ -89,7 +89,7 @@ export class AppReplica {
     await this.process?.ended;
   }
 
-  /** Sends SIGTERM, then SIGKILL after the deadline, as an orchestrator does. @returns how the process ended */
+  /** Sends SIGTERM, and SIGKILL after the deadline, as an orchestrator does. @returns how the process ended */
   async terminate(): Promise<string> {
     const process = this.process;
     if (!process) return 'nothing ran';
@@ -119,7 +119,7 @@ interface Outside {
   readonly documents: DocumentHost;
 }
 
-/** Two replicas of each app, with fault-injecting proxies between them and their servers. */
+/** Two replicas of each app. Proxies inject faults between the replicas and their servers. */
 export class Installation {
   private constructor(
     readonly servers: Readonly<Record<Server, PrivateServer>>,
@@ -128,7 +128,7 @@ export class Installation {
     private readonly outside: Outside,
   ) {}
 
-  /** @param folder for logs and data @param onUnexpectedExit called when a process ends that the soak did not end */
+  /** @param folder for logs and data @param onUnexpectedExit called if a process ends without the soak's action */
   static async start(
     folder: string,
     outside: Outside,
@@ -152,10 +152,10 @@ export class Installation {
         ...urls,
         TOKEN_KEYS: randomBytes(32).toString('base64url'),
         RETRY_WINDOW: String(RETRY_WINDOW),
-        // The maximum, so that no outage outlasts a code.
+        // The maximum, which is longer than any outage.
         CODE_LIFETIME: '600',
         TRUSTED_PROXIES: '127.0.0.1',
-        // These settings also permit the applications' addresses for log-outs.
+        // These settings also permit requests to the applications' log-out addresses.
         ...outside.documents.settings,
       };
       const keys = { authorize: PUBLIC_ID_TOKEN_KEYS, token: ID_TOKEN_KEYS };
@@ -227,8 +227,10 @@ export class Installation {
   }
 
   /**
-   * Registers a client by its metadata document, and uses it once at each replica. Afterwards the document's host
-   * fails, which must not affect the client.
+   * Registers a client by its metadata document and uses the client once at each replica. The document's host then
+   * stops
+   * responding, which must not affect the client.
+   *
    * @throws Error if a first use fails
    */
   async registerDocumentClient(): Promise<RegisteredClient> {
@@ -257,7 +259,7 @@ export class Installation {
     return { client_id: url, isOpenId: true, hasDevices: false };
   }
 
-  /** @param number determines the client address */
+  /** @param number number that determines the client address */
   async registerUser(number: number): Promise<User> {
     const password = randomBytes(12).toString('hex');
     const username = `ada-${randomBytes(6).toString('hex')}`;
@@ -280,7 +282,7 @@ export class Installation {
     await Promise.all(Object.values(this.servers).map((server) => server.stop()));
   }
 
-  /** Connects without a proxy. @throws Error while PostgreSQL is down */
+  /** Connects to PostgreSQL without a proxy. @throws Error while PostgreSQL is down */
   private async database<T>(
     work: (stores: {
       clients: ClientStore;

@@ -6,14 +6,14 @@ import type { Violate } from './violations.js';
 /** Log-out of a user at one application. Times are milliseconds since the soak began. */
 export interface LogOut {
   readonly sub: string;
-  /** Null for every session of the user. */
+  /** Null for all sessions of the user. */
   readonly sids: readonly string[] | null;
   readonly sentAt: number;
-  /** Null if the log-out may not have taken effect, or its event may be lost. */
+  /** Null if the log-out may have had no effect, or if its event may be lost. */
   confirmedAt: number | null;
 }
 
-/** Maximum time between a response and the publication of the session's end. */
+/** Maximum time between the response to a log-out and the publication of its event. */
 const PUBLISHED_WITHIN_MS = 2_000;
 
 /** Checks that every log-out reaches its application (Back-Channel Logout 1.0 2.5). */
@@ -48,7 +48,7 @@ export class LogOuts {
     this.violate({ rule: 'a logout token follows a log-out', detail, since: at });
   }
 
-  /** Confirmed log-outs without logout tokens that no fault explains. */
+  /** Returns confirmed log-outs that have no logout token, although no fault explains the loss. */
   missing(): LogOut[] {
     return this.requested.filter(
       (logOut) => logOut.confirmedAt !== null && !this.isKnown(logOut) && !this.mayBeLost(logOut),
@@ -73,7 +73,7 @@ export class LogOuts {
     return sids.every((sid) => tokens.some((token) => token.sid === sid));
   }
 
-  /** True if a process may have died with the event in memory, before NATS had it. */
+  /** Returns true if a process may have died before it had published the event. */
   private mayBeLost({ sentAt, confirmedAt }: LogOut): boolean {
     const from = confirmedAt ?? sentAt;
     const delays = this.timeline

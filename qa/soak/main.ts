@@ -10,7 +10,7 @@ await runTool(
   async ({ json, ...options }) => {
     const progress = (line: string): void => void process.stderr.write(`${line}\n`);
     const end = new AbortController();
-    // The first SIGINT ends the run with a report. The second has the default effect on the process and its children.
+    // The first SIGINT ends the run with a report. The second one ends the process and its children.
     process.once('SIGINT', () => end.abort());
     progress(`soak: seed ${options.seed}; starting two replicas of each app`);
     const report = await soak({ ...options, accounts: 12, quietMs: 10_000, progress, signal: end.signal });

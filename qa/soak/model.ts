@@ -6,10 +6,10 @@ import { describeAttempt, type Violate } from './violations.js';
 
 export type ReplayedCredential = 'code' | 'device code' | 'refresh token';
 
-/** Test oracle: checks each answer against earlier answers and faults. Reads no clock, only the times of attempts. */
+/** Test oracle: checks each response against earlier responses and faults. Times come only from the attempts. */
 export class Model {
   readonly statistics = newStatistics();
-  /** Revoked grants, in the order in which the revocations were confirmed. */
+  /** Revoked grants, in the order of confirmation. */
   readonly revoked: Grant[] = [];
 
   constructor(
@@ -18,7 +18,7 @@ export class Model {
     private readonly violate: Violate,
   ) {}
 
-  /** @param attempts every request that redeemed one code */
+  /** @param attempts all requests that redeemed one code */
   checkRedemption(grant: Grant, attempts: readonly Attempt[]): void {
     const earlierWins = grant.pairs.length;
     this.addHistory(grant, attempts);
@@ -30,7 +30,7 @@ export class Model {
     for (const win of wins) this.addTokenPair(grant, win);
     const refused = attempts.filter(({ status }) => status === 400);
     const won = grant.pairs.length > 0;
-    // A request without an answer may have redeemed the code. Then its retry is a second use.
+    // A request without a response may have redeemed the code. A retry is then the second use.
     const explained = (attempt: Attempt) =>
       won ||
       this.mayBeRevoked(grant, attempt) ||
@@ -40,11 +40,11 @@ export class Model {
     if (wrong.length > 0) this.report(grant, 'an honest client gets tokens for its code', wrong);
     for (const attempt of refused) {
       this.confirmIfRevoked(grant, attempt);
-      // RFC 6749 4.1.2: a second redemption is refused, and revokes the tokens of the first.
+      // RFC 6749 4.1.2: a second redemption is rejected and revokes the tokens of the first.
       if (won && !this.timeline.lostData(grant.issuedAt, attempt.answeredAt))
         this.revocationConfirmed(grant, attempt.answeredAt);
     }
-    // A second redemption that got 503 or no answer may have revoked the grant, too.
+    // A second redemption without a response, or with 503, may also have revoked the grant.
     const [win] = wins;
     const second =
       win &&
@@ -55,7 +55,7 @@ export class Model {
     if (!won && refused.length > 0) this.statistics.lostCodes += 1;
   }
 
-  /** @param attempts every request of an honest client with one refresh token */
+  /** @param attempts all requests of an honest client with one refresh token */
   checkRefresh(grant: Grant, attempts: readonly Attempt[]): void {
     this.checkRepeatable(grant, attempts, {
       credential: 'a refresh token',
@@ -64,7 +64,9 @@ export class Model {
     });
   }
 
-  /** RFC 8628 3.4, with the retry window of a refresh token. @param attempts every poll of an honest, allowed device */
+  /**
+   * Checks RFC 8628 3.4 and the retry window. @param attempts all polls of an honest device after the user's consent
+   */
   checkPolls(grant: Grant, attempts: readonly Attempt[]): void {
     this.checkRepeatable(grant, attempts, {
       credential: 'a device code',
@@ -75,7 +77,7 @@ export class Model {
     else if (attempts.some(({ status }) => status === 400)) this.statistics.lostCodes += 1;
   }
 
-  /** @param rules `refusal` is the rule that a refusal violates, unless it came late or `explains` returns true */
+  /** @param rules `refusal` is violated by a rejection, unless the request was late or `explains` returns true */
   private checkRepeatable(
     grant: Grant,
     attempts: readonly Attempt[],
@@ -147,7 +149,10 @@ export class Model {
     this.checkNotRevoked(grant, attempt, 'a code or refresh token is accepted after its grant was revoked');
   }
 
-  /** RFC 6749 4.1.2, RFC 9700 4.14.2: a late replay is refused, and revokes the grant. @param since first use */
+  /**
+   * A late replay is rejected and revokes the grant (RFC 6749 4.1.2, RFC 9700 4.14.2). @param since time of the first
+   * use
+   */
   checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {
     this.addHistory(grant, [attempt]);
     grant.revocation ??= {
@@ -158,7 +163,7 @@ export class Model {
     if (isUnavailable(attempt)) return;
     if (what === 'code') this.statistics.codeReplays += 1;
     else this.statistics.refreshTokenReplays += 1;
-    // After losing its data, Redis has no code and no generation of the refresh token.
+    // If Redis has lost its data, the code and the generation of the refresh token are gone.
     const lost = this.timeline.lostData(since, attempt.answeredAt);
     if (attempt.status !== 200)
       return lost
@@ -168,13 +173,13 @@ export class Model {
     else this.report(grant, `a replayed ${what} is refused`, [attempt]);
   }
 
-  /** Tokens may be refused from `requestedAt` on. */
+  /** Records that tokens may be rejected from `requestedAt` on. */
   revocationRequested(grant: Grant, reason: string, requestedAt: number): void {
     grant.history.push(`${Math.round(requestedAt)} ms: ${reason}`);
     grant.revocation ??= { reason, requestedAt, confirmedAt: null };
   }
 
-  /** Tokens must be refused from `confirmedAt` on. */
+  /** Records that tokens must be rejected from `confirmedAt` on. */
   revocationConfirmed(grant: Grant, confirmedAt: number): void {
     grant.history.push(`${Math.round(confirmedAt)} ms: the revocation is confirmed`);
     grant.revocation ??= { reason: 'it was revoked', requestedAt: confirmedAt, confirmedAt: null };
@@ -248,7 +253,7 @@ export class Model {
     if (revocation === null || revocation.confirmedAt === null || attempt.sentAt <= revocation.confirmedAt)
       return;
     const delay = attempt.sentAt - revocation.confirmedAt;
-    // The token app reads Redis, which stores a revocation before it is confirmed. Only an API has a cache.
+    // The token app has no cache: it reads Redis, which stores a revocation before the confirmation.
     const atApi = attempt.servedBy.startsWith('resource');
     const maxDelay = atApi ? this.timeline.maxRevocationDelay(revocation.requestedAt, attempt.sentAt) : 0;
     if (delay > maxDelay) {

@@ -6,24 +6,26 @@ export type Server = (typeof SERVERS)[number];
 export type ReplicaName = `${App} ${1 | 2}`;
 
 /**
- * At its end, a stopped process gets SIGCONT, and any other process starts again: `killed` with its data, `emptied`
- * without. `restarted` removes a replica from load balancing before SIGTERM. `cut off` resets connections and refuses
- * new ones; `half-open` transfers nothing.
+ * After a fault, a stopped process gets SIGCONT, and any other process starts again: with its data if it was
+ * `killed`, and
+ * without data if it was `emptied`. `restarted` removes a replica from load balancing before SIGTERM. `cut off`
+ * resets
+ * connections and rejects new ones. `half-open` transfers no bytes.
  */
 export type Effect = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
 
 export interface FaultKind {
   readonly target: App | Server;
   readonly effect: Effect;
-  /** Time after the fault's end in which requests may still fail. */
+  /** Time after the fault in which requests may still fail. */
   readonly settleMs: number;
 }
 
-/** Clients notice a closed connection within a second, and reconnect. */
+/** Clients detect a closed connection within a second, and reconnect. */
 const RECONNECT_MS = 5_000;
 /** Clients close a silent connection after 3 s (Redis) or 4 s (NATS). */
 const SILENT_CONNECTION_MS = 10_000;
-/** A query times out after 6 s, and the next query may take another silent connection from the pool, for 10 s. */
+/** A query times out after 6 s. The next query may then wait 10 s for another silent connection of the pool. */
 const SILENT_POOL_MS = 20_000;
 
 export const FAULT_KINDS: readonly FaultKind[] = [
@@ -51,7 +53,7 @@ export function faultName({ target, effect }: FaultKind): string {
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** The replica that fails, or that loses its connection to a failed server; null for all replicas. */
+  /** Replica that fails, or that loses its connection to a failed server; null for all replicas. */
   readonly replica: ReplicaName | null;
 }
 
@@ -65,7 +67,7 @@ export interface Step {
 export class Random {
   constructor(private state: number) {}
 
-  /** 0 ≤ number < 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -73,7 +75,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Integer between both bounds, inclusive. */
+  /** Returns an integer between the bounds, inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -94,13 +96,16 @@ export class Random {
       .map(({ value }) => value);
   }
 
-  /** Keeps each actor's choices independent of the choices of others. */
+  /** Returns a generator for another actor, so that the choices of actors are independent. */
   fork(): Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }
 }
 
-/** Endless sequence: each kind occurs once before any is repeated. @param longMs outlasts the retry window */
+/**
+ * Yields an endless sequence in which each kind occurs once before any is repeated. @param longMs exceeds the retry
+ * window
+ */
 export function* plan(random: Random, kinds: readonly FaultKind[], longMs: number): Generator<Step, never> {
   for (;;) {
     const deck = random.shuffled(kinds);

@@ -2,7 +2,7 @@ import type { Availability, Counts } from './availability.js';
 import { FAULT_KINDS, faultName } from './plan.js';
 import type { Operation, Timeline } from './timeline.js';
 
-/** Milliseconds since a fault's end. */
+/** Milliseconds after the end of a fault. */
 interface Times {
   readonly median: number;
   readonly max: number;
@@ -11,7 +11,7 @@ interface Times {
 interface FaultFigures {
   readonly fault: string;
   readonly count: number;
-  /** Recovery times of the slowest affected operation; null if no operation failed. */
+  /** Times of the slowest affected operation; null if no operation failed. */
   readonly recovery: Times | null;
   /** Time of the last request that failed because of the fault. */
   readonly lastFailure: number;
@@ -151,20 +151,20 @@ export function newStatistics() {
   return {
     codeRaces: 0,
     codeReplays: 0,
-    /** Replays outside the retry window, which are accepted only if Redis had lost its data. */
+    /** Replays after the retry window. They are accepted only if Redis has lost its data. */
     refreshTokenReplays: 0,
     replaysAcceptedAfterDataLoss: 0,
     parallelRefreshes: 0,
-    /** Refreshes that succeeded on a retry after a lost answer. */
+    /** Refreshes that succeeded on a retry after a lost response. */
     retriedRefreshes: 0,
-    /** Refreshes that an outage delayed beyond the retry window. */
+    /** Refreshes that an outage delayed until after the retry window. */
     lateRefreshes: 0,
     lateRefusals: 0,
-    /** Codes lost with an answer or in a restart of Redis; the user authorizes again. */
+    /** Codes that were lost with a response or in a restart of Redis. The user authorizes again. */
     lostCodes: 0,
     revocations: 0,
     revokedUsesRefused: 0,
-    /** Uses before the revocation reached the API. `latestAcceptedUse`: milliseconds after the confirmation. */
+    /** Uses before an API received the revocation. `latestAcceptedUse` is in milliseconds after the confirmation. */
     revokedUsesAccepted: 0,
     latestAcceptedUse: { withoutFault: 0, withFault: 0 },
     proofReplays: 0,

@@ -12,10 +12,10 @@ export interface Attempt {
   readonly servedBy: ServedBy;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** 0 without an answer. */
+  /** 0 if there is no response. */
   readonly status: number;
   readonly headers: Headers;
-  /** Body, or the reason for a missing answer. */
+  /** Body, or the reason for a missing response. */
   readonly text: string;
   /** False if no server can have received the request. */
   readonly mayHaveTakenEffect: boolean;
@@ -27,10 +27,10 @@ interface RequestMessage {
   readonly form?: Readonly<Record<string, string>>;
 }
 
-/** Builds a message per attempt, because a DPoP proof is accepted once. */
+/** Builds a new message for each attempt, because a DPoP proof is accepted once. */
 export type BuildRequest = () => RequestMessage | Promise<RequestMessage>;
 
-/** Thrown by retries after the soak has ended. */
+/** Thrown by a retry after the end of the soak. */
 export class SoakEnded extends Error {}
 
 const APP_BY_OPERATION: Readonly<Record<Exclude<Operation, 'delete a client'>, App>> = {
@@ -63,7 +63,7 @@ export class Requests {
     private readonly hasEnded: () => boolean,
   ) {}
 
-  /** Never throws for a failed request. */
+  /** Sends a request. Never throws for a failed request. */
   async send(operation: keyof typeof APP_BY_OPERATION, buildRequest: BuildRequest): Promise<Attempt> {
     const all = this.installation.replicasOf(APP_BY_OPERATION[operation]);
     const inService = all.filter((replica) => replica.inService);
@@ -94,9 +94,10 @@ export class Requests {
   }
 
   /**
-   * Retries after 503 or no answer.
+   * Retries on 503 or without a response.
+   *
    * @param attempts receives every attempt
-   * @param stopWhen true ends the retries
+   * @param stopWhen returns true to stop the retries
    * @throws SoakEnded
    */
   async sendUntilAnswered(
@@ -115,7 +116,7 @@ export class Requests {
   }
 }
 
-/** True if the client cannot know whether the request took effect. */
+/** Returns true if the client cannot determine whether the request took effect. */
 export function isUnavailable({ status }: Attempt): boolean {
   return status === 503 || status === 0;
 }

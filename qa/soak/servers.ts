@@ -12,9 +12,9 @@ import { RestartableNats } from '#test/support/restartable-nats.js';
 import { RedisNode } from '#test/topology/redis-node.js';
 import { findTool } from '#test/support/tool.js';
 
-/** Server that keeps its data over `kill` and `start`. */
+/** Server whose data survive `kill` and `start`. */
 export interface PrivateServer {
-  /** May change with `start`. */
+  /** May change after `start`. */
   readonly url: string;
   start(): Promise<void>;
   kill(): Promise<void>;
@@ -35,7 +35,7 @@ async function startRedis(parent: string): Promise<PrivateServer> {
   const folder = join(parent, 'redis');
   await mkdir(folder);
   const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
-  // Disables fsync: SIGKILL loses no written data, and `everysec` may delay a write by two seconds on a slow disk.
+  // fsync is off: SIGKILL loses no written data, and `everysec` may delay a write by two seconds on a slow disk.
   const node = new RedisNode(port, folder, password, ['save ""', 'appendonly yes', 'appendfsync no']);
   await node.start();
   return {

@@ -26,22 +26,22 @@ import { describeViolation, type Violate } from './violations.js';
 
 export interface SoakOptions {
   readonly seed: number;
-  /** The last fault begins after this many minutes or steps, whichever comes first. */
+  /** The last fault begins after this number of minutes or steps, whichever comes first. */
   readonly minutes: number;
   readonly steps?: number;
   readonly kinds: readonly FaultKind[];
-  /** Number of accounts that use every feature. A third as many only connect and revoke. */
+  /** Number of accounts that use every feature. A third of this number only connects and revokes. */
   readonly accounts: number;
-  /** Time without faults before the final audit. */
+  /** Milliseconds without faults before the final audit. */
   readonly quietMs: number;
   readonly progress: (line: string) => void;
-  /** Ends the soak early, with a report. */
+  /** Ends the soak early with a report. */
   readonly signal?: AbortSignal;
 }
 
 const MAX_VIOLATIONS = 20;
 const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
-/** NATS redelivers the messages of a killed process after 30 s. */
+/** Includes a redelivery: NATS redelivers the messages of a killed process after 30 s. */
 const DELIVERY_MS = 90_000;
 const ACCOUNT_PAUSE_MS = 200;
 const THIEF_PAUSE_MS = 200;
@@ -121,7 +121,7 @@ class Soak {
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
     for (let number = 1; number <= count; number++) {
-      // Combines confidential and public clients with bearer and DPoP tokens. One in three has ID tokens.
+      // Combines confidential and public clients with bearer and DPoP tokens. A third of the accounts gets ID tokens.
       const client = (number % 3 === 0 ? openIdClients : clients)[number % 2] as RegisteredClient;
       accounts.push(await this.newAccount(number, client, resourceServer, number % 4 >= 2));
     }
@@ -181,7 +181,7 @@ class Soak {
       DELIVERY_MS,
       () => logOuts.missing().length === 0,
     )
-      // `reportMissing` reports them as violations.
+      // Ignores the timeout, because `reportMissing` reports missing tokens as violations.
       .catch(() => undefined);
     logOuts.reportMissing();
     this.options.progress(`${this.elapsed()}  final audit`);
@@ -213,7 +213,7 @@ class Soak {
   }
 
   private operator(resourceServer: Required<Client>): Operator {
-    // Starts above the numbers of the first accounts.
+    // Numbers start above the numbers of the first accounts.
     let number = 2 * this.options.accounts;
     const newAccount = async () => {
       const client = await this.retryUntilRegistered(() =>

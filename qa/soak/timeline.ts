@@ -27,19 +27,19 @@ export interface FaultWindow {
   readonly fault: Fault;
   readonly startedAt: number;
   endedAt?: number;
-  /** Time after which the fault explains no failure. */
+  /** Time after which the fault no longer explains failures. */
   settledAt?: number;
 }
 
-/** Time for a broadcast to arrive: usually milliseconds, but longer on a busy machine. */
+/** Time for a broadcast to arrive. It usually takes milliseconds, but longer on a busy machine. */
 export const PROPAGATION_MS = 2_000;
-/** Added to each guaranteed time, for a busy machine. */
+/** Added to each guaranteed time, to allow for a busy machine. */
 const SLACK_MS = 2_000;
 /** Time for which an API trusts its cache without NATS. */
 const TRUST_WITHOUT_NATS_MS = 5_000;
 const CACHE_ENTRY_LIFETIME_MS = 30_000;
 
-/** Operations that need an answer over NATS from any replica of the token app. */
+/** Operations that require a response over NATS from any replica of the token app. */
 const NEED_TOKEN_APP: readonly Operation[] = ['me', 'me with DPoP', 'delete a client'];
 
 export class Timeline {
@@ -60,7 +60,7 @@ export class Timeline {
     );
   }
 
-  /** Resolves when all current faults are settled. */
+  /** Resolves when all current faults have settled. */
   async settled(hasEnded: () => boolean): Promise<void> {
     const started = [...this.faultWindows];
     while (!hasEnded() && started.some(({ settledAt }) => settledAt === undefined || settledAt > this.now()))
@@ -71,7 +71,7 @@ export class Timeline {
     return this.redisHad(['emptied'], from, to);
   }
 
-  /** True if Redis restarted: codes from before the restart are refused. */
+  /** Returns true if Redis restarted. Codes from before the restart are rejected. */
   restartedRedis(from: number, to: number): boolean {
     return this.redisHad(['emptied', 'killed'], from, to);
   }
@@ -80,7 +80,7 @@ export class Timeline {
     return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }
 
-  /** Milliseconds after a confirmed revocation in which an API may accept the token. */
+  /** Returns the milliseconds after a confirmed revocation in which an API may still accept the token. */
   maxRevocationDelay(requestedAt: number, usedAt: number): number {
     const delays = this.inEffect(requestedAt, usedAt).map(({ fault }) => delayOf(fault));
     return Math.max(PROPAGATION_MS, ...delays);
@@ -102,14 +102,14 @@ export class Timeline {
   }
 }
 
-/** True if the operation may fail during the fault. Any other operation must succeed. */
+/** Returns true if the operation may fail during the fault. Any other operation must succeed. */
 function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: ServedBy): boolean {
   const needsTokenApp = NEED_TOKEN_APP.includes(operation);
   switch (kind.target) {
     case 'authorize':
     case 'token':
     case 'resource':
-      // A graceful restart loses nothing.
+      // A graceful restart causes no failures.
       if (kind.effect === 'restarted') return false;
       return (
         (replica === null ? servedBy.startsWith(kind.target) : replica === servedBy) ||
@@ -125,7 +125,7 @@ function mayFail({ kind, replica }: Fault, operation: Operation, servedBy: Serve
 function delayOf({ kind, replica }: Fault): number {
   switch (kind.target) {
     case 'nats':
-      // An API notices that it lacks NATS, and stops trusting its cache. It cannot notice that a sender lacks NATS.
+      // An API detects that it is disconnected and stops trusting its cache, but cannot detect a disconnected sender.
       return (
         (replica === null || replica.startsWith('resource')
           ? TRUST_WITHOUT_NATS_MS
@@ -133,10 +133,10 @@ function delayOf({ kind, replica }: Fault): number {
       );
     case 'authorize':
     case 'token':
-      // The process may have died between its answer and its broadcast. A graceful restart loses nothing.
+      // The process may have died between its response and its broadcast. A graceful restart loses no broadcast.
       return kind.effect === 'restarted' ? 0 : CACHE_ENTRY_LIFETIME_MS + SLACK_MS;
     case 'resource':
-      // A process that SIGCONT resumes still has its old cache entries.
+      // A process that is resumed by SIGCONT still has old cache entries.
       return TRUST_WITHOUT_NATS_MS + SLACK_MS;
     default:
       return 0;

@@ -5,17 +5,17 @@ export interface Violation {
   readonly rule: string;
   readonly detail?: string;
   readonly attempts?: readonly Attempt[];
-  /** Earlier events. */
+  /** Earlier events of the same grant. */
   readonly history?: readonly string[];
-  /** Milliseconds. Faults after this time may be related. */
+  /** In milliseconds. Faults after this time may be related. */
   readonly since: number;
-  /** A busy machine may violate rules with a deadline. */
+  /** True for a rule with a deadline, which a busy machine may violate. */
   readonly timeDependent?: boolean;
 }
 
 export type Violate = (violation: Violation) => void;
 
-/** Omits the bodies of answers that may contain tokens. */
+/** Describes a violation without bodies of responses that may contain tokens. */
 export function describeViolation(
   { rule, detail, attempts = [], history = [], since }: Violation,
   timeline: Timeline,
@@ -30,7 +30,7 @@ export function describeViolation(
   ].join('\n');
 }
 
-/** Includes the reference of an error, which is also in the log. */
+/** Includes the reference of an error, with which the log entry can be found. */
 export function describeAttempt({ operation, servedBy, sentAt, answeredAt, status, text }: Attempt): string {
   const body = status === 200 || (status >= 300 && status < 400) ? '' : ` ${textOf(text)}`;
   return `${seconds(sentAt)} ${operation} → ${servedBy}, ${seconds(answeredAt)}: ${status || 'no answer'}${body}`;

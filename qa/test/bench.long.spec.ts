@@ -7,14 +7,14 @@ const bench = (...args: string[]) =>
   });
 
 describe('npm run bench', () => {
-  it('prints its purpose and options for --help, and measures nothing', async () => {
+  it('prints its usage for --help and measures nothing', async () => {
     const { code, stdout, stderr } = await bench('--help');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^npm run bench \[-- --peers\] \[-- --write\]\n/);
     expect(stdout).toContain('docs/sizing.md');
   });
 
-  it.each(['--wirte', '--write=yes', '-h', 'write'])('refuses %s, and measures nothing', async (option) => {
+  it.each(['--wirte', '--write=yes', '-h', 'write'])('rejects %s and measures nothing', async (option) => {
     const { code, stdout, stderr } = await bench(option);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: .*\n\nnpm run bench/s);

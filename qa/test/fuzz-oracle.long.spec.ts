@@ -119,7 +119,7 @@ it.each<[string, SentRequest, string]>([
   expect(rulesBroken(sent, bytes)).toEqual([]);
 });
 
-it('the fuzzer accepts an ID token of a login that it made, and a refresh without nonce', async () => {
+it('the fuzzer accepts an ID token of a known login, with and without a nonce', async () => {
   for (const claims of [{}, { nonce: undefined }])
     expect(rulesBroken(SENT, await withIdToken(claims))).toEqual([]);
 });
@@ -141,7 +141,7 @@ it('the fuzzer reports a missing or forged ID token', async () => {
   expect(rulesBroken(SENT, forged)).toEqual(['no published key verifies the ID token']);
 });
 
-it('the fuzzer accepts a redirect to the post-logout URI without iss, and only from the log-out endpoint', () => {
+it('the fuzzer accepts a redirect without iss only from the log-out endpoint to the post-logout URI', () => {
   const bytes = http(303, `${HTML_HEAD}Location: ${POST_LOGOUT_URI}?state=x\r\n`);
   expect(rulesBroken({ ...PAGE, target: '/auth/logout?client_id=app' }, bytes)).toEqual([]);
   expect(rulesBroken(PAGE, bytes)).toEqual(['redirect to an address that is not registered']);
@@ -263,7 +263,7 @@ it.each<[string, SentRequest, string, string[]]>([
   expect(rulesBroken(sent, bytes)).toEqual(rules);
 });
 
-it('the fuzzer reports a connection that hangs', () => {
+it('the fuzzer reports a hanging connection', () => {
   expect(rulesBroken(SENT, 'HTTP/1.1 200 X\r\n', 'timeout')).toEqual(['hangs']);
 });
 
@@ -273,14 +273,14 @@ it.each([
   ['a 408 before the request timeout', 408, 9_999, false],
   ['another refusal', 400, 10_000, false],
 ])(
-  'the fuzzer decides whether to retry a valid request after %s',
+  'the fuzzer retries a valid request only if the server is busy: %s',
   (_what, status, milliseconds, isRetried) => {
     const read = readAnswers(Buffer.from(http(status, JSON_HEAD, ERROR)), ['POST'], false);
     expect(mayBeBusy({ ...read, end: 'closed', milliseconds })).toBe(isRetried);
   },
 );
 
-it('the fuzzer allows only a code verifier in the log after a changed separator', () => {
+it('the fuzzer accepts a logged code verifier after a changed separator', () => {
   const verifier = 'dgjWHP8430fekzwzFOC9yyRXy2z1IlILcLqhKIWNXAU';
   const sentSecrets = new KnownSecrets();
   sentSecrets.add('code verifier', verifier);
@@ -294,7 +294,7 @@ it('the fuzzer allows only a code verifier in the log after a changed separator'
   expect(new Set(sentSecrets.in(`${verifier} ${COOKIE}`).values())).toEqual(new Set(['cookie']));
 });
 
-it('the fuzzer distinguishes a message that NATS does not accept from a request without an answer', () => {
+it('the fuzzer distinguishes a message that is too large from a missing response', () => {
   expect(outcomeOfFailure(new InvalidArgumentError('max_payload size exceeded'))).toBe('too large');
   expect(outcomeOfFailure(new TimeoutError())).toBe('unanswered');
 });

@@ -35,7 +35,7 @@ const SETTINGS = {
 
 describe('npm run fuzz', () => {
   it('finds no violation and covers the expected responses', async () => {
-    // A request that never ends takes 10 s, so 30 lanes wait concurrently.
+    // 30 concurrent lanes, because a request that never ends takes 10 s.
     const openWide: OpenTarget = async (...about) => ({ ...(await openRaw(...about)), lanes: 30 });
     const plan = { seed: SEED, length: { requests: 120 }, targets: [openHttp, openWide, openNats] };
     const result = await new Campaign(plan).run(await isolate());
@@ -53,7 +53,7 @@ describe('npm run fuzz', () => {
     expect(other.recipes).not.toEqual(one.recipes);
   });
 
-  it('reports the smallest request that breaks a rule, once', async () => {
+  it('reports only the smallest request that violates a rule', async () => {
     const { findings } = await runTestLane(1, ({ variant }) => variant >= 40_000);
     expect(findings).toEqual([
       {
@@ -65,13 +65,13 @@ describe('npm run fuzz', () => {
     expect(findings[0]?.times).toBeGreaterThan(20);
   });
 
-  it('prints its purpose and options for --help', async () => {
+  it('prints its usage for --help', async () => {
     const { code, stdout } = await fuzz('--help');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^npm run fuzz \[-- --minutes N\]/)]);
   });
 
   it.each([['--minutes=0'], ['--target=__proto__'], ['--wrong']])(
-    'refuses %s, and starts nothing',
+    'rejects %s and starts nothing',
     async (option) => {
       const { code, stdout, stderr } = await fuzz(option);
       expect([code, stdout]).toEqual([2, '']);
@@ -100,7 +100,7 @@ it.each<[string, DynamicModule]>([
 ])('every route of %s is fuzzed', (app, module) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
-  // Pages of the console need a login, so only its HTTP API is fuzzed.
+  // Only the console's HTTP API is fuzzed, because its pages need a login.
   const routes = routesOf(module).filter((route) => app !== 'console' || route.includes(ENDPOINTS.admin));
   expect(routes.length).toBeGreaterThan(2);
   expect(routes.filter((route) => !names.has(route))).toEqual([]);

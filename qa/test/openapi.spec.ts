@@ -58,8 +58,8 @@ function post(path: string, parameters: Record<string, string>, client: object =
 const me = (headers: Record<string, string> = {}) =>
   exchange(api, `${product.run.api_url}/v2/me`, { headers });
 
-describe('the description that an app serves', () => {
-  it('has the addresses of the installation and no others', () => {
+describe('the OpenAPI description of an app', () => {
+  it('contains only the URLs of the installation', () => {
     const { auth_url, base_url, api_url } = product.run;
     expect([authorizationServer.servers[0]?.url, api.servers[0]?.url]).toEqual([base_url, api_url]);
     expect(JSON.stringify(authorizationServer)).toContain(`"url":"${auth_url}"`);
@@ -67,7 +67,7 @@ describe('the description that an app serves', () => {
   });
 
   it.each(['authorization server', 'API'])(
-    'may be read by any origin, and is not sent again if it is unchanged: %s',
+    'allows any origin and conditional requests: %s',
     async (which) => {
       const { base_url, api_url } = product.run;
       const [document, url] =
@@ -98,7 +98,7 @@ describe('the description that an app serves', () => {
   });
 });
 
-it('describes every answer of a flow, including refusals', async () => {
+it('the OpenAPI descriptions cover every response of a flow', async () => {
   const { client } = product.run;
   const code = await new ProductUser(product.run).code();
   const { redirect_uri } = client;
@@ -138,7 +138,7 @@ it('describes every answer of a flow, including refusals', async () => {
   );
 });
 
-it('the internal port answers as described', async () => {
+it('the internal port responds as described', async () => {
   const readiness = new Readiness(['postgres']);
   const server = await serveHealth(readiness, new Registry(), '127.0.0.1', 0);
   try {

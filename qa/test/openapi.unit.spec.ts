@@ -6,19 +6,19 @@ import { routesOf } from '../openapi/routes.js';
 describe.each(DOCUMENTS)('the description of the $name', ({ file, generate }) => {
   it('equals the output of `npm run openapi`', async () => {
     const committed: unknown = JSON.parse(await readFile(file, 'utf8'));
-    // Compares texts, so that the order counts too.
+    // Compares strings, so that differences in order are also found.
     expect(JSON.stringify(committed)).toBe(JSON.stringify(await generate()));
   });
 
-  it('is valid OpenAPI 3.1, and follows the recommended rules', async () => {
+  it('is valid OpenAPI 3.1 and follows the recommended rules', async () => {
     const config = await createConfig({
       extends: ['recommended'],
       rules: {
-        // The apps replace these addresses with their own.
+        // The apps replace the example URLs with their own URLs.
         'no-server-example.com': 'off',
-        // The internal port answers every request.
+        // Every request to the internal port succeeds.
         'operation-4xx-response': 'off',
-        // The response to the form of a page is a redirect.
+        // A submitted form is answered with a redirect.
         'operation-2xx-response': 'off',
       },
     });

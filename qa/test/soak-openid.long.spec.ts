@@ -6,7 +6,7 @@ import { FAULT_KINDS, faultName } from '../soak/plan.js';
 import { newStatistics } from '../soak/report.js';
 import { Timeline } from '../soak/timeline.js';
 
-/** `inject` and `logOut` set the clock. */
+/** Creates a model whose clock is set by `inject` and `logOut`. */
 function newModel() {
   let now = 0;
   const rules: string[] = [];
@@ -20,7 +20,7 @@ function newModel() {
     const endedAt = startedAt + 1_000;
     Object.assign(timeline.start({ kind, replica: null }), { endedAt, settledAt: endedAt });
   };
-  /** Logs out; the answer arrives 10 ms later. */
+  /** Logs out at this time. The response arrives 10 ms later. */
   const logOut = (time: number, sids: readonly string[] | null): void => {
     now = time;
     logOuts.request('7', sids).confirmedAt = time + 10;
@@ -34,7 +34,7 @@ describe('the model of log-outs', () => {
     { sub: '7', jti: 'b' },
   ];
 
-  it('accepts logout tokens for one session and for every session, even repeated ones', () => {
+  it('accepts logout tokens for one session and for all sessions, and repeated ones', () => {
     const { logOuts, logOut, rules, statistics } = newModel();
     logOut(1_000, ['s1']);
     logOuts.receive(ONE);
@@ -58,7 +58,7 @@ describe('the model of log-outs', () => {
     expect(rules).toEqual(['a log-out reaches the application']);
   });
 
-  it('reports a logout token that was sent before the log-out', () => {
+  it('reports a logout token that arrived before the log-out', () => {
     const { logOuts, logOut, rules } = newModel();
     logOuts.receive(ONE);
     expect(rules).toEqual(['a logout token follows a log-out']);
@@ -76,7 +76,7 @@ describe('the model of log-outs', () => {
     ['token killed', 1_500, true],
     ['nats killed', 1_500, true],
     ['postgres killed', 1_500, true],
-  ])('decides whether a log-out may be lost: %s at %d ms', (fault, time, caught) => {
+  ])('accepts a lost log-out only if its process died: %s at %d ms', (fault, time, caught) => {
     const { logOuts, logOut, inject, rules } = newModel();
     logOut(1_000, ['s1']);
     inject(fault, time);
@@ -84,14 +84,17 @@ describe('the model of log-outs', () => {
     expect(rules.length > 0).toBe(caught);
   });
 
-  it.each(['authorize killed', 'authorize restarted'])('accepts a loss by %s while NATS is down', (fault) => {
-    const { logOuts, logOut, inject, rules } = newModel();
-    inject('nats killed', 900);
-    logOut(1_000, ['s1']);
-    inject(fault, 3_000);
-    logOuts.reportMissing();
-    expect(rules).toEqual([]);
-  });
+  it.each(['authorize killed', 'authorize restarted'])(
+    'accepts a log-out lost by %s while NATS is down',
+    (fault) => {
+      const { logOuts, logOut, inject, rules } = newModel();
+      inject('nats killed', 900);
+      logOut(1_000, ['s1']);
+      inject(fault, 3_000);
+      logOuts.reportMissing();
+      expect(rules).toEqual([]);
+    },
+  );
 });
 
 describe('the check of ID tokens', () => {
@@ -112,7 +115,7 @@ describe('the check of ID tokens', () => {
     id_token: await SIGNING_KEYS.sign({ ...VALID, ...claims }, 'RS256'),
   });
 
-  it('accepts a valid ID token, and remembers its login', async () => {
+  it('accepts a valid ID token and returns its login', async () => {
     expect(await checkIdToken(await answer({}), EXPECTED)).toEqual({ problems: [], login: LOGIN });
     expect(await checkIdToken(await answer({}), { ...EXPECTED, login: LOGIN })).toMatchObject({
       problems: [],
@@ -133,7 +136,7 @@ describe('the check of ID tokens', () => {
     expect(problems).not.toEqual([]);
   });
 
-  it('reports a refresh with a nonce, and a response without an ID token', async () => {
+  it('reports a nonce after a refresh, and a missing ID token', async () => {
     const refresh = { ...EXPECTED, nonce: undefined };
     expect((await checkIdToken(await answer({}), refresh)).problems).toHaveLength(1);
     expect((await checkIdToken(await answer({ nonce: undefined }), refresh)).problems).toEqual([]);

@@ -3,7 +3,7 @@ import { soak } from '../soak/soak.js';
 
 const NATS_FAULTS = FAULT_KINDS.filter((kind) => ['nats killed', 'nats cut off'].includes(faultName(kind)));
 
-/** On a busy machine deadlines may be missed: such violations count only if a second run has some, too. */
+/** Repeats the run once if it only missed deadlines, which a busy machine can cause. */
 async function violationsOf(seed: number, kinds = FAULT_KINDS, isLast = false): Promise<readonly string[]> {
   const { violations } = await soak({
     seed,
@@ -17,7 +17,7 @@ async function violationsOf(seed: number, kinds = FAULT_KINDS, isLast = false): 
   return mayBeLate && !isLast ? violationsOf(seed, kinds, true) : violations.map(({ text }) => text);
 }
 
-describe('the product, used for 90 s while its parts fail,', () => {
+describe('the product under faults for 90 s', () => {
   it('keeps every guarantee when NATS is killed and cut off', async () => {
     expect(await violationsOf(5, NATS_FAULTS)).toEqual([]);
   }, 900_000);

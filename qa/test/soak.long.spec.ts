@@ -19,7 +19,7 @@ const kind = (name: string): FaultKind => {
 };
 
 describe('npm run soak', () => {
-  it('prints its purpose and options for --help, and starts nothing', async () => {
+  it('prints its usage for --help and starts nothing', async () => {
     const { code, stdout, stderr } = await runCommand(process.execPath, ['dist/qa/soak/main.js', '--help'], {
       cwd: process.cwd(),
       env: { PATH: process.env['PATH'] },
@@ -34,7 +34,7 @@ describe('npm run soak', () => {
     [['--seed', '1.5']],
     [['--faults', 'redis killed,rain']],
     [['3']],
-  ])('refuses the arguments %j', (args) => {
+  ])('rejects the arguments %j', (args) => {
     expect(() => readOptions(args)).toThrow(UsageError);
   });
 
@@ -59,7 +59,7 @@ describe('the plan of faults', () => {
     return Array.from({ length: count }, () => steps.next().value);
   };
 
-  it('is the same for the same seed, and different for another', () => {
+  it('depends on the seed', () => {
     expect(take(1, 40)).toEqual(take(1, 40));
     expect(take(1, 40)).not.toEqual(take(2, 40));
   });
@@ -72,7 +72,7 @@ describe('the plan of faults', () => {
   });
 });
 
-/** `inject` sets the clock. */
+/** Creates an oracle whose clock is set by `inject`. */
 function newOracle() {
   let now = 0;
   const timeline = new Timeline(() => now);
@@ -85,7 +85,7 @@ function newOracle() {
     model,
     availability,
     rules: () => violations.map(({ rule }) => rule),
-    /** Adds a fault that settles a second after its end. */
+    /** Adds a fault that settles one second after its end. */
     inject: (name: string, startedAt: number, endedAt: number, replica: ReplicaName | null = null) => {
       now = startedAt;
       const faultWindow = timeline.start({ kind: kind(name), replica });
@@ -127,7 +127,7 @@ const refused = (
 const unanswered = (operation: Operation, sentAt: number) => attemptWith(operation, 'token 1', sentAt, 0);
 const me = (sentAt: number, status: number) => attemptWith('me', 'resource 1', sentAt, status);
 
-/** Grant that was redeemed at 100 ms. The revocation is requested at 1000 ms and confirmed at 1100 ms. */
+/** Returns a grant redeemed at 100 ms. Its revocation is requested at 1000 ms and confirmed at 1100 ms. */
 function revokedGrant(model: Model): { grant: Grant; pair: TokenPair } {
   const grant = new Grant(0);
   model.checkRedemption(grant, [redeemed(100)]);
@@ -157,15 +157,18 @@ describe('the model of the soak test', () => {
       true,
     ],
     ['after three seconds, if the broadcasting process restarted gracefully', 4_100, 'token restarted', true],
-  ])('decides whether an API may accept a revoked token %s', (_when, sentAt, fault, caught) => {
-    const { model, inject, rules } = newOracle();
-    if (fault) inject(fault, 900, 40_000, fault.startsWith('token') ? 'token 1' : null);
-    const { grant, pair } = revokedGrant(model);
-    model.checkAccessToken(grant, pair, me(sentAt, 200), true);
-    expect(rules()).toEqual(caught ? ['an access token is accepted after its grant was revoked'] : []);
-  });
+  ])(
+    'accepts the use of a revoked token only while an API may have it cached: %s',
+    (_when, sentAt, fault, caught) => {
+      const { model, inject, rules } = newOracle();
+      if (fault) inject(fault, 900, 40_000, fault.startsWith('token') ? 'token 1' : null);
+      const { grant, pair } = revokedGrant(model);
+      model.checkAccessToken(grant, pair, me(sentAt, 200), true);
+      expect(rules()).toEqual(caught ? ['an access token is accepted after its grant was revoked'] : []);
+    },
+  );
 
-  it('reports a token endpoint that accepts a revoked refresh token or code', () => {
+  it('reports an accepted refresh token or code of a revoked grant', () => {
     const { model, rules } = newOracle();
     const { grant } = revokedGrant(model);
     model.checkRevokedCredential(grant, refreshed(1_101, '2'));
@@ -174,7 +177,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toHaveLength(1);
   });
 
-  it('reports the refusal of a token whose grant is live', () => {
+  it('reports a rejected token of a live grant', () => {
     const { model, rules } = newOracle();
     const grant = new Grant(0);
     model.checkRedemption(grant, [redeemed(100)]);
@@ -191,7 +194,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['a code is redeemed once', 'a replayed code is refused']);
   });
 
-  it('reports a replayed code or refresh token that does not end its grant', () => {
+  it('reports a replayed code or refresh token that does not revoke its grant', () => {
     const { model, rules } = newOracle();
     const raced = new Grant(0);
     model.checkRedemption(raced, [redeemed(100), refused('redeem', 101)]);
@@ -207,7 +210,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(Array(3).fill('a code or refresh token is accepted after its grant was revoked'));
   });
 
-  it('reports a code that cannot be redeemed, unless an answer was lost or Redis restarted', () => {
+  it('reports a rejected code unless a response was lost or Redis restarted', () => {
     const { model, inject, rules } = newOracle();
     model.checkRedemption(new Grant(0), [unanswered('redeem', 100), refused('redeem', 200)]);
     inject('redis killed', 1_000, 2_000);
@@ -219,7 +222,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['an honest client gets tokens for its code']);
   });
 
-  it('reports a logged-out honest client, unless it had no answer for the whole retry window', () => {
+  it('reports a logged-out honest client unless its retry window has passed', () => {
     const { model, rules } = newOracle();
     const late = new Grant(0);
     model.checkRefresh(late, [unanswered('refresh', 1_000), refused('refresh', 1_000 + WINDOW_MS)]);
@@ -229,7 +232,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['an honest client is not logged out']);
   });
 
-  it('reports two successors of one refresh token, unless Redis lost its data in between', () => {
+  it('reports two successors of a refresh token unless Redis lost its data', () => {
     const { model, inject, rules } = newOracle();
     const both = [refreshed(1_000, '2'), refreshed(5_000, '3')];
     inject('redis emptied', 2_000, 3_000);
@@ -239,7 +242,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['a refresh token has one successor']);
   });
 
-  it('reports a used refresh token that is accepted, unless Redis lost its data since', () => {
+  it('reports an accepted replay of a refresh token unless Redis lost its data', () => {
     const { model, inject, rules } = newOracle();
     model.checkReplay(new Grant(0), refreshed(1_000, '2'), 'refresh token', 500);
     expect(rules()).toEqual(['a replayed refresh token is refused']);
@@ -248,7 +251,7 @@ describe('the model of the soak test', () => {
     expect([rules().length, model.statistics.replaysAcceptedAfterDataLoss]).toEqual([1, 1]);
   });
 
-  it('accepts a repeated poll inside the retry window, with one pair of tokens', () => {
+  it('accepts repeated polls that return one pair of tokens', () => {
     const { model, rules } = newOracle();
     model.checkPolls(new Grant(0), [unanswered('redeem', 100), redeemed(200), redeemed(300)]);
     expect([rules(), model.statistics.deviceGrants]).toEqual([[], 1]);
@@ -256,7 +259,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['a device code has one successor']);
   });
 
-  it('reports a device that gets no tokens, unless it had no answer for the whole retry window or Redis restarted', () => {
+  it('accepts a device without tokens if its retry window has passed or Redis restarted', () => {
     const { model, inject, rules } = newOracle();
     model.checkPolls(new Grant(0), [unanswered('redeem', 100), refused('redeem', 100 + WINDOW_MS)]);
     inject('redis killed', 31_000, 32_000);
@@ -266,7 +269,7 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['an honest client gets tokens for its code']);
   });
 
-  it('reports a used device code that is accepted, or that does not end its grant', () => {
+  it('reports a replayed device code that is accepted or does not revoke its grant', () => {
     const { model, rules } = newOracle();
     const grant = new Grant(0);
     model.checkPolls(grant, [redeemed(100)]);
@@ -330,12 +333,15 @@ describe('the model of the soak test', () => {
       'token 1',
       true,
     ],
-  ] as const)('reports failures that no fault explains: %s', (_what, attempt, fault, replica, caught) => {
-    const { availability, inject, rules } = newOracle();
-    if (fault) inject(fault, 1_000, 2_000, replica);
-    availability.record(attempt);
-    expect(rules().includes('a fault explains every failure')).toBe(caught);
-  });
+  ] as const)(
+    'reports a failure unless a fault explains it: %s',
+    (_what, attempt, fault, replica, caught) => {
+      const { availability, inject, rules } = newOracle();
+      if (fault) inject(fault, 1_000, 2_000, replica);
+      availability.record(attempt);
+      expect(rules().includes('a fault explains every failure')).toBe(caught);
+    },
+  );
 
   it('reports a 503 without the error format of its endpoint', () => {
     const { availability, inject, rules } = newOracle();
@@ -347,8 +353,8 @@ describe('the model of the soak test', () => {
   });
 });
 
-// Ignores rules with a deadline, because a busy machine violates some.
-it('the soak test finds nothing in a graceful restart of a token app and a kill of Redis', async () => {
+// Ignores rules with deadlines, which a busy machine may violate.
+it('the soak test finds no violation after a graceful restart of a token app and a kill of Redis', async () => {
   const lines: string[] = [];
   const report = await soak({
     seed: 5,

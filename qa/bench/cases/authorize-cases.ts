@@ -5,10 +5,10 @@ import type { Product } from '../product.js';
 
 type Name = 'start' | 'loginPage' | 'login' | 'consent' | 'allow' | 'remembered' | 'apps';
 
-/** Above this number of grants per user, client and day, the consent page is shown again. */
+/** Number of grants per user, client and day above which the consent page is shown again. */
 const REMEMBERED_A_DAY = 100;
 
-/** Successive requests come from different users, because no real user has thousands of grants. */
+/** Sends successive requests for different users, because no real user has thousands of grants. */
 export function authorizeCases(
   { authUrl: url }: Product,
   clientId: string,

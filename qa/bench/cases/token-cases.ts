@@ -15,7 +15,7 @@ const post = (path: string, fields: Readonly<Record<string, string>>): autocanno
 export class Tokens {
   readonly codes: string[] = [];
   readonly refresh: string[] = [];
-  /** Access tokens that no API has seen yet. */
+  /** Access tokens that the API has not cached. */
   readonly access: string[] = [];
 
   keep(body: string): void {
@@ -55,7 +55,7 @@ export async function tokenCases(
       name: 'refresh',
       url,
       status: 200,
-      // Uses the oldest token, so that concurrent requests refresh different grants.
+      // Uses the oldest token first, so that concurrent requests refresh different grants.
       next: () => refreshing(tokens.refresh.shift() ?? ''),
       answered: keep,
     },
@@ -80,7 +80,7 @@ export async function tokenCases(
       name: '`par`',
       url,
       status: 201,
-      // Stays below the limit of pushed requests per client (par.service.ts).
+      // Limits the requests, because a client may push a limited number of requests (par.service.ts).
       most: () => 30_000,
       next: () =>
         post('/api/auth/oauth/par', { response_type: 'code', state: 'bench', ...redirect, ...client }),

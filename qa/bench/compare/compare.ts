@@ -10,30 +10,32 @@ const run = promisify(execFile);
 
 const CONNECTIONS = 32;
 const ROUNDS = 3;
-/** Requests per round: enough for V8 to compile hot code, and few enough that creating their codes takes seconds. */
+/**
+ * Requests per round: enough for V8 to compile hot code, but few enough that their codes are created within seconds.
+ */
 const AMOUNT = { warm: 1_500, alone: 300, busy: 3_000 } as const;
 
-/** Figures of a route: medians of all rounds. */
+/** Medians of all rounds of a route. */
 export interface Comparison {
   readonly contestant: string;
   readonly route: Route;
   readonly perSecond: number;
-  /** Milliseconds with 32 connections. */
+  /** In milliseconds, with 32 connections. */
   readonly p50: number;
   readonly p99: number;
-  /** Milliseconds with one connection. */
+  /** In milliseconds, with one connection. */
   readonly unloadedP50: number;
-  /** CPU seconds per 1,000 requests, Redis included. */
+  /** CPU seconds per 1,000 requests, including Redis. */
   readonly cpu: number;
-  /** CPU seconds per 1,000 requests of the contestant's main threads only. */
+  /** CPU seconds of the contestant's main threads per 1,000 requests. */
   readonly main: number;
 }
 
 type Round = Omit<Comparison, 'contestant' | 'route'>;
 
 /**
- * Alternates between routes and contestants, so that other load affects all of them.
- * @param onProgress receives 0 to 1
+ * Alternates between routes and contestants, so that other load on the machine affects all of them.
+ * @param onProgress receives a fraction from 0 to 1
  */
 export async function compare(
   contestants: readonly Contestant[],
@@ -81,7 +83,7 @@ export async function compare(
   }));
 }
 
-/** Pins servers to core 0 and the load generator to core 1. @returns false without a second core or taskset */
+/** Pins servers to core 0 and the load generator to core 1. @returns false if a second core or taskset is missing */
 export async function pin(): Promise<boolean> {
   if (availableParallelism() < 2) return false;
   try {

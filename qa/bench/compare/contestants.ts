@@ -12,7 +12,7 @@ import type { Product } from '../product.js';
 
 const PEERS = resolve('qa', 'bench', 'peers');
 
-/** Code exchanges with the algorithm of their ID token; null without an ID token. */
+/** Signing algorithm of the ID token of each kind of code exchange; null if there is no ID token. */
 const EXCHANGES = { exchange: null, exchangeRs256: 'RS256', exchangeEs256: 'ES256' } as const;
 export type Exchange = keyof typeof EXCHANGES;
 
@@ -29,7 +29,7 @@ export function isExchange(route: Route): route is Exchange {
 /** A server of the comparison: the product, a floor, or a peer. */
 export interface Contestant {
   readonly name: string;
-  /** Processes whose CPU time is counted, in addition to Redis. */
+  /** Processes whose CPU time is measured, in addition to Redis. */
   readonly pids: readonly number[];
   /** Requests by route. Every response is checked. */
   readonly cases: Partial<Record<Route, Case>>;
@@ -37,7 +37,7 @@ export interface Contestant {
   stop(): Promise<void>;
 }
 
-/** Installs the peers from a separate package.json, because the product does not depend on them. */
+/** Installs the peers. They have a separate package.json, because the product does not depend on them. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(PEERS, 'node_modules', '.package-lock.json'))) return;
   process.stderr.write('installing the peers into qa/bench/peers/node_modules\n');
@@ -46,7 +46,7 @@ export async function installPeers(): Promise<void> {
   if (code !== 0) throw new Error('the peers could not be installed: run npm ci in qa/bench/peers');
 }
 
-/** Starts two floors, and oidc-provider without and with the duties of a deployment, on the product's Redis. */
+/** Starts the two lower bounds and two configurations of oidc-provider, on the product's Redis. */
 export async function startPeers(product: Product, redisUrl: string, folder: string): Promise<Contestant[]> {
   const client = { client_id: 'bench', client_secret: 'a-secret-of-the-benchmark-only-43-characters' };
   const env = { REDIS_URL: redisUrl, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret };
@@ -96,7 +96,7 @@ async function startPeer(
   ended.catch(() => undefined);
   await Promise.race([listening, ended]);
   const url = `http://127.0.0.1:${port}`;
-  // Each algorithm has its own client; all clients have the same secret (oidc-provider.mjs).
+  // Each algorithm has a separate client; all clients have the same secret (oidc-provider.mjs).
   const clientOf = (exchange: Exchange) => {
     const alg = EXCHANGES[exchange];
     return alg === null ? client : { ...client, client_id: `${client.client_id}-${alg}` };
@@ -143,7 +143,7 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
         idToken: { nonce: 'bench' },
       };
       const pending = EXCHANGES[exchange] === null ? {} : openId;
-      // Creates fewer grants per user than the limit of live grants.
+      // Spreads the grants over users, because each user has a limit of live grants.
       const users = await Promise.all(Array.from({ length: Math.ceil(codes / 100) }, () => fixture.user()));
       for (let issued = 0; issued < codes; issued += users.length)
         tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(clientId, user, pending)))));
@@ -204,7 +204,7 @@ function casesOf(
       name: `${name}: refresh`,
       url: urls.token,
       status: 200,
-      // Uses the oldest token, so that concurrent requests refresh different grants.
+      // Uses the oldest token first, so that concurrent requests refresh different grants.
       next: () => post({ grant_type: 'refresh_token', refresh_token: tokens.refresh.shift() ?? '' }),
       answered: keep,
     },
@@ -225,7 +225,7 @@ function casesOf(
   return { cases, tokens };
 }
 
-/** Does not keep the tokens, because no case refreshes them. @throws Error without an ID token */
+/** @throws Error if the response has no ID token */
 function expectIdToken(name: string, body: string): void {
   const { id_token: idToken } = JSON.parse(body) as Record<string, unknown>;
   if (typeof idToken !== 'string') throw new Error(`${name}: an answer without an ID token`);

@@ -44,7 +44,7 @@ export function tables(results: readonly Comparison[]): string {
 
 const BAR = { height: 22, gap: 8, left: 200, width: 420, right: 110 } as const;
 
-/** Renders requests per second of each route as an SVG chart with a background, readable on light and dark pages. */
+/** Draws an SVG chart of the requests per second, with a background for light and dark pages. */
 export function chart(results: readonly Comparison[]): string {
   const parts: string[] = [];
   let y = 12;

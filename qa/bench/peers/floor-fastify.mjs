@@ -1,4 +1,4 @@
-// Lower bound for this product's stack: Fastify, a form body and one Redis script per token pair, without verification or logs.
+// Lower bound for this stack: Fastify, a form body and one Redis script per token pair. No verification, no logs.
 import { randomBytes } from 'node:crypto';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-// Lower bound of Node: node:http and a fixed response.
+// Lower bound for Node: node:http with a fixed response.
 import { createServer } from 'node:http';
 import { listening, PROFILE } from './peer.mjs';
 

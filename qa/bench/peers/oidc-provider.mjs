@@ -1,5 +1,6 @@
-// oidc-provider on Redis with opaque tokens and rotation. Like this product, the resource route caches access tokens for 30 s. With
-// SAME_DUTY it also has the request log, metrics and headers of a deployment.
+// oidc-provider on Redis, with opaque tokens and rotation. The resource route caches access tokens for 30 s, like
+// this
+// product. SAME_DUTY adds a request log, metrics and security headers, as in a deployment.
 import { generateKeyPair } from 'node:crypto';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
@@ -14,7 +15,7 @@ import { listening, PROFILE } from './peer.mjs';
 const { PORT, REDIS_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SAME_DUTY } = process.env;
 const redis = new Redis(REDIS_URL, { keyPrefix: 'oidc:' });
 
-/** One key per model. Models that can be consumed are hashes. */
+/** Stores each model under one key. Models that can be consumed are hashes. */
 class RedisAdapter {
   constructor(name) {
     this.name = name;
@@ -81,7 +82,7 @@ async function signingKey(alg, type, options) {
 
 const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   adapter: RedisAdapter,
-  // The first client gets no ID token; the others have the algorithm in their name.
+  // The first client gets no ID token. The ids of the other clients end with the signing algorithm.
   clients: [
     { ...CLIENT, client_id: CLIENT_ID },
     { ...CLIENT, client_id: `${CLIENT_ID}-RS256`, id_token_signed_response_alg: 'RS256' },
@@ -151,7 +152,7 @@ const handle = provider.callback();
 const answer = (request, response) => void handle(request, response);
 createServer(SAME_DUTY ? sameDuty(answer) : answer).listen(Number(PORT), '127.0.0.1', listening);
 
-/** Adds a buffered log line without headers, a histogram and security headers, as this product has them. */
+/** Adds what this product also has: a buffered log line without headers, a histogram and security headers. */
 function sameDuty(answer) {
   const serializers = {
     req: ({ method, url }) => ({ method, url }),

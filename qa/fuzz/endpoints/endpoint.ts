@@ -6,9 +6,9 @@ export interface Endpoint {
   readonly name: string;
   readonly app: FuzzedApp;
   readonly internal: boolean;
-  /** Statuses of a valid request, except under overload. */
+  /** Possible statuses of a valid request without overload. */
   readonly validStatuses: readonly number[];
-  /** @param variant its bits select the form of the request */
+  /** @param variant number whose bits select the form of the request */
   readonly build: (actor: Actor, variant: number) => Promise<Draft>;
 }
 
@@ -29,7 +29,7 @@ export interface Parts {
   readonly json?: Readonly<Record<string, unknown>>;
 }
 
-/** Builds a valid request as a reverse proxy forwards it. */
+/** Builds a valid request with the headers that a reverse proxy adds. */
 export function draft(
   actor: Actor,
   app: FuzzedApp,
@@ -58,7 +58,7 @@ function fieldsOf(parameters: Readonly<Record<string, unknown>>): Field[] {
 
 export const bit = (variant: number, n: number): boolean => ((variant >> n) & 1) === 1;
 
-/** Selects one of the choices by two bits of the variant. */
+/** Selects a choice by two bits of the variant. */
 export function choose<T>(variant: number, n: number, choices: readonly [T, ...T[]]): T {
   return choices[((variant >> n) & 3) % choices.length] ?? choices[0];
 }

@@ -25,7 +25,7 @@ const RESOURCE_ENDPOINTS: readonly Endpoint[] = [
     return draft(actor, 'resource', ['GET', ENDPOINTS.me], { headers });
   }),
   ...['GET', 'POST'].map((method) =>
-    // 403 is valid, because the tokens of the public client lack the scope `openid`.
+    // 403 is also valid, because the tokens of the public client lack the scope `openid`.
     endpoint(`${method} ${ENDPOINTS.userInfo}`, [200, 403], async (actor, variant) => {
       const { access } = await actor.pair({ isPublic: bit(variant, 0), bound: false }, 'share');
       const parts =

@@ -39,7 +39,7 @@ async function pushed(actor: Actor, variant: number) {
   return { client_id: client.id, request_uri };
 }
 
-/** Sends the ID token of another session. */
+/** Uses the ID token of another session. */
 async function endSession(actor: Actor, variant: number): Promise<Fields> {
   if (bit(variant, 0)) return { client_id: actor.publicClient.id, state: 'left' };
   const { idToken = '' } = await actor.pair({ isPublic: false, bound: false }, 'share');
@@ -63,7 +63,7 @@ async function login(actor: Actor, variant: number) {
   });
 }
 
-/** @param endsSession true if it may end the session */
+/** @param endsSession true if the request may end the session */
 function form(
   path: string,
   purpose: Parameters<Actor['csrf']>[1],

@@ -6,7 +6,9 @@ import { bit, choose, draft, type Endpoint, endpointsOf } from './endpoint.js';
 
 export type Parameters = Readonly<Record<string, string>>;
 
-/** The first bits of a variant choose the client authentication, and whether tokens are bound to a key. */
+/**
+ * Reads the first bits of a variant, which select the client authentication and whether tokens are bound to a key.
+ */
 function kindOf(variant: number): GrantKind {
   return { isPublic: choose(variant, 0, ['basic', 'body', 'none']) === 'none', bound: bit(variant, 2) };
 }
@@ -45,7 +47,7 @@ export function authorizationRequest(
   return {
     client_id: id,
     redirect_uri: (bit(variant, 4) && redirectUris[1]) || (redirectUris[0] ?? ''),
-    // `state` is optional for the public client.
+    // `state` is optional for a public client.
     ...((secret !== undefined || bit(variant, 12)) && { state: actor.newSecret('state') }),
     scope: bit(variant, 13)
       ? 'openid profile:read'

@@ -6,19 +6,19 @@ import type { Random } from '../plan.js';
 import type { CheckedApplication } from './checked-application.js';
 import type { TestEnvironment } from './test-environment.js';
 
-/** A user has several devices, or connects again. */
+/** Several grants per user, as with several devices or repeated connections. */
 const MAX_GRANTS = 3;
-/** An application gives up after this many API calls without an answer. */
+/** Number of API calls without a response after which an application gives up. */
 const MAX_API_ATTEMPTS = 3;
 const [MAX_USE_BEFORE_REVOCATION_MS, USE_AFTER_REVOCATION_MS] = [15_000, 10_000];
-/** Share of device grants, for applications that may use devices. */
+/** Share of device grants, for applications that support devices. */
 const DEVICE_SHARE = 1 / 4;
-/** Longest delay between a code and its redemption, as of a browser on a slow network. */
+/** Longest delay between the issue and the redemption of a code, as with a browser on a slow network. */
 const MAX_REDIRECT_DELAY_MS = 3_000;
 
 export class Account {
   private grants: Grant[] = [];
-  /** `sid` claims by the number of the browser's session. */
+  /** `sid` claims, by the number of the browser session. */
   private readonly sids = new Map<number, Set<string>>();
   private readonly actions: readonly (readonly [weight: number, action: () => Promise<void>])[];
 
@@ -41,7 +41,7 @@ export class Account {
       [0.5, () => this.logOut('log out everywhere')],
       [client.application.client.isOpenId ? 2 : 0.5, () => this.logOut('log out')],
     ];
-    // Introspection of a bound token needs the grant for the key, and Redis may have lost the grant.
+    // Introspection of a bound token needs the key in the grant, which Redis may have lost.
     if (client.application.key) actions.push([3, () => this.client.replayProof(this.randomGrant())]);
     else actions.push([10, () => this.introspect()]);
     this.actions = actions;
@@ -62,7 +62,9 @@ export class Account {
     }
   }
 
-  /** Uses a grant that every API has cached for longer than a cache may be trusted. Faults may delay the broadcast. */
+  /**
+   * Revokes a grant that every API has cached for longer than it trusts its cache. Faults may delay the broadcast.
+   */
   async revokeCachedGrant(): Promise<void> {
     const { timeline, hasEnded } = this.environment;
     await this.connect();
@@ -91,7 +93,7 @@ export class Account {
     if (oldest && this.live.length >= MAX_GRANTS) await this.client.revoke(oldest);
     const authorization = await this.authorize();
     if (!authorization) return;
-    // Redis may restart between the code and its redemption.
+    // Waits sometimes, so that Redis may restart between the code and its redemption.
     if (this.random.chance(1 / 4)) await sleep(this.random.between(500, MAX_REDIRECT_DELAY_MS));
     const grant = await this.client.redeem(authorization, 1);
     this.remember(grant, authorization);
@@ -106,7 +108,7 @@ export class Account {
     return this.browser.authorize(client);
   }
 
-  /** Expects a logout token, unless the application has no ID token or a request failed: its event may be lost. */
+  /** Expects a logout token if the application gets ID tokens. After a failed request, the event may be lost. */
   private async logOut(operation: 'log out' | 'log out everywhere'): Promise<void> {
     let logOut: LogOut | undefined;
     const attempts = await this.browser.logOut(operation, (session) => {
@@ -143,7 +145,7 @@ export class Account {
     for (const grant of grants) await this.client.useAtBothReplicas(grant);
   }
 
-  /** A thief and the application redeem one code concurrently, or a device polls twice. */
+  /** Redeems one code concurrently as a thief and as the application, or polls twice as a device. */
   private async raceCodeRedemption(): Promise<void> {
     const authorization = await this.authorize();
     if (!authorization) return;
@@ -161,7 +163,7 @@ export class Account {
     if (!owner || !first) return;
     const { authorization } = owner;
     const isDevice = authorization.verifier === undefined;
-    // Inside the retry window, a repeated poll gets the same tokens.
+    // Within the retry window, a repeated poll gets the same tokens.
     if (isDevice && grant.pairs.length === 1 && !this.windowHasPassed(first)) return;
     const request = this.client.application.redeemRequest(authorization);
     await this.client.replay(grant, isDevice ? 'device code' : 'code', request, first.receivedAt);
@@ -175,7 +177,7 @@ export class Account {
     await this.client.replay(grant, 'refresh token', request, stale.receivedAt);
   }
 
-  /** Returns the pair before the newest one if the retry window has passed, otherwise the pair before that. */
+  /** Returns a pair whose refresh token must be rejected: pairs remain usable during the retry window. */
   private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
     const previous = pairs.at(-2);
     return newest && this.windowHasPassed(newest) && previous ? previous : pairs.at(-3);
@@ -185,7 +187,7 @@ export class Account {
     return this.environment.timeline.now() - receivedAt > this.environment.retryWindow;
   }
 
-  /** Picks one of three pairs, because a refresh does not shorten the lifetime of older access tokens. */
+  /** Picks one of the last three pairs, because a refresh does not shorten the lifetime of older access tokens. */
   private recentPair({ pairs }: Grant): TokenPair {
     return this.random.pick(pairs.slice(-3));
   }

@@ -8,7 +8,7 @@ import type { Random } from '../plan.js';
 import { isUnavailable, type Attempt, type BuildRequest } from '../requests.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
-/** Requests of an application for one user. The model checks every answer. */
+/** Sends the requests of an application for one user. The model checks every response. */
 export class CheckedApplication {
   constructor(
     private readonly environment: TestEnvironment,
@@ -17,10 +17,10 @@ export class CheckedApplication {
     readonly application: Application,
   ) {}
 
-  /** Requests a device code, and polls once before the user decides. */
+  /** Requests a device code and polls once before the user decides. */
   async requestDevice(): Promise<DeviceRequest> {
     const requestedAt = this.environment.timeline.now();
-    // Uses a new address each time, because the number of waiting devices per address is limited.
+    // Uses a random address, because each address has a limit of pending devices.
     const address = `10.1.${this.random.between(0, 255)}.${this.random.between(0, 255)}`;
     const request = this.application.deviceRequest(address);
     const { text } = await this.sendUntilAnswered('request a device code', request, [], [200]);
@@ -33,7 +33,7 @@ export class CheckedApplication {
     return { deviceCode: body.device_code, page: body.verification_uri_complete, requestedAt };
   }
 
-  /** @param requests number of concurrent requests @returns a grant, without tokens if every request failed */
+  /** @param requests number of concurrent requests @returns a grant; it has no tokens if every request failed */
   async redeem(authorization: Authorization, requests: number): Promise<Grant> {
     const grant = new Grant(authorization.issuedAt);
     const attempts: Attempt[] = [];
@@ -50,7 +50,7 @@ export class CheckedApplication {
     return grant;
   }
 
-  /** Several workers refresh concurrently, until one of them receives an answer. */
+  /** Refreshes concurrently from several workers, until one of them receives a response. */
   async refresh(grant: Grant, workers: number): Promise<void> {
     const { newest } = grant;
     if (!newest) return;
@@ -89,7 +89,7 @@ export class CheckedApplication {
     const { newest } = grant;
     if (!newest) return;
     const { model, timeline } = this.environment;
-    // Half of the tokens are in the cache of every API when they are revoked.
+    // Puts half of the tokens into the cache of every API before the revocation.
     if (grant.revocation === null && this.random.chance(1 / 2)) await this.useAtBothReplicas(grant);
     model.revocationRequested(grant, 'its client revoked it', timeline.now());
     const token = this.random.pick([newest.accessToken, newest.refreshToken]);
@@ -99,14 +99,14 @@ export class CheckedApplication {
     await this.useAtBothReplicas(grant);
   }
 
-  /** @param since first use of the credential */
+  /** @param since time of the first use of the credential */
   async replay(grant: Grant, what: ReplayedCredential, request: BuildRequest, since: number): Promise<void> {
     const attempt = await this.sendToToken(what === 'refresh token' ? 'refresh' : 'redeem', request);
     this.environment.model.checkReplay(grant, attempt, what, since);
     await this.expectRevoked(grant);
   }
 
-  /** Checks that a replay has revoked the grant. If the replay got no answer, the client revokes it. */
+  /** Checks that a replay has revoked the grant. Revokes the grant as the client if the replay got no response. */
   async expectRevoked(grant: Grant): Promise<void> {
     const { newest, revocation } = grant;
     if (!newest || revocation === null) return;
@@ -125,7 +125,7 @@ export class CheckedApplication {
     this.environment.model.checkProofReplay(grant, attempts);
   }
 
-  /** OpenID Connect Core 2, 12.2: every ID token of a grant is about the same login. */
+  /** Checks that all ID tokens of a grant describe the same login (OpenID Connect Core 2, 12.2). */
   private async checkIdTokens(
     grant: Grant,
     attempts: readonly Attempt[],

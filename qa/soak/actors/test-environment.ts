@@ -9,7 +9,7 @@ import { SoakEnded, type Attempt, type Requests } from '../requests.js';
 import type { Timeline } from '../timeline.js';
 import type { Violate } from '../violations.js';
 
-/** Actors sleep in slices, so that they notice the end of the soak. */
+/** Sleeps are split into slices of this length, so that actors notice the end of the soak. */
 const MAX_SLEEP_MS = 500;
 
 export interface TestEnvironment {
@@ -19,9 +19,9 @@ export interface TestEnvironment {
   readonly timeline: Timeline;
   readonly violate: Violate;
   readonly hasEnded: () => boolean;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly retryWindow: number;
-  /** The application that received each grant. */
+  /** Application that received each grant. */
   readonly owners: Map<Grant, GrantOwner>;
 }
 
@@ -30,7 +30,7 @@ interface GrantOwner {
   readonly authorization: Authorization;
 }
 
-/** @param pause milliseconds between steps; varies from half to twice this number */
+/** @param pause average milliseconds between steps, varied from half to twice the number */
 export async function runActor(
   environment: TestEnvironment,
   random: Random,
@@ -45,7 +45,7 @@ export async function runActor(
   }
 }
 
-/** Reports an unexpected exception as a violation. */
+/** Reports an unexpected exception of a step as a violation. */
 export async function runStep(
   { violate, timeline }: TestEnvironment,
   step: () => Promise<void>,
@@ -73,7 +73,7 @@ export function expectStatus(
   throw new ViolationReported();
 }
 
-/** RFC 7662 2.2. */
+/** Returns true for an active token (RFC 7662 2.2). */
 export function isActive({ status, text }: Attempt): boolean {
   return status === 200 && (JSON.parse(text) as { active: boolean }).active;
 }

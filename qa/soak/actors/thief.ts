@@ -2,7 +2,7 @@ import type { Grant } from '../grant.js';
 import type { Random } from '../plan.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
-/** Presents credentials of revoked grants, mostly of the latest ones. */
+/** Presents credentials of revoked grants, mostly of recent ones. */
 export class Thief {
   constructor(
     private readonly environment: TestEnvironment,
@@ -16,7 +16,7 @@ export class Thief {
     if (from.length > 0) await this.present(this.random.pick(from), this.random.next());
   }
 
-  /** @param choice 0 ≤ choice < 1, selects the credential and the endpoint */
+  /** @param choice number from 0 to 1 that selects the credential and the endpoint */
   async present(grant: Grant, choice: number): Promise<void> {
     const { model, requests, owners } = this.environment;
     const owner = owners.get(grant);
@@ -38,7 +38,7 @@ export class Thief {
         ? (['refresh', application.refreshRequest(pair)] as const)
         : (['redeem', application.redeemRequest(authorization)] as const);
     const attempt = await requests.send(operation, request);
-    // 401 if the operator has deleted the client.
+    // The response is 401 if the operator has deleted the client.
     expectStatus(this.environment, attempt, [200, 400, 401, 503, 0]);
     model.checkRevokedCredential(grant, attempt);
   }
