@@ -23,7 +23,7 @@ const MAIN = 'apps/operator/src/main.ts';
 const WORD = 'libs/words/src/word.ts';
 const PACKAGES = 'node_modules/.package-lock.json';
 
-/** A repository with one app and one library, built like this one. */
+/** Repository with one app and one library, and with this repository's build. */
 let folder: string;
 
 const write = (file: string, text: string) => writeFile(join(folder, file), text);
@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('a build', () => {
-  it('does nothing when nothing has changed', async () => {
+  it('does nothing without changes', async () => {
     const before = await filesOfDist();
     expect(await build()).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await filesOfDist()).toEqual(before);
@@ -86,7 +86,7 @@ describe('a build', () => {
     expect(outputs.filter((file) => remaining.has(file))).toEqual([]);
   });
 
-  it('runs again after a failure, even if the source is the same as in the last successful build', async () => {
+  it('runs again after a failure, even with the source of the last successful build', async () => {
     await write(WORD, "export const word = 'first';\n");
     await build();
     await write(WORD, "export const word = 'broken'\nexport const wrong: number = 'text';\n");
@@ -99,7 +99,7 @@ describe('a build', () => {
     expect(await printed()).toBe('first');
   });
 
-  it('replaces an app atomically: a process that is reading the old version can read all of it', async () => {
+  it('replaces an app atomically, so that a process can finish reading the old version', async () => {
     const file = join(folder, 'dist/apps/operator.cjs');
     const reader = await open(file);
     const { size } = await reader.stat();
@@ -143,7 +143,7 @@ describe('a build', () => {
 });
 
 describe('npx operator', () => {
-  it('builds what has changed, and runs the command line in the working directory of the caller', async () => {
+  it('builds the changed files and runs in the working directory of the caller', async () => {
     await write(MAIN, 'process.stdout.write(`${process.cwd()} ${process.argv.slice(2).join()}`);\n');
     const run = (...args: string[]) =>
       runCommand(process.execPath, ['../local/operator/operator.mjs', ...args], {
@@ -165,7 +165,7 @@ describe('npx operator', () => {
 
 describe('npm start and npm test', () => {
   it.each(['start', 'test'])(
-    'fail without packages, and print the command to install them: %s',
+    'require installed packages, and print the command to install them: %s',
     async (command) => {
       const empty = await mkdtemp(join(folder, 'empty-'));
       await copyFile('package.json', join(empty, 'package.json'));

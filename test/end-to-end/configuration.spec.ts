@@ -19,7 +19,7 @@ const WRONG = {
 
 describe('a process with an invalid configuration', () => {
   it.each(['authorize', 'token', 'resource'])(
-    'lists all problems of variables, combinations of variables and files together: %s',
+    'lists the problems of all variables and files: %s',
     async (app) => {
       const problems = await problemsOf(app, WRONG);
       for (const problem of [

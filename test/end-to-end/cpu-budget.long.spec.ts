@@ -6,15 +6,18 @@ import { type RunningProduct, startProduct } from './running-product.js';
 import { ProductUser } from './use-product.js';
 
 /**
- * Maximum CPU time of a request and its client, as a multiple of a bare Fastify route with a response of about the
- * same size. At least 1.5 times the measured values: 3.3, 3.6 and 2.6. Logging is off, because the log would go to
- * the output of the tests.
+ * Maximum CPU time of a request and its client, as a multiple of a plain Fastify route with a response of similar
+ * size.
+ * At least 1.5 times the measured values 3.3, 3.6 and 2.6. Logging is off, because logs would be written to the test
+ * output.
  */
 const BUDGET = { forged: 5.2, refresh: 6.5, known: 3.9 };
 
-/** Subjects alternate in blocks. Only the cheapest block of each counts, because other processes add cost. */
+/**
+ * Requests run in alternating blocks. Only the cheapest block of each kind counts, because other processes add cost.
+ */
 const BLOCKS = 8;
-/** On a busy machine blocks are repeated until each subject has had an undisturbed one. */
+/** Limit of the blocks on a busy machine, where each kind of request needs an undisturbed block. */
 const MOST_BLOCKS = 32;
 const CONNECTIONS = 16;
 const REQUESTS_EACH = 40;
@@ -47,7 +50,7 @@ beforeAll(async () => {
     form: { port: plain, request: forged, status: 200 },
     get: { port: plain, request: get, status: 200 },
     forged: { port: token, request: forged, status: 400 },
-    // Repeats one refresh within the retry window, at the same cost as the first.
+    // Repeats one refresh within the retry window. A repetition costs as much as the first refresh.
     refresh: { port: token, request: form(String(body['refresh_token'])), status: 200 },
     known: { port: resource, request: get, status: 200 },
   };
@@ -71,7 +74,7 @@ async function startBare(): Promise<FastifyInstance> {
   return app;
 }
 
-/** @returns CPU milliseconds per request of this process, which contains both server and client */
+/** @returns CPU milliseconds per request of this process, which is both server and client */
 async function block({ port, request, status }: Subject): Promise<number> {
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => KeptConnection.open(port)));
   const start = cpuTime();
@@ -88,7 +91,7 @@ async function block({ port, request, status }: Subject): Promise<number> {
   return used / (REQUESTS_EACH * CONNECTIONS);
 }
 
-it('a request costs a small multiple of the same request to a bare Fastify route', async () => {
+it('a request costs a small multiple of a plain Fastify route', async () => {
   const cheapest = new Map<string, number>();
   const cost = (name: keyof typeof subjects) => cheapest.get(name) ?? Infinity;
   const exceeded = () =>

@@ -7,7 +7,7 @@ export interface DocumentedCommand {
   readonly output: string;
 }
 
-/** An event between the commands, in a comment of the document such as `<!-- the user allows -->`. */
+/** Event between the commands, from a comment in the document such as `<!-- the user allows -->`. */
 interface DocumentedEvent {
   readonly section: string;
   readonly line: number;
@@ -16,7 +16,7 @@ interface DocumentedEvent {
 
 export type DocumentedStep = DocumentedCommand | DocumentedEvent;
 
-/** Commands in a document's ```console blocks: lines that begin with `$ `, each followed by its output. */
+/** Parses the ```console blocks of a document: lines that begin with `$ `, each followed by the command's output. */
 export function documentedCommands(markdown: string): DocumentedStep[] {
   const steps: DocumentedStep[] = [];
   let last = { section: '', line: 0, command: '', output: '' };
@@ -47,7 +47,7 @@ const VALUES = [
   String.raw`(?<![\w-])[\w-]{43}(?![\w-])`,
   String.raw`(?<![\w-])[\w-]{24}(?![\w-])`,
 ];
-/** Formats of times. Their values are not compared. */
+/** Patterns of times, whose values are not compared. */
 const PASSING = [
   String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
   String.raw`\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?`,
@@ -55,8 +55,9 @@ const PASSING = [
 ];
 
 /**
- * Runs a document's commands in order. Values in the document are examples; the first output that contains a value
- * gives the actual one, which replaces the example in later commands.
+ * Runs a document's commands in order. Values in the document are examples. The first output with a value determines
+ * the
+ * actual value, which replaces the example in later commands.
  */
 export class DocumentedSession {
   private readonly actual = new Map<string, string>();
@@ -81,7 +82,7 @@ export class DocumentedSession {
     return [...this.actual].findLast(([name]) => example.test(name))?.[1] ?? '';
   }
 
-  /** Runs a command. @throws Error with the output if it differs from the document */
+  /** Runs a command. @throws Error with the output if the output differs from the document */
   async run({ command, output, line }: DocumentedCommand): Promise<void> {
     const { code, stdout, stderr } = await this.shell(this.translated(command));
     const printed = `${stderr}${stdout}`;
@@ -106,7 +107,7 @@ export class DocumentedSession {
     return [...this.actual].reduce((result, [example, actual]) => result.replaceAll(example, actual), text);
   }
 
-  /** `…` matches any text, and a line with only `…` any lines. */
+  /** Converts an output to a pattern: `…` matches any text, and a line with only `…` matches any lines. */
   private patternOf(output: string): { pattern: RegExp; examples: string[] } {
     const examples: string[] = [];
     const known = [...this.actual.keys()].map(escaped);

@@ -12,7 +12,7 @@ const DOCUMENTS = [
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
-/** The anchors of a document's headings, as GitHub generates them. */
+/** Returns the anchors of a document's headings, as GitHub generates them. */
 const anchorsOf = (file: string) =>
   [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -14,14 +14,14 @@ import { type RunningProduct, startProduct, withStores } from './running-product
 const REDIRECT_URI = 'https://app.example.com/callback';
 const TOKEN_KEYS = Buffer.alloc(32, 7).toString('base64url');
 const codec = new TokenCodec(KeyRing.parse(TOKEN_KEYS));
-/** Has one digit, because the measured sizes depend on its length. */
+/** One digit, because the measured sizes depend on the length of the id. */
 const USER_ID = 7;
 interface Cost {
-  /** Commands that were sent: name, number of arguments, bytes of all arguments. */
+  /** Commands that were sent: name, number of arguments, and bytes of all arguments. */
   readonly commands: readonly (readonly [name: string, count: number, bytes: number])[];
-  /** Bytes by field of the grant's hash. */
+  /** Bytes of each field of the grant's hash. */
   readonly hash: Readonly<Record<string, number>>;
-  /** Bytes by column of the grant's row, without null columns. */
+  /** Bytes of each column of the grant's row, without null columns. */
   readonly row: Readonly<Record<string, number>>;
 }
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   product = await startProduct({ TOKEN_KEYS }, { TOKEN_KEYS });
   columns = await withDatabase(product.databaseUrl, async (admin) => {
     await admin.query('UPDATE users SET id = $1', [USER_ID]);
-    // Excludes the day of last use, which is written later for many grants together.
+    // Excludes the day of last use, which is written later for several grants in one statement.
     const { fields } = await admin.query('SELECT * FROM grants LIMIT 0');
     const names = fields.map(({ name }) => name).filter((name) => name !== 'last_used_on');
     return names.map((name) => `pg_column_size(${name}) AS ${name}`).join();
@@ -58,7 +58,7 @@ beforeAll(async () => {
   client = new OAuthClient({ client_id: clientId, client_secret: secret }, REDIRECT_URI, send);
   redis = new Redis(product.redisUrl);
   stopMonitor = await monitorRedis(product.redisUrl, ([name = '', ...values], source) => {
-    // Ignores commands inside a script, which are not sent, and the readiness check's PING.
+    // Ignores PING of the readiness check, and commands in scripts, which are not sent.
     if (source === 'lua' || name === 'ping') return;
     if (name === 'echo') marks.push(values[0] ?? '');
     else commands.push([name, values.length, values.join('').length]);
@@ -66,7 +66,7 @@ beforeAll(async () => {
   browser = new Browser(product.run.auth_url);
   const { email, password } = product.run.user;
   await browser.submit(await browser.get('/auth/login'), { username: email, password });
-  // The first use loads the scripts, and fills the caches.
+  // The first flow loads the scripts and fills the caches.
   await flow('profile:read');
 });
 
@@ -76,7 +76,7 @@ afterAll(async () => {
   await product.close();
 });
 
-/** Resolves when the monitor, which is ordered but delayed, has reported all earlier commands. */
+/** Resolves when the monitor has reported all earlier commands. The monitor is ordered but delayed. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await redis.echo(mark);
@@ -119,7 +119,7 @@ async function flow(scope: string, parameters: Readonly<Record<string, string>> 
   return { allow, exchange, refresh };
 }
 
-/** Bytes without OpenID Connect. Each byte is stored once per grant, so a change must be deliberate. */
+/** Bytes without OpenID Connect. Every grant stores each byte, so a change must be deliberate. */
 const ACTIVE = {
   [FIELD.status]: 2,
   [FIELD.generation]: 2,
@@ -146,7 +146,7 @@ const EXCHANGE = ['evalsha', 11, 170] as const;
 const REFRESH = ['evalsha', 12, 143] as const;
 
 describe('Allow, code exchange and refresh', () => {
-  it('cost four Redis commands, 61 bytes of an active grant in Redis and 135 in PostgreSQL without openid', async () => {
+  it('cost four Redis commands, 61 bytes in Redis and 135 bytes in PostgreSQL without openid', async () => {
     expect(await flow('profile:read')).toEqual({
       allow: { commands: [SESSION, ['evalsha', 13, 177]], hash: PENDING, row: ROW },
       exchange: { commands: [EXCHANGE], hash: ACTIVE, row: ROW },
@@ -164,7 +164,7 @@ describe('Allow, code exchange and refresh', () => {
     expect(await flow('profile:read', parameters)).toEqual(await flow('profile:read'));
   });
 
-  it('add with openid only the login, and the nonce until the exchange', async () => {
+  it('also store the login with openid, and the nonce until the exchange', async () => {
     const longer = 'openid '.length;
     const active = { ...ACTIVE, [FIELD.scope]: ACTIVE[FIELD.scope] + longer, [FIELD.login]: 55 };
     const pending = { ...PENDING, ...active, id_token: 32 };

@@ -40,7 +40,7 @@ it.each([
   ['a confidential client', []],
   ['a public client', ['--public']],
   ['a client that must push its requests', ['--require-par']],
-])('the requests of client handover work as they are printed, for %s', async (_kind, options) => {
+])('the requests in client handover work as printed for %s', async (_kind, options) => {
   const registration = ['--name', 'Hand *over* me', '--redirect-uri', REDIRECT_URI, ...options];
   const registered = JSON.parse(await operator('client', 'create', ...registration, '--json')) as {
     client_id: string;
@@ -74,7 +74,7 @@ it.each([
   expect(await run(me, { ACCESS_TOKEN })).toContain('"status":"error"');
 });
 
-it('the requests of client handover work as they are printed, for a client with the FAPI profile', async () => {
+it('the requests in client handover work as printed for a client with the FAPI profile', async () => {
   const { base_url, api_url } = product.run;
   const [key, dpop] = [await ClientKey.generate(), await DpopKey.generate()];
   const folder = await mkdtemp(join(tmpdir(), 'handover-'));
@@ -112,7 +112,7 @@ it('the requests of client handover work as they are printed, for a client with 
   expect(await profile()).toMatchObject({ status: 'error' });
 });
 
-it('client handover prints all settings and never a secret', async () => {
+it('client handover prints all settings but no secret', async () => {
   const { client_id, client_secret } = JSON.parse(
     await operator('client', 'create', '--name', 'Five', '--redirect-uri', REDIRECT_URI, '--json'),
   ) as Record<string, string>;
@@ -123,7 +123,7 @@ it('client handover prints all settings and never a secret', async () => {
   expect(text).toContain(`| authorization URL | ${auth_url}/auth/oauth2/authorize |`);
   expect(text).toContain(`| access-token request URL | ${base_url}/api/auth/oauth/token |`);
   expect(text).toContain(`| refresh-token request URL | ${base_url}/api/auth/oauth/refreshToken |`);
-  // The running services set this lifetime; the default of the authorize app is longer.
+  // The running services set these lifetimes, which are shorter than the defaults.
   expect(text).toContain('Exchange the code within 47 seconds.');
   expect(text).toContain('repeat the same request within 11 seconds.');
   expect(text).not.toContain(client_secret);

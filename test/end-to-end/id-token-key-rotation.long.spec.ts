@@ -40,7 +40,7 @@ afterAll(async () => {
   await rotation?.close();
 });
 
-/** Application that uses two libraries, which cache the published keys. */
+/** Application with two libraries, each of which caches the published keys. */
 interface RelyingParty {
   readonly configuration: openid.Configuration;
   readonly keys: JWTVerifyGetKey;
@@ -55,7 +55,7 @@ async function relyingParty(): Promise<RelyingParty> {
   return { configuration, keys };
 }
 
-/** Returns the key ids of both verified ID tokens. */
+/** Returns the key ids of two ID tokens, which both libraries have verified. */
 async function logIn({ configuration, keys }: RelyingParty): Promise<string[]> {
   const checks = {
     pkceCodeVerifier: openid.randomPKCECodeVerifier(),
@@ -82,7 +82,7 @@ async function logIn({ configuration, keys }: RelyingParty): Promise<string[]> {
 }
 
 const load = { logins: 0, ends: false, kids: new Set<string>(), refused: [] as string[] };
-/** The application; replaced after libraries would have fetched the keys again. */
+/** Replaced when libraries would have fetched the keys again. */
 let party: RelyingParty;
 
 async function keepLoggingIn(): Promise<void> {
@@ -91,7 +91,7 @@ async function keepLoggingIn(): Promise<void> {
       for (const kid of await logIn(party)) load.kids.add(kid);
       load.logins += 1;
     } catch (error) {
-      // A stopping process may close a connection just as a request is sent.
+      // A stopping process may close a connection while a request is being sent.
       const text = inspect(error, { depth: 4 });
       if (!/ECONNRESET|fetch failed|socket hang up|other side closed/.test(text)) load.refused.push(text);
       if (load.refused.length > 0) return;
@@ -121,10 +121,10 @@ interface Step {
 const keysNext = (present: string) => rotation.keysNext(present, '--id-token');
 const nextStep = (present: string) => rotation.nextStep<Step>(present, '--id-token');
 
-/** Moves the start of a process six minutes into the past, instead of waiting. */
+/** Sets the start of a process to six minutes ago, so that the test does not have to wait. */
 const STARTED_BEFORE = `--import=data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
 
-it('no library refuses an ID token during a rotation of the keys of ID tokens', async () => {
+it('libraries accept every ID token during a key rotation', async () => {
   const first = await generateIdTokenKeys();
   await Promise.all([rollOut('token', first), rollOut('authorize', first)]);
   party = await relyingParty();
@@ -141,7 +141,7 @@ it('no library refuses an ID token during a rotation of the keys of ID tokens', 
     expect.stringMatching(/published the new key for less than 360 s/),
   ]);
   await rollOut('token', added.id_token_keys, { NODE_OPTIONS: STARTED_BEFORE });
-  // Six minutes later both libraries have fetched the keys again.
+  // Both libraries would have fetched the keys again after six minutes.
   party = await relyingParty();
   await moreLogins(2);
   expect([...load.kids]).toEqual([oldKid]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-it('the requests of the flow work as they are printed', async () => {
+it('the requests of the flow work as printed', async () => {
   const { command, libraryPath } = await findTool('openssl');
   const env = {
     ...product.environment(await product.register()),
@@ -47,7 +47,7 @@ it('the requests of the flow work as they are printed', async () => {
   expect(await parsed(refresh, { REFRESH_TOKEN })).toMatchObject({ error: 'invalid_grant' });
 });
 
-it('the recipe for desktop applications connects a public client at a port that it did not register', async () => {
+it('the recipe for desktop applications connects a public client with an unregistered loopback port', async () => {
   const folder = await RecipeFolder.create(DESKTOP);
   const env = product.environment(await product.register('public', 'http://127.0.0.1/callback'));
   const application = spawn(process.execPath, [DESKTOP.file], {
@@ -102,7 +102,7 @@ describe('the recipe One writer', () => {
     return tokens;
   }
 
-  it('refreshes once for every worker, and keeps the access token until it expires', async () => {
+  it('refreshes once for all workers, and stores the access token until it expires', async () => {
     const tokens = await store(1);
     const got = await Promise.all(
       [...workers, ...workers, ...workers].map((worker) => worker.accessToken(1)),
@@ -113,12 +113,12 @@ describe('the recipe One writer', () => {
     expect((await database.query('SELECT FROM updates')).rowCount).toBe(1);
   });
 
-  it('repeats the refresh after a lost answer, and gets its tokens', async () => {
+  it('gets the same tokens when it repeats a refresh after a lost response', async () => {
     const lost = await library.refresh(await store(2));
     expect(await workers[0].accessToken(2)).toBe(lost['access_token']);
   });
 
-  it('deletes the tokens when the access has ended, so that the user connects again', async () => {
+  it('deletes the tokens when the access has ended', async () => {
     await library.disconnect(await store(3));
     expect(await workers[0].accessToken(3)).toBeUndefined();
     expect((await database.query('SELECT FROM connections WHERE user_id = 3')).rowCount).toBe(0);

@@ -15,11 +15,11 @@ let rotation: Rotation;
 let resource: AppProcess | undefined;
 let user: ProductUser;
 
-/** Unexpected responses. The first one ends the load. */
+/** Unexpected responses, the first of which ends the load. */
 const refused: unknown[] = [];
 const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
-/** More than the number of connections that `fetch` keeps to a process, all of which may be cut. */
+/** More than the connections that `fetch` keeps to one process, because all of them may be closed. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
@@ -34,7 +34,7 @@ afterAll(async () => {
   await rotation?.close();
 });
 
-/** @param halfway called after the first replacement */
+/** @param halfway called after the first process was replaced */
 async function rollOut(
   tokenKeys: string,
   halfway: () => Promise<void> = async () => undefined,
@@ -61,15 +61,15 @@ function expectOk(kind: Kind, { status, body }: Answer): Answer['body'] {
 }
 
 /**
- * Retries after a cut connection, as HTTP libraries and proxies do: a stopping process may close a connection just as
- * a request is sent.
+ * Retries after a closed connection, as HTTP libraries and proxies do. A stopping process may close a connection
+ * while a request is being sent.
  */
 async function delivered(send: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await send();
     } catch (error) {
-      // Without a response, `fetch` throws a TypeError of another realm, so `instanceof` fails under Jest.
+      // The TypeError of `fetch` belongs to another realm under Jest, so `instanceof` would fail.
       if ((error as Error).message !== 'fetch failed' || attempt === ATTEMPTS) throw error;
       await sleep(PAUSE_MS);
     }
@@ -84,7 +84,7 @@ async function me(token: unknown): Promise<void> {
   expectOk('me', await delivered(() => user.me(token)));
 }
 
-/** Refreshes one grant repeatedly, and uses the new and the previous access token. */
+/** Refreshes one grant repeatedly. Uses both the new and the previous access token. */
 async function keepRefreshing(): Promise<void> {
   let pair = await exchange();
   while (!load.ends) {
@@ -98,7 +98,7 @@ async function keepExchanging(): Promise<void> {
   while (!load.ends) {
     const { access_token: token } = await exchange();
     await me(token);
-    // Stays below the limit of live grants, which would revoke the grant that is refreshed.
+    // Stays below the limit of live grants. Above it, the grant that is being refreshed would be revoked.
     await delivered(() => user.revoke(token));
   }
 }
@@ -111,14 +111,14 @@ async function loadGoesOn(times: number): Promise<void> {
   });
 }
 
-it('two rotations under load reject no request, including tokens from before the first rotation', async () => {
+it('two rotations under load reject no request and no token, even from before the first rotation', async () => {
   let ring = newKey();
   await rollOut(ring);
   resource = await startApp('resource', rotation.env);
   const urls = { ...rotation.env, API_URL: resource.url };
   const run = await register(urls.DATABASE_URL, urls, 'http://localhost:1/callback');
   user = new ProductUser(run);
-  // These tokens are signed by the first key, and are not used before both rotations are over.
+  // The first key signs these tokens, which are not used until both rotations are over.
   const kept = await exchange();
 
   const actors = [keepExchanging(), keepRefreshing(), keepRefreshing(), keepRefreshing()];
@@ -130,7 +130,7 @@ it('two rotations under load reject no request, including tokens from before the
   for (const round of [1, 2]) {
     const added = await rotation.nextStep<Step>(ring, ...(round === 2 ? ['--begin'] : []));
     await rollOut(added.token_keys, async () => {
-      // The other processes do not have the new key yet.
+      // The other process does not have the new key yet.
       const early = await rotation.keysNext(added.token_keys);
       expect([early.code, early.stdout]).toEqual([1, '']);
       expect(early.stderr).toMatch('still has another value of TOKEN_KEYS');
@@ -145,7 +145,7 @@ it('two rotations under load reject no request, including tokens from before the
   expect(steps).toEqual([1, 2, 1, 2]);
   expect(ring.split(',')).toHaveLength(3);
 
-  // Ninety days later no live token was signed with the older keys.
+  // Live tokens may still need the older keys, because less than ninety days have passed.
   const tooEarly = await rotation.keysNext(ring);
   expect([tooEarly.code, tooEarly.stderr]).toEqual([1, expect.stringMatching('live tokens may need')]);
   await me(kept['access_token']);

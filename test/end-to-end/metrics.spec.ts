@@ -14,7 +14,7 @@ let user: ProductUser;
 
 beforeAll(async () => {
   product = await startProcesses({ LOG_LEVEL: 'fatal' });
-  // Sets an id that cannot occur in the metrics by chance.
+  // An id that cannot occur in the metrics by chance.
   await withDatabase(product.databaseUrl, (admin) => admin.query('UPDATE users SET id = $1', [USER_ID]));
   user = new ProductUser(product.run);
   await useEverything();
@@ -29,7 +29,7 @@ async function useEverything(): Promise<void> {
   await user.me(undefined);
   await user.me(`sat_${randomBytes(63).toString('base64url')}`);
   const { body: second } = await user.refresh(first['refresh_token']);
-  // A repetition within the same millisecond would count as the refresh itself.
+  // A repetition within the same millisecond would be counted as the refresh itself.
   await sleep(5);
   await user.refresh(first['refresh_token']);
   const { body: third } = await user.refresh(second['refresh_token']);
@@ -48,7 +48,7 @@ async function scrape(app: AppName): Promise<string> {
   return answer.text();
 }
 
-/** Sum of the series with these labels. */
+/** Returns the sum of the series with these labels. */
 async function value(app: AppName, name: string, labels: Readonly<Record<string, string>>): Promise<number> {
   const lines = (await scrape(app)).split('\n').filter((line) => line.startsWith(`${name}{`));
   const found = lines.filter((line) =>
@@ -67,14 +67,14 @@ describe('/metrics on the internal port', () => {
     ['token', 'code_replayed', 1],
     ['token', 'revoked', 3],
     ['token', 'restored', 0],
-  ] as const)('has grant transitions of the %s app: %s', async (app, transition, count) => {
+  ] as const)('counts grant transitions of the %s app: %s', async (app, transition, count) => {
     expect(await value(app, 'oauth_grant_transitions_total', { transition })).toBe(count);
   });
 
   it.each([
     ['hit', 2],
     ['miss', 3],
-  ])('has token cache lookups of the resource app by result: %s', async (result, count) => {
+  ])('counts token cache lookups of the resource app by result: %s', async (result, count) => {
     expect(await value('resource', 'oauth_cache_lookups_total', { cache: 'tokens', result })).toBe(count);
   });
 
@@ -82,7 +82,7 @@ describe('/metrics on the internal port', () => {
     ['token', '/api/auth/oauth/token', 'invalid_grant', 2],
     ['resource', '/v2/me', 'invalid_token', 2],
     ['resource', '/v2/me', 'token_required', 1],
-  ] as const)('has errors of the %s app at %s by code: %s', async (app, http_route, error, count) => {
+  ] as const)('counts errors of the %s app at %s by code: %s', async (app, http_route, error, count) => {
     expect(await value(app, 'oauth_errors_total', { http_route, error })).toBe(count);
   });
 
@@ -93,7 +93,7 @@ describe('/metrics on the internal port', () => {
     expect(await value('resource', name, { ...labels, http_response_status_code: '401' })).toBe(3);
   });
 
-  it('has the digest of the file of scopes, which must be the same in every process', async () => {
+  it('contains the same digest of the scopes file for every process', async () => {
     const sha256 = createHash('sha256')
       .update(await readFile('scopes.yaml'))
       .digest('hex');
@@ -122,7 +122,7 @@ describe('/metrics on the internal port', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('counts a throttled login by the counter that was full', async () => {
+  it('counts a throttled login by the counter that exceeded its limit', async () => {
     const { run } = product;
     const wrong = { ...run, user: { email: 'nobody@example.com', password: 'wrong' } };
     for (let i = 0; i < 7; i++) await expect(new ProductUser(wrong).code()).rejects.toThrow();
@@ -132,11 +132,11 @@ describe('/metrics on the internal port', () => {
   });
 
   it.each(['authorize', 'token', 'resource'] as const)(
-    'shows whether the dependencies of the %s app answer, and its event loop lag',
+    'contains the dependencies and the event loop lag of the %s app',
     async (app) => {
       const text = await scrape(app);
       expect(text).toMatch(/^oauth_dependency_up\{dependency="(nats|postgres)",service="\w+"\} 1$/m);
-      // NaN if nothing was sampled since the previous scrape, milliseconds ago.
+      // The lag is NaN if nothing was sampled since the previous scrape.
       expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds\{service="\w+"\} ([\d.e-]+|NaN)$/im);
     },
   );
@@ -153,7 +153,7 @@ describe('/metrics of every app', () => {
     for (const secret of seen) for (const text of texts) expect(text).not.toContain(secret);
   });
 
-  it('has no series for a path, method or parameter that a caller invents', async () => {
+  it('has no series for unknown paths, methods and parameters', async () => {
     await makeThingsUp();
     const before = await seriesOf();
     await makeThingsUp();
@@ -164,7 +164,8 @@ describe('/metrics of every app', () => {
 async function seriesOf(): Promise<string[]> {
   const texts = await Promise.all((['authorize', 'token', 'resource'] as const).map(scrape));
   const lines = texts.join('\n').split('\n');
-  // Excludes the runtime's open handles, because sockets come and go, and the writes of last use every 30 s.
+  // Excludes values that change by themselves: the open handles of the runtime, and the writes of last use every 30
+  // s.
   const own = lines
     .filter((line) => /^(http_|oauth_|db_|messaging_)/.test(line))
     .filter((line) => !/^db_.*db_operation_name="WITH"/.test(line));

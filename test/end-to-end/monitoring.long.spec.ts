@@ -22,7 +22,7 @@ interface Panel {
 interface Query {
   readonly where: string;
   readonly expr: string;
-  /** Labels in the text around the query. */
+  /** Labels used in the text around the query. */
   readonly named: readonly string[];
 }
 
@@ -148,7 +148,7 @@ describe('the queries of the alerts and the dashboard', () => {
     expect(referenced.filter(([, metric]) => !metrics.has(metric))).toEqual([]);
   });
 
-  it('use only labels of those metrics', () => {
+  it('use only labels that the metrics have', () => {
     const unknown = queries.flatMap(({ where, expr, named }) => {
       const query = parsed(expr);
       const known = labelsOf(query);

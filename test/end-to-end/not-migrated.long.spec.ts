@@ -8,7 +8,7 @@ import { type AppName, type AppProcess, launchApp } from '../support/app-process
 
 const APPS = ['authorize', 'token'] as const;
 
-describe('apps', () => {
+describe('the apps', () => {
   let services: Isolated;
   let apps: AppProcess[];
 
@@ -37,7 +37,7 @@ describe('apps', () => {
       return missing.every((each) => JSON.stringify(each) === JSON.stringify(names));
     });
 
-  it('name a migration that the database lacks, and are not ready until it is applied', async () => {
+  it('are not ready until a missing migration is applied, and log its name', async () => {
     const dataSource = await databaseDataSource(services.databaseUrl).initialize();
     const last = dataSource.migrations.at(-1)?.constructor.name;
     await dataSource.undoLastMigration();
@@ -50,7 +50,7 @@ describe('apps', () => {
     await miss();
   });
 
-  it('are not ready on a database without tables until it is migrated', async () => {
+  it('are not ready on an empty database until it is migrated', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query('DROP SCHEMA oauth CASCADE; CREATE SCHEMA oauth'),
     );
@@ -60,7 +60,7 @@ describe('apps', () => {
     await miss();
   });
 
-  it('are ready on a schema with a later migration, so that the previous version can continue', async () => {
+  it('are ready on a schema with later migrations, which a newer version applied', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query(`INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`),
     );

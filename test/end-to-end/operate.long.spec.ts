@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Actions of other people between the commands, by comment in the document. */
+/** Actions of other people between the commands, by their comment in the document. */
 const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   'the user allows': async () => {
     const code = await allowedCode();
@@ -71,7 +71,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(status).toBe(400);
     const reference = body['error_reference'] ?? '';
     session.set('t3ib0_DJFYhc', reference);
-    // Events reach the audit trail about a second later.
+    // Audit events are indexed about a second later.
     await until('the event is in the audit trail', 60_000, async () => {
       const { code } = await session.shell(`operator explain ${reference}`);
       return code === 0;
@@ -85,17 +85,17 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-/** Moves the start of each process six minutes into the past, instead of waiting. */
+/** Sets the start of each process to six minutes ago, so that the test does not have to wait. */
 const STARTED_BEFORE = `data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
 
-/** @param file in the session's folder, with the value of ID_TOKEN_KEYS */
+/** @param file name in the session's folder; contains the value of ID_TOKEN_KEYS */
 async function restartWithKeys(file: string): Promise<void> {
   await product.kill('SIGTERM');
   const keys = await readFile(join(folder, file), 'utf8');
   await writeFile(join(environment.LOCAL_DIR, 'id-token-keys'), keys.trim());
   product = new StartedProduct({ ...environment, NODE_OPTIONS: `--import=${STARTED_BEFORE}` });
   run = await product.ready();
-  // Each process records its keys after it is ready.
+  // A ready process records its keys shortly afterwards.
   await until('the keys are recorded', 60_000, async () => {
     const { stdout } = await session.shell('operator keys list --json');
     const { id_token_keys: known } = JSON.parse(stdout) as { id_token_keys: { first_seen_at: unknown }[] };
@@ -133,9 +133,9 @@ const secretNow = (): string => session.newest(/^scs_/);
 const sections = new Map<string, DocumentedStep[]>();
 for (const step of steps) sections.set(step.section, [...(sections.get(step.section) ?? []), step]);
 
-// The sections run in the order of the document, because each continues with the state of the previous ones.
+// The sections run in the order of the document, because each section continues with the state of the previous one.
 it.each([...sections])(
-  `every command of "%s" in ${DOCUMENT} prints what the guide says`,
+  `every command of "%s" in ${DOCUMENT} prints the documented output`,
   async (_, ofSection) => {
     for (const step of ofSection) {
       if ('event' in step) {

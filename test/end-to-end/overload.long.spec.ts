@@ -100,7 +100,7 @@ describe.each([
   ['resource', ENDPOINTS.protectedResourceMetadata],
   ['authorize', ENDPOINTS.account],
 ])('the overloaded app %s', (name, path) => {
-  it('refuses with 503, Retry-After and the headers of every answer, and recovers', async () => {
+  it('rejects requests with 503, Retry-After and the usual headers until it recovers', async () => {
     const app = appOf(name);
     const headers = { origin: 'https://spa.example.com' };
     const refused = await whileOverloaded(app, () => fetch(app.url + path, { headers }));
@@ -112,7 +112,7 @@ describe.each([
     expect(namesOf(refused)).toEqual(expect.arrayContaining(required));
   });
 
-  it('counts a refusal, and logs the reason', async () => {
+  it('counts and logs a rejected request', async () => {
     const app = appOf(name);
     const counted = async () =>
       (await app.metrics.registry.getSingleMetric('oauth_overload_refusals_total')?.get())?.values[0]
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-it('token refuses in the format of RFC 6749 5.2', async () => {
+it('the overloaded token app responds in the format of RFC 6749 5.2', async () => {
   const app = appOf('token');
   const refused = await whileOverloaded(app, () => fetch(app.url + ENDPOINTS.token, { method: 'POST' }));
   expect(await refused.json()).toEqual({
@@ -138,7 +138,7 @@ it('token refuses in the format of RFC 6749 5.2', async () => {
   });
 });
 
-it('resource refuses in the format of the API', async () => {
+it('the overloaded resource app responds in the format of the API', async () => {
   const app = appOf('resource');
   const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.me}?a=b`));
   expect(await refused.json()).toEqual({
@@ -149,15 +149,15 @@ it('resource refuses in the format of the API', async () => {
   });
 });
 
-it('authorize refuses with a page that offers a retry', async () => {
+it('the overloaded authorize app responds with a page that offers a retry', async () => {
   const app = appOf('authorize');
   const refused = await whileOverloaded(app, () => fetch(`${app.url}${ENDPOINTS.account}`));
   expect(refused.headers.get('content-type')).toContain('text/html');
   expect(await refused.text()).toMatch(/<h1>Our service is temporarily unavailable[\s\S]*>Try again</);
 });
 
-// The app refuses the refresh without reading the body, and the connection stays usable.
-it('a refused refresh changes nothing: its token stays valid, and has no successor', async () => {
+// The app rejects the refresh without reading its body, and the connection stays usable.
+it('a refresh rejected because of overload changes nothing', async () => {
   const app = appOf('token');
   const fixture = await openFixture(services, TOKEN_KEYS);
   const client = await fixture.client();
@@ -177,7 +177,7 @@ it('a refused refresh changes nothing: its token stays valid, and has no success
   expect(before).not.toEqual({});
   expect(await state()).toEqual(before);
   expect((await refresh()).status).toBe(200);
-  // A refused request that was executed after its response would have been the first refresh.
+  // If the rejected request had been executed after its response, this refresh would be counted as a retry.
   expect(await transitionsOf(app)).toMatchObject({ refreshed: 1, retried: 0 });
   await fixture.close();
 });

@@ -11,7 +11,7 @@ export interface ProductProcesses {
   readonly databaseUrl: string;
   readonly apps: Readonly<Record<AppName, AppProcess>>;
   readonly env: Readonly<Record<string, string>>;
-  /** Idempotent. */
+  /** May be called more than once. */
   close(): Promise<void>;
 }
 

@@ -12,13 +12,13 @@ import { startResourceApp } from '../../apps/resource/test/support/resource-app.
 import { REDIRECT_URI as FIXTURE_REDIRECT_URI } from '../support/fixture.js';
 import { startTokenApp } from '../../apps/token/test/support/token-app.js';
 
-/** A file counts only if every repetition executes it, which excludes background timers. */
+/** Number of requests. A file counts only if every request executes it, which excludes background timers. */
 const REPETITIONS = 5;
 
-/** Runs every tenth of a second, so that every repetition includes it on a busy machine. */
+/** Excluded, because it runs every tenth of a second, so that all requests on a busy machine may include it. */
 const BACKGROUND = 'libs/audit/src/store-batch.ts';
 
-/** Returns the sorted files from which every request executes a function. The first request only fills caches. */
+/** Returns the sorted files whose functions every request executes. The first request only fills caches. */
 async function filesOf(send: () => Promise<{ status: number }>, status: number): Promise<string[]> {
   const session = new Session();
   session.connect();
@@ -48,7 +48,7 @@ function documented(heading: string): string[] {
 
 const passed: string[] = [];
 
-/** @param limit maximum number of files, so that a request stays readable from top to bottom */
+/** @param limit maximum number of files, so that the code of a request stays readable from top to bottom */
 function expectListed(heading: string, files: readonly string[], limit: number): void {
   const shared = documented('Every request');
   const listed = documented(heading);

@@ -9,7 +9,7 @@ export type RotatedApp = 'authorize' | 'token';
 export type Rotation = Awaited<ReturnType<typeof openRotation>>;
 
 /**
- * Opens a load balancer each for authorize and token, whose processes `replace` starts with other keys under load.
+ * Opens load balancers for authorize and token. `replace` starts a process with other keys under load.
  * @param settings variables of every process
  */
 export async function openRotation(settings: Record<string, string> = {}) {
@@ -40,7 +40,7 @@ export async function openRotation(settings: Record<string, string> = {}) {
     database,
     keysNext,
 
-    /** Starts a process, which takes over before the old one gets SIGTERM. */
+    /** Starts a process, to which the load balancer switches before the old process gets SIGTERM. */
     async replace(name: RotatedApp, at: number, keys: Record<string, string>): Promise<void> {
       const fresh = await startApp(name, { ...env, ...keys });
       const old = running[name][at];
@@ -49,7 +49,7 @@ export async function openRotation(settings: Record<string, string> = {}) {
       await old?.stop();
     },
 
-    /** Waits until all processes have answered and recorded their rings. */
+    /** Waits until all processes have recorded their keys. @returns the output of `keys next` */
     async nextStep<Step>(present: string, ...args: string[]): Promise<Step> {
       let printed = '';
       await until('keys next prints the step', 60_000, async () => {

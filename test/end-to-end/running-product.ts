@@ -34,7 +34,7 @@ export interface RunningProduct {
   close(): Promise<void>;
 }
 
-/** @param settings variables of the token app; authorize also gets `OTHER_API_URLS` */
+/** @param settings variables of the token app; the authorize app also gets `OTHER_API_URLS` */
 export async function startProduct(
   settings: Partial<TokenConfiguration> = {},
   authorizeSettings: Partial<AuthorizeConfiguration> = {},

@@ -24,7 +24,7 @@ export interface Run {
   nats_url: string;
 }
 
-/** An environment with free ports and a new folder, which the test removes. */
+/** Returns an environment with free ports and a new folder, which the test must remove. */
 export async function isolatedEnvironment(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
   await chmod(directory, 0o755);
@@ -32,14 +32,14 @@ export async function isolatedEnvironment(): Promise<Record<string, string> & { 
   return { ...(Object.fromEntries(ports) as Record<string, string>), LOCAL_DIR: directory };
 }
 
-/** `npm start` without its build. */
+/** A running `npm start`, without its build. */
 export class StartedProduct {
   output = '';
   readonly exit: Promise<number>;
   private readonly child: ChildProcess;
 
   /**
-   * @param env LOCAL_DIR and the ports
+   * @param env LOCAL_DIR, ports and other variables
    * @param npm starts the product through a parent process and a shell, as npm does
    */
   constructor(
@@ -50,7 +50,7 @@ export class StartedProduct {
     const script = command.map((word) => `'${word}'`).join(' ');
     const shell = `require('child_process').spawn('/bin/sh', ['-c', ${JSON.stringify(`${script}; exit $?`)}], { stdio: 'inherit' })`;
     const [program = '', ...args] = npm ? [process.execPath, '-e', shell] : command;
-    // npm start must not use servers that the environment names.
+    // Removes the servers of the test environment, because npm start must start private ones.
     const { DATABASE_URL: _d, REDIS_URL: _r, NATS_URL: _n, NODE_ENV: _e, ...ours } = process.env;
     const lifecycle = npm ? { npm_lifecycle_event: 'start' } : {};
     delete ours['npm_lifecycle_event'];
@@ -72,10 +72,10 @@ export class StartedProduct {
     return JSON.parse(await readFile(this.runFile, 'utf8')) as Run;
   }
 
-  /** Resolves when all processes exist, even if they are not ready. */
+  /** Resolves when all processes exist, although they may not be ready. */
   async allStarted(): Promise<SeenProcess[]> {
     let all: SeenProcess[] = [];
-    // Listing the machine's processes is slow: wait for the first app.
+    // Waits for the first app, because listing the machine's processes is slow.
     await this.until(() => this.output.includes('starting authorize'));
     await this.until(async () => {
       all = await this.processes();
@@ -100,7 +100,7 @@ export class StartedProduct {
     return join(this.env['LOCAL_DIR'] ?? '', 'run.json');
   }
 
-  /** Signals only the process itself. @returns its exit code; -1 if it was killed */
+  /** Signals only the process itself. @returns the exit code; -1 if the process was killed */
   kill(signal: NodeJS.Signals): Promise<number> {
     this.child.kill(signal);
     return this.exit;

@@ -28,7 +28,7 @@ interface Export {
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
   readonly texts: string[] = [];
-  /** True to answer 401 and echo the request headers, as some servers do. */
+  /** True to respond with 401 and repeat the request headers, as some servers do. */
   refuses = false;
 
   private constructor(private readonly server: Server) {}

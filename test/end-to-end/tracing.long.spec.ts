@@ -7,7 +7,7 @@ import { type ProductProcesses, startProcesses } from './product-processes.js';
 import { attributesOf, type CollectedSpan, TraceCollector } from './trace-collector.js';
 import { ProductUser } from './use-product.js';
 
-/** Records the CommonJS modules that apps load until SIGTERM. */
+/** Records the CommonJS modules that each app has loaded when it receives SIGTERM. */
 class LoadedModules {
   private constructor(
     private readonly folder: string,
@@ -17,7 +17,7 @@ class LoadedModules {
   static async begin(): Promise<LoadedModules> {
     const folder = await mkdtemp(join(tmpdir(), 'modules-'));
     const probe = join(folder, 'probe.cjs');
-    // The apps write their lists at SIGTERM; their guards write none.
+    // Only apps write lists, because their guards have no interesting modules.
     const script = `
       const write = () => require('node:fs').writeFileSync(
         ${JSON.stringify(join(folder, 'list.json'))} + process.pid, JSON.stringify(Object.keys(require.cache)));
@@ -30,7 +30,7 @@ class LoadedModules {
     return { NODE_OPTIONS: `--require=${this.probe}` };
   }
 
-  /** Returns the modules. Must be called once, after the apps have ended. */
+  /** Returns the modules and deletes the lists. Must be called after the apps have ended. */
   async end(): Promise<string[]> {
     const lists = (await readdir(this.folder)).filter((name) => name.startsWith('list'));
     const texts = await Promise.all(lists.map((name) => readFile(join(this.folder, name), 'utf8')));
@@ -43,10 +43,10 @@ const ofOpenTelemetry = (modules: string[]) => modules.filter((path) => path.inc
 const CALLER = '0af7651916cd43dd8448eb211c80319c';
 const CALLER_SPAN = 'b7ad6b7169203331';
 const COLLECTOR_KEY = 'key-of-the-collector';
-/** Timeout for hangs. */
+/** Timeout for hanging requests. */
 const PATIENCE_MS = 60_000;
 
-describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let collector: TraceCollector;
   let product: ProductProcesses;
   let modules: LoadedModules;
@@ -61,7 +61,7 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${COLLECTOR_KEY}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
-      // Longer than the grace period after which an app is killed.
+      // Longer than the grace period, after which an app is killed.
       OTEL_EXPORTER_OTLP_TIMEOUT: '120000',
       LOG_LEVEL: 'info',
     });
@@ -121,12 +121,12 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(collector.spans.filter(({ traceId }) => traceId === CALLER)).toEqual([]);
   });
 
-  it('contain no text that a caller chooses, such as tracestate', () => {
+  it('contain no text from the caller, such as tracestate', () => {
     expect(collector.texts.join('\n')).toContain(CALLER);
     expect(collector.texts.join('\n')).not.toMatch(/free-text|tracestate/i);
   });
 
-  it('follow a code exchange, whose handler reads a body, to Redis', () => {
+  it('follow a code exchange with a body to Redis', () => {
     const exchange = collector.spans.find(({ name }) => name === 'POST /api/auth/oauth/token');
     const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === exchange?.spanId);
     expect(children.map(({ name }) => name)).toContain('EVAL');
@@ -187,12 +187,12 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     for (const app of Object.values(product.apps)) expect(app.output()).not.toContain(COLLECTOR_KEY);
   });
 
-  it('do not delay requests or the shutdown if the collector is unavailable', async () => {
+  it('delay neither requests nor the shutdown if the collector is unavailable', async () => {
     collector.close();
     const { body } = await user.redeem(await user.code());
     expect((await user.me(body['access_token'])).status).toBe(200);
     await product.close();
-    // A process that cannot end in time is killed.
+    // A process that does not end in time is killed.
     const ends = Object.values(product.apps).map((app) => app.process.ended);
     expect(await Promise.all(ends)).toEqual(['exit code 0', 'exit code 0', 'exit code 0']);
     expect(ofOpenTelemetry(await modules.end()).join()).toContain('exporter-trace-otlp-http');
@@ -201,9 +201,9 @@ describe('traces, with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
 
 describe('a product without a configured collector', () => {
   it.each<[string, Record<string, string>]>([
-    ['loads nothing of OpenTelemetry', {}],
+    ['loads no module of OpenTelemetry', {}],
     [
-      'loads nothing of OpenTelemetry with OTEL_TRACES_EXPORTER=none, whatever the endpoint',
+      'loads no module of OpenTelemetry with OTEL_TRACES_EXPORTER=none',
       { OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
     ],
   ])('%s', async (_rule, env) => {
@@ -213,7 +213,7 @@ describe('a product without a configured collector', () => {
     await product.close();
     const loaded = await modules.end();
     expect(loaded.filter((path) => path.endsWith('.cjs') && path.includes('/dist/apps/')).length).toBe(3);
-    // The packages of tracing are not in the bundle (build.mjs).
+    // The bundle does not contain the packages for tracing (build.mjs).
     expect(ofOpenTelemetry(loaded)).toEqual([]);
   });
 });

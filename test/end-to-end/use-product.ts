@@ -43,7 +43,7 @@ export class ProductUser {
 
   async me(token: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const authorization = typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {};
-    // The query must not appear in a trace or log.
+    // The query contains a random code, which must not appear in traces or logs.
     const path = `/v2/me?code=${randomBytes(16).toString('hex')}`;
     return this.send({ app: 'resource', path, headers: { ...headers, ...authorization } });
   }

@@ -7,8 +7,10 @@ import { type Isolated, isolate } from '../support/isolate.js';
 import { startTokenProcess, type TokenProcess } from '../support/token-process.js';
 import { until } from '../support/until.js';
 
-// A roll-out replaces APIs and token apps in any order, so two versions communicate over NATS. The messages of 0.1.0
-// are written out here, so that they stay the same when the contract grows. Every version must accept them, and ignore
+// A roll-out replaces APIs and token apps in any order, so that different versions communicate over NATS. The
+// messages of
+// 0.1.0 are literals here, because they must not change with the contract. Every version must accept them, and must
+// ignore
 // fields of later versions.
 const API_URL = 'https://api.example.com';
 const GRANT = { grant_id: 'g'.repeat(43), client_id: 'sc_a', sub: '7', scope: 'profile:read' };
@@ -115,7 +117,7 @@ describe.each([
 
   const me = (headers: Record<string, string>): Promise<Response> => fetch(`${api.url}/v2/me`, { headers });
 
-  it('accepts a bearer token, and a bound token before and after it is cached', async () => {
+  it('accepts bearer tokens and bound tokens', async () => {
     const answer = await me({ Authorization: 'Bearer bearer' });
     expect(await answer.json()).toEqual({ status: 'success', data: expect.objectContaining(PROFILE) });
     const key = await DpopKey.generate();
@@ -126,14 +128,14 @@ describe.each([
     expect((await me({ Authorization: 'Bearer bound' })).status).toBe(401);
   });
 
-  it('refuses a token for another API, and accepts one for itself', async () => {
+  it('accepts only tokens for this API', async () => {
     expect((await me({ Authorization: 'Bearer elsewhere' })).status).toBe(401);
     expect((await me({ Authorization: 'Bearer here' })).status).toBe(200);
   });
 
-  it('refuses a token after its revocation is broadcast', async () => {
+  it('rejects a token after the broadcast of its revocation', async () => {
     await tokenApp.revoke();
-    // Before the cache entry expires after 30 s.
+    // Less than the 30 s after which the cache entry expires.
     await until(
       'the token is refused',
       20_000,
@@ -163,7 +165,7 @@ describe('the token app of this version', () => {
   it.each([
     ['of 0.1.0', {}],
     ['whose messages have unknown fields', UNKNOWN],
-  ])('answers an API and an operator %s', async (_, added) => {
+  ])('responds to an API and an operator %s', async (_, added) => {
     const bearer = await accessToken();
     const live = {
       active: true,

@@ -80,7 +80,7 @@ export interface RunningExample {
 export async function buildExample(example: Example, library: FoundLibrary): Promise<BuiltExample> {
   const folder = await mkdtemp(join(tmpdir(), 'example-'));
   const cwd = resolve(example.folder);
-  // Go build cache, shared between runs.
+  // Shares the Go build cache between runs.
   const env = { GOCACHE: resolve('.local/go-build'), ...library.env };
   const [command, ...args] = example.build?.(folder, library) ?? [];
   if (command) {
@@ -97,7 +97,7 @@ export async function buildExample(example: Example, library: FoundLibrary): Pro
         command: program,
         args: parameters,
         cwd,
-        // The services run on this machine, so a configured proxy must not be used.
+        // Bypasses a configured proxy, because the services run on this machine.
         env: { ...library.env, no_proxy: '*', NO_PROXY: '*', ...settings, PORT: port },
         logFile: join(folder, 'log'),
         onOutput: (text) => (output += text),
@@ -125,10 +125,10 @@ interface Answer {
   readonly body: string;
 }
 
-/** Proxy in front of the introspection endpoint that counts requests. */
+/** Proxy that counts the requests to the introspection endpoint. */
 export class IntrospectionProxy {
   questions = 0;
-  /** `silence` sends no response; undefined forwards the request to the service. */
+  /** Replaces the response; `silence` sends none. Undefined forwards the request to the service. */
   instead: Answer | 'silence' | undefined;
 
   private constructor(private readonly server: Server) {}

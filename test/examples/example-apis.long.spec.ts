@@ -16,11 +16,11 @@ import {
 } from './example-api.js';
 
 const BOTH_SCOPES = 'bookings:read bookings:write';
-/** Longer than any test. So an entry that is not used was evicted or is not trusted. */
+/** Longer than any test, so that an entry is unused only if it was evicted or is not trusted. */
 const LONG = '3600';
 const API_URL = 'https://bookings.example.com';
 
-/** Looked up before the tests are declared, because the test names contain the versions. */
+/** Found before the tests are declared, because the test names contain the versions. */
 const found = await findLibraries(EXAMPLES.map(({ library }) => library));
 
 let token: TokenProcess;
@@ -109,7 +109,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 7662 2.2 @rfc 6750 2.1
-    it('serves the user of a valid token at both endpoints', async () => {
+    it('accepts a valid token at both endpoints', async () => {
       const valid = await accessToken();
       const booked = await fetch(api.url, {
         method: 'POST',
@@ -126,7 +126,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 6750 3 @rfc 6750 3.1
-    it('rejects an invalid bearer token with a reason (RFC 6750 3.1)', async () => {
+    it('rejects an invalid bearer token with the error of RFC 6750 3.1', async () => {
       const valid = await accessToken();
       const invalid = 'Bearer realm="bookings", error="invalid_token"';
       const cases: [string | undefined, string][] = [
@@ -143,7 +143,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 6750 3.1
-    it('answers 403 with the scope that a token lacks', async () => {
+    it('responds with 403 and the missing scope of a token', async () => {
       const answer = await get(`Bearer ${await accessToken('bookings:write')}`);
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
         403,
@@ -155,7 +155,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 9449 7.2
-    it('refuses a token that is bound to a key, whose proof it does not check', async () => {
+    it('rejects a token that is bound to a key', async () => {
       const key = await DpopKey.generate();
       const proof = await key.proof('POST', 'https://base.example.com/api/auth/oauth/token');
       const bound = await accessToken(BOTH_SCOPES, { DPoP: proof });
@@ -163,7 +163,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 8707 2
-    it('refuses a token for other APIs', async () => {
+    it('rejects a token for other APIs', async () => {
       const answer = { active: true, sub: '1', client_id: 'sc_1', grant_id: 'g1', scope: BOTH_SCOPES };
       const exp = Math.floor(Date.now() / 1000) + 600;
       const tokenFor = async (aud: string[]) => {
@@ -175,14 +175,14 @@ for (const [index, example] of EXAMPLES.entries()) {
       expect(await tokenFor(['https://files.example.com', API_URL])).toBe(200);
     });
 
-    it('introspects a token once, however often it is presented', async () => {
+    it('introspects a repeated token only once', async () => {
       const valid = await accessToken();
       await cached(valid);
       expect(await cost(valid)).toBe(0);
     });
 
     // @rfc 7662 4
-    it('refuses a cached token immediately after its grant is revoked', async () => {
+    it('rejects a cached token immediately after its grant is revoked', async () => {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);
       await cached(other);
@@ -208,7 +208,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       expect(await cost(valid)).toBe(0);
     });
 
-    it('empties its cache once per second at most, however many broadcasts are unreadable', async () => {
+    it('empties its cache at most once per second because of unreadable broadcasts', async () => {
       const valid = await accessToken();
       await cached(valid);
       const began = performance.now();
@@ -222,7 +222,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       await until('it asks anew', 30_000, async () => (await cost(valid)) === 1);
     });
 
-    it('does not use its cache while broadcasts cannot arrive, and empties it afterwards', async () => {
+    it('does not use its cache while it cannot receive broadcasts, and empties the cache afterwards', async () => {
       const [revoked, other] = [await accessToken(), await accessToken()];
       await cached(revoked);
       await cached(other);
@@ -238,7 +238,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 7662 4
-    it('answers 503 when it cannot introspect a token, and never lets the request through', async () => {
+    it('responds with 503 if it cannot introspect a token', async () => {
       const [known, unknown] = [await accessToken(), await accessToken()];
       await cached(known);
       const failures = [
@@ -258,7 +258,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       expect(await status(unknown)).toBe(200);
     });
 
-    it('without the feed refuses a revoked token when the cache lifetime is over', async () => {
+    it('rejects a revoked token after the cache lifetime if it has no revocation feed', async () => {
       const alone = await start({ CACHE_SECONDS: '2' });
       try {
         const revoked = await accessToken();
@@ -270,7 +270,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       }
     });
 
-    it('never uses a cached token past its expiry', async () => {
+    it('rejects a cached token after its expiry', async () => {
       const valid = token.codec.decode(await accessToken());
       if (!valid) throw new Error('not a token');
       const short = token.codec.encode({ ...valid, expiry: Math.floor(Date.now() / 1000) + 10 });
@@ -278,7 +278,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       await until('the token is refused', 30_000, async () => (await status(short)) === 401);
     });
 
-    it('prints no token and no secret', async () => {
+    it('logs no token and no secret', async () => {
       expect(api.output()).not.toMatch(/sat_|scs_/);
     });
   });

@@ -35,7 +35,7 @@ let home: string;
 let login: ClientProcess | undefined;
 
 beforeAll(async () => {
-  // Without a retry window, a refresh token that is used twice revokes its grant.
+  // Without a retry window, a second use of a refresh token revokes its grant.
   product = await startProduct({ RETRY_WINDOW: 0 });
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
     stores.get(ClientStore).create({
@@ -60,7 +60,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** @param programs commands on the PATH, besides Node */
+/** @param programs commands on the PATH, in addition to Node */
 async function environment(...programs: readonly (keyof typeof PROGRAMS)[]): Promise<NodeJS.ProcessEnv> {
   for (const name of programs)
     await writeFile(join(home, name), `#!/bin/sh\n${PROGRAMS[name]}\n`, { mode: 0o755 });
@@ -94,7 +94,7 @@ const stored = async () =>
 
 describe('examples/command-line', () => {
   // @rfc 8252 7.3
-  it('logs in by the browser, keeps the tokens in a file of its user, and revokes them at the end', async () => {
+  it('logs in with the browser, stores the tokens in a private file, and revokes them', async () => {
     const env = await environment('xdg-open');
     await logIn(env);
     expect((await stat(fileOf())).mode & 0o777).toBe(0o600);
@@ -113,7 +113,7 @@ describe('examples/command-line', () => {
   });
 
   // @rfc 8628 3.3.1
-  it('logs in by a browser on another device, over SSH', async () => {
+  it('logs in with a browser on another device over SSH', async () => {
     const env = { ...(await environment('xdg-open')), SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' };
     login = new ClientProcess(process.execPath, [...CLI, 'login'], { cwd: process.cwd(), env });
     const address = await login.printedUrl('/auth/device');
@@ -128,7 +128,7 @@ describe('examples/command-line', () => {
     expect(await run('whoami', env)).toMatchObject({ code: 0 });
   });
 
-  it('keeps the tokens in the keychain, and out of the arguments of commands', async () => {
+  it('stores the tokens in the keychain without passing them as arguments', async () => {
     const env = await environment('xdg-open', 'secret-tool');
     await logIn(env);
     expect(existsSync(fileOf())).toBe(false);
@@ -138,12 +138,12 @@ describe('examples/command-line', () => {
     expect(existsSync(join(home, 'keychain'))).toBe(false);
   });
 
-  it('refreshes expired tokens once, however many requests need them', async () => {
+  it('refreshes expired tokens once for concurrent requests', async () => {
     const env = await environment('xdg-open');
     await logIn(env);
     const before = await stored();
     await writeFile(fileOf(), JSON.stringify({ ...before, expires_at: 0 }));
-    // In one process, every request reads the tokens before the first response to a refresh.
+    // One process sends all requests, so that each request reads the tokens before a refresh has succeeded.
     const folder = { cwd: 'examples/command-line', env };
     const result = await runCommand(process.execPath, ['--input-type=module', '--eval', CONCURRENT], folder);
     expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -159,7 +159,7 @@ describe('examples/command-line', () => {
     expect(await login?.exitCode()).toBe(0);
   });
 
-  it('reports that access has ended after the user has removed it', async () => {
+  it('reports that access has ended after a revocation', async () => {
     const env = await environment('xdg-open');
     await logIn(env);
     const { access_token: token } = await stored();

@@ -68,7 +68,7 @@ describe.each([
     await page.getByRole('button', { name: 'Log in' }).click();
   }
 
-  it('shows the application’s name on the product’s login page, and returns the product’s user to the application', async () => {
+  it('shows the application’s name, and returns the product’s user to the application', async () => {
     const { page, context, addresses, complaints } = await visit();
     await connect(page);
     await page.getByRole('heading', { name: 'Log in to continue to Calendar Connect' }).waitFor();
@@ -79,7 +79,7 @@ describe.each([
     const shown = await page.locator('dl').innerText();
     expect(shown).toContain('Ada Lovelace');
     expect(shown).toContain(ADA[0]);
-    // The challenge is the only JWT in a URL.
+    // The only JWT in a URL is the challenge.
     const jwts = addresses.flatMap((address) => [...new URL(address).searchParams.entries()]);
     for (const [name, value] of jwts) if (value.startsWith('eyJ')) expect(name).toBe('challenge');
     expect(complaints).toEqual([]);
@@ -96,7 +96,7 @@ describe.each([
     await allow(page);
     await heading(page, 'Your calendar is connected');
     expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
-    // Because of the earlier consent, the product's form leads to the application without another page.
+    // The user consented before, so the product's form leads to the application without another page.
     await context.clearCookies({ name: /^(?!almanac)/ });
     await page.goto(service.demoUrl);
     await connect(page);

@@ -94,7 +94,7 @@ const statuses = async (token: string) => [
 ];
 
 describe('the example product', () => {
-  it('logs its user in for an application, whose token opens both APIs until the user revokes it', async () => {
+  it('logs its user in for an application, whose token is valid at both APIs until its revocation', async () => {
     const checks = await authorize();
     expect(new URL(page.url()).origin).toBe(product.siteUrl);
     await page.getByRole('heading', { name: 'Log in to continue to Travel Planner' }).waitFor();
@@ -121,7 +121,7 @@ describe('the example product', () => {
     const notes = await call(`${product.notesUrl}/notes`, token);
     expect(await notes.json()).toEqual({ user: 'u-1001', notes: ['Buy a map'] });
 
-    // RFC 8707 2.2: a token for one API is not valid at the other.
+    // RFC 8707 2.2: a token for one API is not valid at another API.
     const narrow = await oauth.refreshTokenGrant(client, refreshToken ?? '', { resource: product.notesUrl });
     expect(await statuses(narrow.access_token)).toEqual([401, 200]);
 
@@ -134,7 +134,7 @@ describe('the example product', () => {
     );
   });
 
-  it('does not ask a user to log in again who is logged in at the product', async () => {
+  it('skips the login for a user who is logged in at the product', async () => {
     await page.goto(product.siteUrl);
     await logInAtProduct();
     await page.getByRole('heading', { name: 'Hello Ada Lovelace' }).waitFor();

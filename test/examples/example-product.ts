@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 
 const FOLDER = 'examples/product';
-/** Ports of the site, the notes API and the bookings API. */
+/** Default ports of the site, the notes API and the bookings API. */
 const PORTS = [3020, 3021, 3022] as const;
 
 export interface ExampleProduct {
@@ -20,7 +20,9 @@ export interface ExampleProduct {
   stop(): Promise<void>;
 }
 
-/** Starts service and example as in docs/adopt.md. @param bookingsApi compiled main file of the bookings API */
+/**
+ * Starts the service and the example as in docs/adopt.md. @param bookingsApi compiled main file of the bookings API
+ */
 export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
   const place = await isolatedEnvironment();
   const ports = await Promise.all(PORTS.map(freePort));
@@ -45,7 +47,7 @@ export async function startExampleProduct(bookingsApi: string): Promise<ExampleP
   }
 }
 
-/** @param stops receives functions that stop what was started */
+/** @param stops receives functions that stop the started processes and servers */
 async function start(
   service: StartedProduct,
   env: Record<string, string>,

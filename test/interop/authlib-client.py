@@ -1,6 +1,6 @@
 """An application and a resource server that use Authlib, as its documentation shows.
 
-Says and hears one JSON value a line. The first one that it hears are its settings.
+Writes and reads one JSON value per line. The first value that it reads contains its settings.
 """
 import json
 import sys
@@ -30,7 +30,7 @@ client = OAuth2Session(
     scope="profile:read",
     code_challenge_method="S256",
 )
-# The library uses the revocation method for introspection, too.
+# The library also uses the revocation method for introspection.
 api = OAuth2Session(
     settings["resource_server"]["id"],
     settings["resource_server"]["secret"],

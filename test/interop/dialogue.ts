@@ -14,7 +14,7 @@ export class Dialogue {
     this.closed = new Promise((resolve) => void this.child.once('close', () => resolve()));
     this.child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
     this.child.on('error', (error) => (this.errors += error.message));
-    // After its exit, writing fails with EPIPE. `hear` reports the exit.
+    // Writing fails with EPIPE after the process has exited. `hear` reports the exit.
     this.child.stdin.on('error', () => undefined);
   }
 

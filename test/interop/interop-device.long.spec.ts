@@ -30,14 +30,14 @@ async function decide(link: string, decision: 'allow' | 'deny'): Promise<void> {
   expect((await phone.submit(consent, { decision }, '/auth/device/decision')).status).toBe(303);
 }
 
-describe('openid-client, unmodified (RFC 8628)', () => {
+describe('openid-client with a device (RFC 8628)', () => {
   const configured = () =>
     openid.discovery(new URL(product.run.base_url), clientId, {}, openid.None(), {
       algorithm: 'oauth2',
       execute: [openid.allowInsecureRequests],
     });
 
-  it.each(['without', 'with'])('gets tokens for a device, %s DPoP', async (dpop) => {
+  it.each(['without', 'with'])('gets tokens %s DPoP', async (dpop) => {
     const { run } = product;
     const configuration = await configured();
     const DPoP = openid.getDPoPHandle(configuration, await openid.randomDPoPKeyPair());
@@ -64,7 +64,7 @@ describe('openid-client, unmodified (RFC 8628)', () => {
     expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
   });
 
-  it('reports that the user has cancelled', async () => {
+  it('reports that the user has denied access', async () => {
     const configuration = await configured();
     const started = await openid.initiateDeviceAuthorization(configuration, {});
     const polling = openid.pollDeviceAuthorizationGrant(configuration, started);

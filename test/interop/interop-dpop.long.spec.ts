@@ -14,7 +14,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with %s nonces
 
   const meUrl = () => new URL(`${product.run.api_url}/v2/me`);
 
-  it.each(['ES256', 'Ed25519', 'PS256'])('works in openid-client with a key of %s', async (alg) => {
+  it.each(['ES256', 'Ed25519', 'PS256'])('works in openid-client with an %s key', async (alg) => {
     const { run } = product;
     const configuration = await openid.discovery(
       new URL(run.base_url),
@@ -50,7 +50,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with %s nonces
       );
       expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
     }
-    // A thief has another key.
+    // A thief has a different key.
     const thief = openid.getDPoPHandle(configuration, await openid.randomDPoPKeyPair(alg));
     const stolen = openid.refreshTokenGrant(configuration, renewed.refresh_token ?? '', {}, { DPoP: thief });
     await expect(stolen).rejects.toMatchObject({ error: 'invalid_grant' });

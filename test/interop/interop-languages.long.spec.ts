@@ -27,7 +27,7 @@ const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] 
   },
 ];
 
-/** Looked up before the tests are declared, because the test names contain the versions. */
+/** Found before the tests are declared, because the test names contain the versions. */
 const found = await findLibraries(LIBRARIES);
 
 interface Got {
@@ -47,7 +47,9 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-/** Resolves when the API refuses the token. The broadcast arrives before the cache entry expires after 30 s. */
+/**
+ * Resolves when the API rejects the token, which the broadcast must cause before the cache entry expires after 30 s.
+ */
 const refused = (accessToken: string) =>
   until('a revoked token is refused', 20_000, async () => {
     const headers = { Authorization: `Bearer ${accessToken}` };
@@ -68,7 +70,7 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
     let dialogue: Dialogue;
 
     beforeEach(() => {
-      // The product is on this machine, so no proxy is needed.
+      // Bypasses a proxy, because the product is on this machine.
       const env = { ...library.env, no_proxy: 'localhost', NO_PROXY: 'localhost' };
       const file = fileURLToPath(new URL(program, import.meta.url));
       dialogue = new Dialogue(library.command, [file], env);
@@ -78,7 +80,7 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
 
     // @library authlib @library oauth2
     it.each(['client_secret_basic', 'client_secret_post'])(
-      'with %s and PKCE gets, uses, refreshes, introspects and revokes tokens',
+      'supports the whole flow with %s and PKCE',
       async (authentication) => {
         const { run } = product;
         dialogue.tell({ ...run, resource_server: resourceServer, authentication });

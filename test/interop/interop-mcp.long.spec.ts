@@ -31,13 +31,13 @@ async function startMcpApi(
 
   @Controller()
   class McpController {
-    /** Protected resource metadata (RFC 9728 2) at a path derived from the API's URL (3.1). */
+    /** Protected resource metadata (RFC 9728 2), at a path derived from the API's URL (RFC 9728 3.1). */
     @Get(metadataPath)
     metadata(): object {
       return {
         resource: `${origin}/mcp`,
         authorization_servers: [issuer],
-        // These are more scopes than the tool requires; the challenge names the required one.
+        // Lists more scopes than the tool requires. The challenge names the required scope.
         scopes_supported: ['profile:read', 'bookings:read'],
       };
     }
@@ -103,7 +103,7 @@ let browser: Browser;
 let page: Page;
 let origin: string;
 let clientId: string;
-/** Browser errors, such as a request blocked by CORS. */
+/** Errors of the browser, such as a request blocked by CORS. */
 const problems: string[] = [];
 
 beforeAll(async () => {
@@ -131,7 +131,7 @@ beforeAll(async () => {
   product = await startProduct({ OTHER_API_URLS: `${api},${OTHER_API}` });
   const { natsUrl, run } = product;
   mcpApi = await startMcpApi(api, { natsUrl, issuer: run.base_url });
-  // In a separate process, because passport registers one strategy per name and process.
+  // Runs in a separate process, because passport has one strategy per name and process.
   other = await startApp('resource', { BASE_URL: run.base_url, API_URL: OTHER_API, NATS_URL: natsUrl });
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
     stores.get(ClientStore).create({
@@ -174,7 +174,7 @@ const tokens = () =>
 
 // @rfc 9728 3 @rfc 8707 2.1 @rfc 8707 2.2
 describe('the MCP TypeScript SDK in a browser', () => {
-  it('finds the authorization server, sends the user there with the API as resource, and calls the API', async () => {
+  it('discovers the authorization server, requests the API as the resource, and calls the API', async () => {
     const authorized = page.waitForRequest((request) => request.url().includes('/auth/oauth2/authorize'));
     await page.goto(
       `${origin}/?${new URLSearchParams({ api: `${api}/mcp`, client_id: clientId }).toString()}`,
@@ -195,7 +195,7 @@ describe('the MCP TypeScript SDK in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  it('refreshes a token that the API refuses, and gets a token for the same API', async () => {
+  it('refreshes a rejected token for the same API', async () => {
     const before = await tokens();
     await page.evaluate(() => {
       const kept = JSON.parse(globalThis.localStorage.getItem('tokens') ?? '{}') as object;
@@ -209,7 +209,7 @@ describe('the MCP TypeScript SDK in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has a token that every other API refuses', async () => {
+  it('gets a token that other APIs reject', async () => {
     const { access_token } = await tokens();
     const call = (url: string, path: string) =>
       fetch(url + path, { headers: { Authorization: `Bearer ${access_token}` } });

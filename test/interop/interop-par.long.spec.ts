@@ -20,7 +20,7 @@ async function configured(
   });
 }
 
-describe('openid-client, unmodified (RFC 9126)', () => {
+describe('openid-client with pushed requests (RFC 9126)', () => {
   it.each([
     ['client_secret_post', openid.ClientSecretPost],
     ['client_secret_basic', openid.ClientSecretBasic],
@@ -46,11 +46,11 @@ describe('openid-client, unmodified (RFC 9126)', () => {
       headers: { Authorization: `Bearer ${tokens.access_token}` },
     });
     expect(await me.json()).toMatchObject({ data: { email: run.user.email } });
-    // A pushed request is used once.
+    // A pushed request can be used once.
     expect((await fetch(url, { redirect: 'manual' })).status).toBe(400);
   });
 
-  it('reports why a push is refused', async () => {
+  it('reports why a pushed request was rejected', async () => {
     const configuration = await configured(openid.ClientSecretPost);
     const refused = openid.buildAuthorizationUrlWithPAR(configuration, {
       redirect_uri: 'https://evil.example/callback',

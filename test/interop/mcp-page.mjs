@@ -1,5 +1,6 @@
-// A page with a client of the Model Context Protocol, using the unmodified SDK. The query parameters `api` and `client_id` name the
-// API and the client; the page writes the tool's result to <output>.
+// A page with an unmodified client of the Model Context Protocol. The query parameters `api` and `client_id` select
+// the API
+// and the client. The page writes the tool's result to <output>.
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -11,7 +12,7 @@ for (const name of ['api', 'client_id']) if (query.has(name)) localStorage.setIt
 const kept = (name) => JSON.parse(localStorage.getItem(name) ?? 'null') ?? undefined;
 const keep = (name, value) => localStorage.setItem(name, JSON.stringify(value));
 
-/** OAuthClientProvider of the SDK for a registered client. */
+/** OAuthClientProvider of the SDK, for a registered client. */
 const provider = {
   redirectUrl: `${location.origin}/callback`,
   clientMetadata: { redirect_uris: [`${location.origin}/callback`], token_endpoint_auth_method: 'none' },
@@ -42,7 +43,7 @@ async function callTool() {
 callTool().then(
   (text) => document.querySelector('output').append(text),
   (error) => {
-    // On UnauthorizedError the browser is leaving for the authorization endpoint.
+    // After an UnauthorizedError, the browser navigates to the authorization endpoint.
     if (!(error instanceof UnauthorizedError)) document.querySelector('output').append(String(error));
   },
 );

@@ -17,8 +17,9 @@ def hear
   JSON.parse($stdin.gets)
 end
 
-# Sends a request with the client's authentication, as get_token does. The gem has no call for introspection, and only
-# its newest versions have one for revocation.
+# Sends a request with the client authentication of get_token. The gem has no call for introspection, and only its
+# newest
+# versions have a call for revocation.
 def post(client, url, params)
   form = OAuth2::Authenticator.new(client.id, client.secret, client.options[:auth_scheme]).apply(params)
   headers = { 'Content-Type' => 'application/x-www-form-urlencoded' }.merge(form.delete(:headers) || {})
@@ -29,7 +30,7 @@ def email_of(token, api_url)
   token.get("#{api_url}/v2/me").parsed['data']['email']
 end
 
-# Returns the error code and the status of a request that is refused.
+# Returns the error code and the status of a rejected request.
 def refused
   yield
   ['accepted', 200]

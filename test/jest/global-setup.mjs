@@ -1,4 +1,4 @@
-// Starts PostgreSQL, Redis and NATS once for all workers. Jest does not compile what it loads before its workers.
+// Starts PostgreSQL, Redis and NATS once for all workers. Jest loads this file without compilation.
 import './register-typescript.mjs';
 
 const { startTestServices } = await import('../support/test-run.ts');

@@ -1,4 +1,4 @@
-// Suites import `jest` from '@jest/globals', which resolves to this file.
+// Replaces '@jest/globals', from which suites import `jest`.
 import { ModuleMocker } from 'jest-mock';
 
 export const jest = new ModuleMocker(globalThis);

@@ -1,11 +1,11 @@
-// Runs suites with Jest's own runner, but loads modules with Node in place of Jest's sandbox: the suites of a worker share the
-// packages and our sources, which the sandbox evaluates again for each suite (docs/adr/0042-tests-without-a-sandbox.md).
+// Runs suites with Jest's runner, but loads modules with Node instead of Jest's sandbox. The suites of a worker share
+// packages and sources, which the sandbox would evaluate for each suite (docs/adr/0042-tests-without-a-sandbox.md).
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { takeCoverage } from 'node:v8';
 import circus from 'jest-circus/runner';
-// Before any entry point of Nest: `@nestjs/common/internal` does not load it itself.
+// Imported before any entry point of Nest, because `@nestjs/common/internal` does not import it.
 import 'reflect-metadata';
 import { jest } from './jest-globals.mjs';
 import './register-typescript.mjs';
@@ -15,7 +15,7 @@ process.setSourceMapsEnabled(true);
 const require = createRequire(import.meta.url);
 
 export default async function runSuite(globalConfig, config, environment, runtime, testPath, send) {
-  // Removes the stack formatter that Jest installs for each suite: it would prevent Node's mapping to the sources.
+  // Removes the stack formatter that Jest installs for each suite, because it prevents Node's source maps.
   delete Error.prepareStackTrace;
   try {
     return await circus.default(
@@ -33,7 +33,7 @@ export default async function runSuite(globalConfig, config, environment, runtim
   }
 }
 
-/** Storages of a suite's jest-circus, to disable. Node before 24 copies the value of each to every new promise. */
+/** AsyncLocalStorages of a suite's jest-circus, to be disabled: before Node 24, each one slows down every promise. */
 const storages = [];
 
 class RecordedStorage extends AsyncLocalStorage {
@@ -43,11 +43,11 @@ class RecordedStorage extends AsyncLocalStorage {
   }
 }
 
-/** Jest's runtime with Node's module loader. */
+/** Returns Jest's runtime with Node's module loader. */
 function nativeRuntime(runtime) {
   return Object.assign(Object.create(runtime), {
     requireInternalModule(path) {
-      // Loads the module again, because it keeps the tests and event handlers of a suite.
+      // Loads the module again, because it stores the tests and event handlers of one suite.
       delete require.cache[path];
       asyncHooks.AsyncLocalStorage = RecordedStorage;
       try {

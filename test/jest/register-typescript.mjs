@@ -1,4 +1,4 @@
-// `node --import …/register-typescript.mjs file.ts` runs this project's TypeScript from its sources.
+// Runs TypeScript sources of this project: `node --import …/register-typescript.mjs file.ts`.
 import { register } from 'node:module';
 
 register('./typescript-hooks.mjs', import.meta.url);

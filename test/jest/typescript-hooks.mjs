@@ -1,4 +1,4 @@
-// Node's module hooks: `#lib/x.js`, `#local/x.js`, `#test/x.js` and `./x.js` are read from their TypeScript sources.
+// Node's module hooks, which resolve `#lib/x.js`, `#local/x.js`, `#test/x.js` and `./x.js` to TypeScript sources.
 import { access, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
@@ -7,7 +7,7 @@ const swcOptions = {
   jsc: {
     target: 'es2022',
     parser: { syntax: 'typescript', decorators: true },
-    // Keeps `with { type: 'json' }`, which Node needs.
+    // Keeps `with { type: 'json' }`, which Node requires.
     experimental: { keepImportAttributes: true },
     transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
   },

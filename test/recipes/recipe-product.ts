@@ -46,7 +46,7 @@ export class RecipeProduct {
     return String(rows[0]?.id);
   }
 
-  /** Registers a client. @returns the environment variables of its recipe */
+  /** Registers a client. @returns environment variables for its recipe */
   async register(
     type: NewClient['type'] = 'confidential',
     redirectUri = REDIRECT_URI,
@@ -77,7 +77,7 @@ export class RecipeProduct {
     };
   }
 
-  /** Returns an environment without proxies. */
+  /** Returns an environment that bypasses proxies. */
   environment(settings: Readonly<Record<string, string>>, base = process.env): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _ofJest, ...env } = base;
     return { ...env, no_proxy: '*', NO_PROXY: '*', ...settings };

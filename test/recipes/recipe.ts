@@ -5,7 +5,7 @@ import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/for
 import { Dialogue } from '../interop/dialogue.js';
 import { TestPackages } from '../support/test-packages.js';
 
-/** package.json and lock file of the packages that only recipes use. */
+/** Folder of package.json and lock file, for packages that only recipes use. */
 export const MANIFESTS = resolve('test/recipes');
 
 export const RECIPE_PACKAGES = new TestPackages(MANIFESTS);
@@ -14,27 +14,27 @@ export const RECIPES_FOLDER = RECIPE_PACKAGES.folder;
 
 const GUIDE = 'docs/integrate.md';
 
-/** Library of a registry that may be unreachable. Its version is in a manifest in this folder. */
+/** Library from a registry that may be unreachable. A manifest in this folder contains the version. */
 export interface RegistryLibrary {
   readonly tool: 'go' | 'mvn';
-  /** Name of the Go module, or prefix of the jar file's name. */
+  /** Name of the Go module, or prefix of the name of the jar file. */
   readonly name: string;
 }
 
 export interface Recipe {
   readonly heading: string;
-  /** File of the guide; docs/integrate.md by default. */
+  /** Document that contains the recipe; docs/integrate.md by default. */
   readonly guide?: string;
   readonly file: string;
-  /** An npm package, packages of Debian, or a library of another registry. */
+  /** Name of an npm package, Debian packages, or a library of another registry. */
   readonly library: string | WantedLibrary | RegistryLibrary;
   readonly build?: (library: FoundLibrary) => readonly [string, ...string[]];
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
-  /** Lines of the recipe without which it fails, because the library has other defaults. */
+  /** Lines of the recipe that replace the library's defaults. The recipe fails without them. */
   readonly needs?: readonly string[];
 }
 
-/** Declares a test named after the reason why the recipe is not tested. */
+/** Declares a test whose name gives the reason why the recipe is not tested. */
 export function reportMissing(
   { heading, library }: Pick<Recipe, 'heading' | 'library'>,
   { missing }: MissingLibrary,
@@ -55,7 +55,7 @@ type Printed = Pick<Recipe, 'heading' | 'guide' | 'file'>;
 export class RecipeFolder {
   private constructor(readonly path: string) {}
 
-  /** @param options driver: program that calls the recipe's functions; without: code to leave out */
+  /** @param options `driver` is a program that calls the recipe's functions; `without` is code to remove */
   static async create(
     recipe: Printed,
     options: { driver?: string; without?: string | undefined } = {},
@@ -76,7 +76,7 @@ export class RecipeFolder {
   }
 
   async compile([command, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<void> {
-    // Go build cache, shared between runs.
+    // Shares the Go build cache between runs.
     const all = { GOCACHE: resolve('.local/go-build'), ...env };
     const { code, stdout, stderr } = await runCommand(command, args, { cwd: this.path, env: all });
     if (code !== 0) throw new Error(`the recipe was not built: ${stdout}${stderr}`);

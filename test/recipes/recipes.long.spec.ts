@@ -5,7 +5,7 @@ import { CLIENT_RECIPES, findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct, SCOPE } from './recipe-product.js';
 import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
 
-/** Looked up before the tests are declared, because the test names contain the versions. */
+/** Found before the tests are declared, because the test names contain the versions. */
 const [clientRecipes, webRecipes] = [
   await findLibrariesOf(CLIENT_RECIPES),
   await findLibrariesOf(WEB_RECIPES),
@@ -48,13 +48,13 @@ for (const { recipe, library } of clientRecipes) {
       return called.finish(await product.allow(url), session);
     };
 
-    describe('as it is printed', () => {
+    describe('as printed', () => {
       beforeAll(() => start());
       afterAll(end);
 
       // @library authlib @library badgateway @library go @library google-oauth-client @library oauth2
       // @library oauth4webapi @library openid-client @library requests-oauthlib @library simple-oauth2
-      it('sends state and PKCE, and gets tokens even if the user declines a scope', async () => {
+      it('gets tokens even if the user declines a scope', async () => {
         const [url, session] = await called.start();
         const requested = Object.fromEntries(new URL(url).searchParams);
         expect(requested).toMatchObject({ scope: SCOPE, code_challenge_method: 'S256' });
@@ -64,7 +64,7 @@ for (const { recipe, library } of clientRecipes) {
         expect([tokens['scope'] ?? 'profile:read'].flat()).toEqual(['profile:read']);
       });
 
-      it('refreshes, gets the same tokens for a repeated refresh, and detects that access has ended', async () => {
+      it('repeats a refresh with the same result, and detects that access has ended', async () => {
         const tokens = await connect();
         const renewed = await called.refresh(tokens);
         expect(accessTokenOf(renewed)).not.toBe(accessTokenOf(tokens));
@@ -109,7 +109,7 @@ for (const { recipe, library } of webRecipes) {
 
     const start = (without?: string) => startWebRecipe(recipe, library, product, { without });
 
-    describe('as it is printed', () => {
+    describe('as printed', () => {
       let application: RunningRecipe;
 
       beforeAll(async () => {

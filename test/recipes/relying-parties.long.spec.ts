@@ -9,7 +9,7 @@ import { reportMissing } from './recipe.js';
 import { BROWSER_APPLICATIONS, RELYING_PARTIES } from './relying-parties.js';
 import { type RunningRecipe, startWebRecipe } from './web-recipe.js';
 
-/** Looked up before the tests are declared, because the test names contain the versions. */
+/** Found before the tests are declared, because the test names contain the versions. */
 const [relyingParties, browserApplications] = [
   await findLibrariesOf(RELYING_PARTIES),
   await findLibrariesOf(BROWSER_APPLICATIONS),
@@ -47,7 +47,7 @@ for (const { recipe, library } of relyingParties) {
       return (await browser.open(callback)).text;
     };
 
-    describe('as it is printed', () => {
+    describe('as printed', () => {
       let application: RunningRecipe;
 
       beforeAll(async () => {
@@ -58,7 +58,7 @@ for (const { recipe, library } of relyingParties) {
 
       // @library authjs @library authlib @library express-openid-connect @library go-oidc
       // @library mod-auth-openidc @library openid-client @library passport-openidconnect @library spring-security
-      it('logs the user in, and reads UserInfo', async () => {
+      it('logs the user in and reads UserInfo', async () => {
         expect(await logIn(new Browser(application.url))).toContain(`Logged in as ${sub}, ${product.email}`);
       });
 
@@ -119,7 +119,7 @@ describe('browser applications', () => {
       afterAll(() => application.close());
 
       // @library angular-oauth2-oidc @library oidc-client-ts
-      it('logs the user in, reads UserInfo, refreshes, and logs the user out at the service', async () => {
+      it('supports login, UserInfo, refresh and logout', async () => {
         const page = await logInAt(application, product, browser);
         await page.getByText(`Logged in as ${sub}, ${product.email}`).waitFor();
         await page.locator('#refresh').click();

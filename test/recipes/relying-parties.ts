@@ -5,12 +5,12 @@ import type { FoundLibrary } from '../support/foreign-library.js';
 import type { BrowserApplication } from './browser-application.js';
 import type { ListeningRecipe } from './web-recipe.js';
 
-/** A web application of docs/openid.md: it shows `sub` and the email address after the login. */
+/** A web application of docs/openid.md that shows `sub` and the email address after the login. */
 export interface RelyingParty extends ListeningRecipe {
   readonly begin: (browser: Browser) => Promise<Response>;
-  /** Path that refreshes the tokens; absent if the library does not refresh. */
+  /** Path that refreshes the tokens; absent if the library does not support it. */
   readonly refresh?: string;
-  /** Path that redirects to the end-session endpoint; absent if the library does not support log-outs. */
+  /** Path that redirects to the end-session endpoint; absent if the library does not support it. */
   readonly logout?: (returnTo: string) => string;
 }
 
@@ -32,14 +32,14 @@ const GO = {
   start: () => ['./recipe'] as const,
 };
 
-/** Command that starts Apache, and prefers the unpacked modules. */
+/** Command that starts Apache with the unpacked modules, if any, or with the installed modules. */
 const APACHE =
   'export HTTPD_FOLDER="$PWD" APACHE_MODULES="${APACHE_MODULES:-/usr/lib/apache2/modules}"; exec apache2';
 
-/** Header that browsers send with a navigation. Without it, mod_auth_openidc answers 401. */
+/** Header that browsers send with navigations. Without it, mod_auth_openidc responds with 401. */
 const HTML = { Accept: 'text/html' };
 
-/** Relying parties in the order of the guide. */
+/** Relying parties in the order of docs/openid.md. */
 export const RELYING_PARTIES: readonly RelyingParty[] = [
   {
     ...JAVASCRIPT,
@@ -89,7 +89,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
   { ...GO, library: { tool: 'go', name: 'github.com/coreos/go-oidc/v3' } },
   {
     ...GO,
-    // Uses the version of Debian, for machines that cannot reach Go's registry.
+    // Uses Debian's version, because some machines cannot reach Go's registry.
     without: '/v3/oidc',
     library: {
       interpreter: 'go',

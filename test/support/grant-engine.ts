@@ -13,7 +13,7 @@ import type { RedisClient } from '#platform/redis/redis-client.js';
 export interface TestEngineOptions {
   readonly redis: RedisClient;
   readonly records: GrantRecordStore;
-  /** Input of KeyRing.parse. */
+  /** Keys in the format of `KeyRing.parse`. */
   readonly tokenKeys: string;
   readonly lifetimes?: Lifetimes;
   readonly clock?: () => number;
@@ -21,7 +21,7 @@ export interface TestEngineOptions {
   readonly count?: CountTransition;
 }
 
-/** Creates the services of grants. Without a publisher, revocations are not broadcast. */
+/** Creates the services of grants. Revocations are broadcast only with a publisher. */
 export function grantEngine({
   redis,
   records,

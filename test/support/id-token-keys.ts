@@ -13,7 +13,7 @@ export const ed25519Key = (): KeyPair => generateKeyPairSync('ed25519');
 export const pkcs8 = ({ privateKey }: KeyPair): string =>
   privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
-/** One private key per algorithm, generated once, because generating RSA keys is slow. */
+/** One private key per algorithm. They are generated once, because generating RSA keys is slow. */
 export const ID_TOKEN_KEYS = [rsaKey(), p256Key(), ed25519Key()].map(pkcs8).join('');
 
 export const SIGNING_KEYS = SigningKeys.parse(ID_TOKEN_KEYS);

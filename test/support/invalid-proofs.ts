@@ -29,7 +29,7 @@ const claims = (values: object) => changed({ claims: values });
 const at = (change: (uri: string) => string) => (request: ProofFor) =>
   claims({ htu: change(request.uri) })(request);
 
-/** Changes parts of a valid proof without signing it again. */
+/** Changes parts of a valid proof without a new signature. */
 async function forged(request: ProofFor, change: (parts: string[]) => void): Promise<string> {
   const parts = (await changed({})(request)).split('.');
   change(parts);
@@ -48,7 +48,7 @@ function symmetric({ method, uri }: ProofFor): Promise<string> {
     .sign(secret);
 }
 
-/** Proofs that violate a rule of RFC 9449 4.3. */
+/** Proofs that violate RFC 9449 4.3. */
 export const INVALID_PROOFS: readonly InvalidProof[] = [
   // @rfc 9449 4.3(1)
   {
@@ -181,7 +181,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'a nonce that is not a string', says: /nonce/, make: claims({ nonce: 7 }) },
 ];
 
-/** Signs a proof with node:crypto, because jose rejects such short keys. */
+/** Signs a proof with node:crypto, because jose rejects short keys. */
 function rsa({ method, uri }: ProofFor, modulusLength: number): string {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength });
   const jwk = publicKey.export({ format: 'jwk' });

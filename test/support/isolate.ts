@@ -7,18 +7,18 @@ import { ownDatabase } from './test-database.js';
 import { claimSlot, type Slot } from './slot.js';
 import { type TestServices, testServices } from './test-services.js';
 
-/** Private services of one suite. */
+/** Private servers, or parts of servers, of one suite. */
 export interface Isolated {
   /** Database with all migrations applied. */
   databaseUrl: string;
   redisUrl: string;
-  /** Account with the streams of the audit trail, or the shared server if NATS_URL was set. */
+  /** Account with the streams of the audit trail; the shared server if NATS_URL was set. */
   natsUrl: string;
-  /** Must be called after all connections are closed. */
+  /** Must be called after all connections have been closed. */
   close(): Promise<void>;
 }
 
-/** Creates private services in about 0.1 s. */
+/** Creates the private services in about 0.1 s. */
 export async function isolate(): Promise<Isolated> {
   const services = testServices();
   const [database, slot] = await Promise.all([ownDatabase(services), slotWithTrail(services)]);

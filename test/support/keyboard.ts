@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 
-/** Presses Tab until an element with this accessible or field name has the focus, and waits until it is enabled. */
+/** Presses Tab until an element with this accessible name or field name has the focus. Waits until it is enabled. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press('Tab');
     const focused = page.locator(':focus');
     if ((await focused.count()) === 0) continue;
     const isField = (await focused.getAttribute('name')) === name;
-    // Compares the first line, which is the element itself: a table that scrolls can also have the focus.
+    // Compares only the first line, which is the element itself, because a scrollable table can also have the focus.
     if (isField || (await focused.ariaSnapshot()).split('\n', 1)[0]?.includes(`"${name}"`)) {
-      // The script of the pages disables Allow for half a second.
+      // The script of the page disables Allow for half a second.
       await page.locator(':focus:not([aria-disabled])').waitFor();
       return;
     }

@@ -13,9 +13,9 @@ export interface ReceivedLogout {
 
 export async function startLogoutReceiver() {
   const received: ReceivedLogout[] = [];
-  /** Statuses by path; 200 by default, 0 for no answer. */
+  /** Statuses by path; 200 by default, 0 for no response. */
   const statuses = new Map<string, number>();
-  /** Paths whose response has a compressed body that does not end. */
+  /** Paths whose responses have a compressed body that does not end. */
   const endless = new Set<string>();
   const server = createServer((request, response) => {
     let body = '';
@@ -47,7 +47,7 @@ export async function startLogoutReceiver() {
   };
 }
 
-/** Returns the ends of sessions that are still in the queue, oldest first. */
+/** Returns the ended sessions in the queue, oldest first. */
 export async function queuedLogouts(natsUrl: string): Promise<(SessionsEnded & { subject: string })[]> {
   const nats = await connect(natsOptions(natsUrl, 'logout test'));
   try {

@@ -1,9 +1,11 @@
 import request from 'supertest';
 
-/** Headers of browser clients that are not CORS-safelisted (Fetch). MCP SDKs send the last one even to the metadata. */
+/**
+ * Headers of browser clients that are not CORS-safelisted (Fetch). MCP SDKs send the last one even for the metadata.
+ */
 const BROWSERS_SEND = ['authorization', 'content-type', 'dpop', 'mcp-protocol-version'];
 
-/** Sends a CORS preflight request. @returns the headers that it refuses */
+/** Sends a CORS preflight request. @returns the headers that the response does not allow */
 export async function refusedByPreflight(
   server: Parameters<typeof request>[0],
   method: 'GET' | 'POST',

@@ -4,7 +4,7 @@ import { signalProcess } from '#local/servers/guarded-process.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { startOf } from '#local/servers/process-identity.js';
 
-/** A process, uniquely identified by its id and start time. */
+/** A process, identified by its id and start time. */
 export interface SeenProcess {
   pid: number;
   parent: number;
@@ -24,13 +24,13 @@ export async function descendantsOf(pid: number): Promise<SeenProcess[]> {
   return found;
 }
 
-/** Signals a process and its descendants: a signal to its group would miss those that lead another group. */
+/** Signals a process and its descendants, some of which may be in other process groups. */
 export async function signalTree(pid: number, signal: NodeJS.Signals): Promise<void> {
   const descendants = await descendantsOf(pid);
   for (const target of [pid, ...descendants.map((process) => process.pid)]) signalProcess(target, signal);
 }
 
-/** Waits until none of the processes runs, at most for `within` milliseconds. @returns those that still run */
+/** Waits at most `within` milliseconds for the processes to end. @returns processes that still run */
 export async function survivorsOf(seen: readonly SeenProcess[], within: number): Promise<SeenProcess[]> {
   const deadline = Date.now() + within;
   for (;;) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /**
  * Sends Latin-1 bytes that HTTP libraries refuse to send.
- * @returns everything until the server closes the connection
+ * @returns the response until the server closes the connection
  */
 export function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -15,7 +15,7 @@ export function exchange(url: string, text: string): Promise<string> {
   });
 }
 
-/** RFC 9112 3.2 requires exactly one Host. */
+/** Heads that violate RFC 9112 3.2, which requires exactly one Host. */
 export const AMBIGUOUS_HOSTS: readonly (readonly [name: string, head: string])[] = [
   ['two Host headers', 'Host: a.example\r\nHost: b.example\r\n'],
   ['the same Host header twice', 'Host: a.example\r\nX: 1\r\nhost: a.example\r\n'],
@@ -32,7 +32,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Sends raw requests sequentially, with a fraction of an HTTP client's CPU time. */
+/** Connection that sends raw requests sequentially, with less CPU time than an HTTP client. */
 export class KeptConnection {
   private text = '';
   private answered: (answer: RawAnswer) => void = () => undefined;

@@ -1,14 +1,15 @@
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** Receives a command. The source of commands in a script is `lua`. */
+/** Receives a command. The source is `lua` if a script executed the command. */
 export type Heard = (command: readonly string[], source: string) => void;
 
 /**
- * Reports every command to the URL's logical database. Resolves when monitoring has begun.
- * @returns a function that ends it
+ * Reports every command to the URL's logical database. Resolves when monitoring has begun. Does not use ioredis,
+ * which
+ * fails if the first command arrives in the same packet as the reply to MONITOR.
  *
- * Does not use ioredis, which fails if the first command arrives in the same packet as the reply to MONITOR.
+ * @returns a function that ends the monitoring
  */
 export async function monitorRedis(url: string, heard: Heard): Promise<() => void> {
   const { hostname, port, username, password, pathname } = new URL(url);
@@ -23,7 +24,7 @@ export async function monitorRedis(url: string, heard: Heard): Promise<() => voi
     socket.on('error', reject);
     lines.on('line', (line) => {
       if (line === '+OK') return --answers === 0 && resolve();
-      // A line has the time, database, source, and the command's arguments in quotes.
+      // A line contains the time, the database, the source, and the quoted words of the command.
       const [, db, source = '', words = ''] = /^\+[\d.]+ \[(\d+) ([^\]]+)\] (.*)$/.exec(line) ?? [];
       if (db === undefined) reject(new Error(`Redis answered: ${line}`));
       if (db === database) heard(wordsOf(words), source);
@@ -41,7 +42,7 @@ function request(...words: string[]): string {
   return `*${words.length}\r\n${parts.join('')}`;
 }
 
-/** Parses the quoted words of a line. Escaped unprintable bytes stay escaped. */
+/** Parses the quoted words of a line. Escaped unprintable bytes are not decoded. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) =>
     word.replaceAll(/\\(["\\])/g, '$1'),

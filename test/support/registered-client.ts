@@ -1,6 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 
-/** Returns a client as the stores return it. */
+/** Returns a client in the form in which stores return it. */
 export function registeredClient(values: Partial<ClientWithSecrets> = {}): ClientWithSecrets {
   return {
     clientId: 'sc_abcdefghijklmnopqrstuvwx',

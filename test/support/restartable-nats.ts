@@ -11,7 +11,7 @@ import { until } from './until.js';
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
 
-/** Private NATS server with JetStream that keeps its address and data over restarts. */
+/** Private NATS server with JetStream. Its address and data survive restarts. */
 export class RestartableNats {
   private process: GuardedProcess | undefined;
 
@@ -22,7 +22,7 @@ export class RestartableNats {
     private readonly port: number,
   ) {}
 
-  /** @param configuration in addition to address and folder */
+  /** @param configuration settings in addition to the address and the folder */
   static async start(configuration = ''): Promise<RestartableNats> {
     const server = await findTool('nats-server');
     const folder = await mkdtemp(join(tmpdir(), 'nats-'));
@@ -36,7 +36,7 @@ export class RestartableNats {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the server again. Resolves when it answers. */
+  /** Starts the server again. Resolves when the server responds. */
   async restart(): Promise<void> {
     this.process = startGuarded({
       name: 'NATS',
@@ -55,13 +55,13 @@ export class RestartableNats {
     });
   }
 
-  /** Closes connections without a message, like a crash. */
+  /** Ends the server without a message to its clients, like a crash. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.process?.ended;
   }
 
-  /** Keeps connections open without answers (SIGSTOP). */
+  /** Stops the process with SIGSTOP, so that connections stay open without responses. */
   sleep(): void {
     this.signal('SIGSTOP');
   }

@@ -3,7 +3,7 @@ import { NATS_ACCOUNTS } from '#local/servers/nats.js';
 import type { TestServices } from './test-services.js';
 
 const CURSOR = 'oauth-test:slot';
-// Seconds after which the slots of a killed run expire.
+// Seconds after which the slots of a killed test run expire.
 const LEASE = 3_600;
 
 /** A logical database of Redis, and the NATS account with the same number. */
@@ -23,7 +23,7 @@ export async function claimSlot(services: TestServices): Promise<Slot> {
       const mine = await book.set(`${CURSOR}:${number}`, services.run, 'EX', LEASE, 'NX');
       if (!mine) continue;
       const url = redisUrl(services.redisUrl, number);
-      // Another program may use this database of a shared server.
+      // On a shared server, another program may use this database.
       if ((await size(url)) > 0) continue;
       return {
         redisUrl: url,
@@ -47,7 +47,7 @@ async function release(services: TestServices, number: number): Promise<void> {
 }
 
 async function databaseCount(book: Redis): Promise<number> {
-  // A managed Redis may forbid CONFIG; the default is 16.
+  // A managed Redis may forbid CONFIG. The default is 16.
   const answer = await book.config('GET', 'databases').catch(() => []);
   const count = Number((answer as string[])[1] ?? 16);
   if (count > 1) return count;
@@ -75,7 +75,9 @@ function redisUrl(url: string, number: number): string {
   return changed.href;
 }
 
-/** Only our private server has these accounts, so suites on another server share subjects. */
+/**
+ * Returns the URL of an account, which exists only on our private server. Suites on another server share subjects.
+ */
 function natsUrl(url: string, number: number): string {
   const changed = new URL(url);
   if (changed.username !== 'account0') return url;

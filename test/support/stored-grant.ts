@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import { FIELD, STATUS } from '#grants/grant-hash.js';
 
-/** Hash of a grant in Redis, with full field names. */
+/** Hash of a grant in Redis, with long field names. */
 export interface StoredGrant extends Partial<Record<keyof typeof FIELD, string>> {
   readonly status?: keyof typeof STATUS;
   readonly [other: string]: string | undefined;
 }
 
-/** Returns the stored grant; empty if Redis lacks it. */
+/** Returns the stored grant; an empty object if Redis has no such grant. */
 export async function storedGrant(redis: Redis, id: string): Promise<StoredGrant> {
   return withFullNames(await redis.hgetall(`grant:${id}`));
 }

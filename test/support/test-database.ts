@@ -20,14 +20,14 @@ function withDatabaseName(url: string, name: string): string {
   return changed.href;
 }
 
-/** The first call of a test run creates the migrated template. */
+/** Returns the migrated template database, which the first call of a test run creates. */
 async function templateDatabase(services: TestServices): Promise<string> {
   const name = templateName(services);
   await withDatabase(services.databaseUrl, async (admin) => {
     await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount) return;
-    // The draft is renamed at the end, so that a partially migrated database is never copied.
+    // A draft is renamed at the end, so that a partially migrated database is never copied.
     const draft = `${name}_draft`;
     await createDatabase(admin, draft);
     await migrate(withDatabaseName(services.databaseUrl, draft));
@@ -76,7 +76,7 @@ async function copyOf(template: string, services: TestServices): Promise<OwnData
   const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
   await withDatabase(services.databaseUrl, async (admin) => {
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-    // The apps select the schema themselves.
+    // The apps set the schema themselves.
     const schema = template === EMPTY ? 'public' : DEFAULT_SCHEMA;
     await admin.query(`ALTER DATABASE ${name} SET search_path = ${schema}`);
   });

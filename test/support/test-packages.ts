@@ -7,7 +7,10 @@ import { lastLines } from '#local/servers/started-service.js';
 
 /** Packages that only tests use, with a separate package.json and lock file. */
 export class TestPackages {
-  /** Folder for this version of the lock file. It is inside the repository, whose packages the code can also import. */
+  /**
+   * Folder for this version of the lock file. It is inside the repository, so that the code can import its packages
+   * too.
+   */
   readonly folder: string;
 
   /** @param manifests folder of package.json and package-lock.json */
@@ -17,7 +20,10 @@ export class TestPackages {
     this.folder = resolve('.local', basename(manifests), state);
   }
 
-  /** Installs into a draft: suites may run concurrently, and `npm ci` empties its folder. @returns the error, if any */
+  /**
+   * Installs into a draft, because suites may run concurrently and `npm ci` empties its folder. @returns the error,
+   * if any
+   */
   async install(): Promise<string | undefined> {
     const place = join(this.folder, 'node_modules');
     if (existsSync(place)) return undefined;

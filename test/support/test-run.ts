@@ -5,7 +5,7 @@ import { startBackingServices } from '#local/servers/backing-services.js';
 import { progressOn } from '#local/servers/progress.js';
 import { publishTestServices } from './test-services.js';
 
-/** @returns a function that stops the services */
+/** Starts the servers of a test run. @returns a function that stops them */
 export async function startTestServices(): Promise<() => Promise<void>> {
   const { DATABASE_URL: givenDatabase } = process.env;
   const services = await startBackingServices({
@@ -18,7 +18,7 @@ export async function startTestServices(): Promise<() => Promise<void>> {
   const run = randomBytes(4).toString('hex');
   publishTestServices({ run, databaseUrl, redisUrl, natsUrl });
   return async () => {
-    // The databases of a private server are deleted with its data.
+    // A private server needs no cleanup, because its data are deleted.
     if (givenDatabase) await dropDatabases(givenDatabase, run);
     await services.stop();
   };

@@ -1,5 +1,5 @@
 export interface TestServices {
-  /** Distinguishes the objects of several runs on the same servers. */
+  /** Id of the run, which distinguishes objects of several runs on the same servers. */
   run: string;
   databaseUrl: string;
   redisUrl: string;
@@ -8,7 +8,7 @@ export interface TestServices {
 
 const VARIABLE = 'OAUTH_TEST_SERVICES';
 
-/** Jest's workers inherit the environment. */
+/** Publishes the services in the environment, which Jest's workers inherit. */
 export function publishTestServices(services: TestServices): void {
   process.env[VARIABLE] = JSON.stringify(services);
 }

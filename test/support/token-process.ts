@@ -10,7 +10,7 @@ export async function startTokenProcess() {
   const app = await startApp('token', {
     ...appSettings(services),
     LOG_LEVEL: 'fatal',
-    // The maximum, so that a slow machine causes no refused retries.
+    // The maximum, so that retries on a slow machine are not rejected.
     RETRY_WINDOW: '3600',
     TOKEN_KEYS,
   });

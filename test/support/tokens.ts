@@ -6,18 +6,19 @@ export interface Pair {
   readonly refresh_token: string;
 }
 
-/** Bytes before the thumbprint: version, key id, handle, kind, generation, expiry and scope mask. */
+/** Bytes before the thumbprint: version, key id, handle, kind, generation, expiry, and scope mask. */
 const FIELD_BYTES = 34;
 const KIND_AT = 21;
 const BOUND_FLAG = 0x80;
-/** Offsets after the fields at which parts may begin, and lengths of the thumbprint and MACs. */
+/** Offsets after the fields at which parts may begin, and lengths of thumbprints and MACs. */
 const OFFSETS = [0, 16, 32, 33, 48];
 const PART_BYTES = [16, 29, 30, 32];
 const REST_BYTES = [29, 62];
 
 /**
- * Returns forgeries of a bound token that need no key: its fields, with or without the bound flag, and repeated
- * parts of its thumbprint and MAC.
+ * Returns forgeries of a bound token that can be made without a key: its fields, with or without the bound flag,
+ * followed
+ * by repeated parts of its thumbprint and MAC.
  */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];
@@ -35,7 +36,7 @@ export function rearranged(token: string): string[] {
   return [...new Set(forged)].filter((text) => text !== token);
 }
 
-/** Maximum number of round trips. A broadcast takes half of one. */
+/** Maximum number of round trips. A broadcast takes half a round trip. */
 const MAX_ROUNDS = 100;
 
 export async function statusOfToken(apiUrl: string, accessToken: string): Promise<number> {
@@ -45,8 +46,9 @@ export async function statusOfToken(apiUrl: string, accessToken: string): Promis
 }
 
 /**
- * Waits until the token is refused, for at most 100 introspections: less than the 30 s of a cache entry.
- * @returns their number
+ * Waits until the token is rejected, for at most 100 introspections, which take less than the 30 s of a cache entry.
+ *
+ * @returns the number of introspections
  */
 export async function becomesRefused(apiUrl: string, accessToken: string): Promise<number> {
   for (let rounds = 0; rounds <= MAX_ROUNDS; rounds += 1) {
@@ -56,7 +58,7 @@ export async function becomesRefused(apiUrl: string, accessToken: string): Promi
   throw new Error(`the token is still accepted after ${MAX_ROUNDS} introspections`);
 }
 
-/** Waits for one round trip, which introspecting an unknown token takes. 503: the token app was unavailable. */
+/** Waits for one round trip by introspecting an unknown token. Retries on 503, while the token app is unavailable. */
 async function introspectAnother(apiUrl: string): Promise<void> {
   const unknown = `sat_${randomBytes(63).toString('base64url')}`;
   while ((await statusOfToken(apiUrl, unknown)) !== 401) await sleep(50);

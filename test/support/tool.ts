@@ -8,9 +8,9 @@ type Name = FoundServer['name'];
 
 const found = new Map<Name, Promise<FoundServer>>();
 
-/** Prefers an installed program; otherwise unpacks the distribution's package into `.local` without root. */
+/** Finds an installed program, or unpacks the distribution's package into `.local` without root. */
 export function findTool(name: Name): Promise<FoundServer> {
-  // Concurrent nodes of a cluster share one search.
+  // Concurrent calls, such as for the nodes of a cluster, share one search.
   const tool = found.get(name) ?? find(name);
   found.set(name, tool);
   return tool;

@@ -11,7 +11,10 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js
 import { freePort } from '#local/servers/free-port.js';
 import type { Installation, User } from './retrying-client.js';
 
-/** Number of users. More than 100 grants of a user in a day would require consent again. */
+/**
+ * Number of users, so that no user has more than 100 grants in a day. Above this number, the consent page is shown
+ * again.
+ */
 const USERS = 10;
 
 export interface BackingUrls {
@@ -26,7 +29,7 @@ export interface ClusteredProduct extends Installation {
   stop(): Promise<void>;
 }
 
-/** @param resources number of replicas of the resource app; one suffices unless NATS fails */
+/** @param resources number of replicas of the resource app; tests of NATS failures need two */
 export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2): Promise<ClusteredProduct> {
   await migrate(urls.DATABASE_URL);
   const { client, users } = await register(urls.DATABASE_URL);
@@ -34,7 +37,7 @@ export async function startClusteredProduct(urls: BackingUrls, resources: 1 | 2)
   const origin = (port: number) => `http://localhost:${port}`;
   const shared = {
     LOG_LEVEL: 'fatal',
-    // The maximum, so that no code expires on a slow machine.
+    // The maximum, so that codes do not expire on a slow machine.
     CODE_LIFETIME: '600',
     RETRY_WINDOW: '3600',
     AUTH_URL: origin(authorize),

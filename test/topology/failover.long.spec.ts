@@ -8,8 +8,9 @@ import { type LostWrites, loseLatestWrites } from './lost-writes.js';
 import { pairOf, type RetryingClient } from './retrying-client.js';
 
 /**
- * Time for a fail-over: Redis replaces a master after 2 s of silence and an election, and NATS requests time out
- * after 2 s, but a busy machine takes longer.
+ * Time limit of a fail-over. Redis replaces a master after 2 s of silence and an election, and NATS requests time out
+ * after
+ * 2 s, but a busy machine takes longer.
  */
 const RECOVERY_DEADLINE_MS = 60_000;
 
@@ -35,8 +36,8 @@ afterAll(async () => {
   await Promise.all([redis?.stop(), nats?.stop(), postgres?.stop()]);
 });
 
-describe('no user is logged out, no code is redeemed twice and the service recovers within seconds after the loss of', () => {
-  it('a NATS server', async () => {
+describe('the product under load', () => {
+  it('keeps all users connected after the loss of a NATS server', async () => {
     const before = await nats.clients('resource');
     let lost = 0;
     const fail = async () => (lost = await nats.killServerOf('resource'));
@@ -50,7 +51,7 @@ describe('no user is logged out, no code is redeemed twice and the service recov
     expect(await loaded.replayCodes(report)).toEqual([400]);
   });
 
-  it('the PostgreSQL primary', async () => {
+  it('keeps all users connected after the loss of the PostgreSQL primary', async () => {
     const report = await loaded.failOver({
       fail: () => postgres.killPrimary(),
       missingDependency: 'postgres',
@@ -62,11 +63,11 @@ describe('no user is logged out, no code is redeemed twice and the service recov
     expect(await loaded.replayCodes(report)).toEqual([400]);
   });
 
-  it('a master of the Redis Cluster', async () => {
+  it('keeps all users connected after the loss of a Redis Cluster master', async () => {
     const master = await redis.masterOf('any key');
     const replica = await redis.replicaOf(master);
     const report = await loaded.failOver({
-      // The replica is stopped until every app has noticed the outage, which could otherwise be too short.
+      // The replica stays stopped until every app has noticed the outage, which could otherwise be too short.
       fail: () => (replica.signal('SIGSTOP'), master.kill()),
       missingDependency: 'redis',
       repair: async () => replica.signal('SIGCONT'),
@@ -76,12 +77,12 @@ describe('no user is logged out, no code is redeemed twice and the service recov
     expect(report.delayed).toBeGreaterThan(0);
     expect(report.longest).toBeLessThan(RECOVERY_DEADLINE_MS);
     expect(await loaded.replayCodes(report)).toEqual([400]);
-    // The master restarts as a replica of its successor.
+    // The old master restarts as a replica of the new one.
     await master.start();
   });
 });
 
-describe('after the loss of a Redis Cluster master and its last writes', () => {
+describe('the loss of a Redis Cluster master and its last writes', () => {
   let application: RetryingClient;
   let lost: LostWrites;
 
@@ -90,7 +91,7 @@ describe('after the loss of a Redis Cluster master and its last writes', () => {
     lost = await loseLatestWrites(redis, product, loaded);
   });
 
-  it('a code that was redeemed there is refused, and the client that redeemed it stays connected', async () => {
+  it('leaves a redeemed code invalid and its client connected', async () => {
     const again = await application.redeem(lost.redeemed);
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('a server failed')]);
     expect((await application.me(lost.first.access_token)).status).toBe(200);
@@ -98,19 +99,19 @@ describe('after the loss of a Redis Cluster master and its last writes', () => {
     expect((await application.me(next.access_token)).status).toBe(200);
   });
 
-  it('a code that was not redeemed is also refused, because an earlier redemption cannot be ruled out', async () => {
+  it('invalidates an unredeemed code, because an earlier redemption cannot be ruled out', async () => {
     expect((await application.redeem(lost.unredeemed)).status).toBe(400);
     const { code } = await loaded.authorizeAgain();
     expect((await application.redeem(code)).status).toBe(200);
   });
 
-  it('a refresh token that was issued there is accepted', async () => {
-    // The refresh comes first, because introspection of the access token would also restore the generation.
+  it('does not invalidate the newest refresh token', async () => {
+    // Refreshes first, because an introspection of the access token would also restore the generation.
     expect((await application.refresh(lost.rotated.refresh_token)).status).toBe(200);
     expect((await application.me(lost.rotated.access_token)).status).toBe(200);
   });
 
-  it('the token app repeats a revocation that was lost there, although its connection never broke', async () => {
+  it('does not undo a revocation, although no connection breaks', async () => {
     await until(
       'the access token is refused',
       RECOVERY_DEADLINE_MS,

@@ -6,7 +6,7 @@ import type { ClusteredProduct } from './clustered-product.js';
 import { ReadinessWatch, untilReady } from './readiness-watch.js';
 
 const PAUSE_MS = 40;
-/** The load ends after this many faults. */
+/** Number of unexpected responses after which the load ends. */
 const MAX_FAULTS = 10;
 
 export interface Report {
@@ -14,12 +14,12 @@ export interface Report {
   served: number;
   /** Number of successful requests after a 503. */
   delayed: number;
-  /** Milliseconds until the slowest answer. */
+  /** Milliseconds until the slowest response, including retries. */
   longest: number;
   /** Unexpected responses, such as invalid_grant for a live grant. */
   faults: string[];
   redeemed: string[];
-  /** Number of codes lost in a fail-over; the user authorizes again. */
+  /** Number of codes that a fail-over lost. The user authorizes again. */
   lostCodes: number;
 }
 
@@ -56,7 +56,7 @@ class Load {
     const { code, visit } = await this.connect();
     this.countSuccess(visit);
     const answer = await this.application.redeem(code);
-    // A code may be lost in a fail-over, because no active grant existed yet.
+    // A code may be lost in a fail-over, because the grant is not active yet.
     const lost =
       answer.status === 400 && (answer.retried || /a server failed|the code has expired/.test(answer.text));
     if (lost) this.report.lostCodes += 1;
@@ -86,9 +86,9 @@ class Load {
 const STEADY_REQUESTS = 100;
 
 export interface Failure {
-  /** @param report of the load so far */
+  /** @param report state of the load */
   readonly fail: (report: Readonly<Report>) => Promise<unknown>;
-  /** Dependency that /readyz must name before the repair. */
+  /** Dependency that /readyz must report before the repair. */
   readonly missingDependency?: string;
   readonly repair?: () => Promise<unknown>;
   readonly withinMs: number;
@@ -144,7 +144,7 @@ export class LoadedProduct {
   }
 }
 
-/** Waits for 100 successful requests. Also resolves when the load has ended early. */
+/** Waits for 100 successful requests. Also resolves if the load ends early. */
 async function steady({ report }: Load): Promise<void> {
   const target = report.served + STEADY_REQUESTS;
   await until(

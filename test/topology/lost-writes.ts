@@ -11,20 +11,20 @@ import { pairOf } from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;
-/** Longer than the reconciler's interval (5 s), even on a busy machine. */
+/** Longer than the interval of the reconciler (5 s), even on a busy machine. */
 const PASS_MS = 8_000;
 
-/** Codes and tokens whose last change a Redis master did not replicate before it failed. */
+/** Codes and tokens whose last change a Redis master did not replicate before its failure. */
 export interface LostWrites {
   readonly redeemed: string;
   readonly unredeemed: string;
-  /** Tokens of the lost redemption, of the lost refresh, and of the grant whose revocation was lost. */
+  /** Tokens of the lost redemption, of the lost refresh (`rotated`), and of the lost revocation (`revoked`). */
   readonly first: Pair;
   readonly rotated: Pair;
   readonly revoked: Pair;
 }
 
-/** Kills a master before it replicates its last writes. Resolves after the recovery. */
+/** Kills a master before it has replicated its last writes. Resolves after the recovery. */
 export async function loseLatestWrites(
   redis: RedisCluster,
   product: ClusteredProduct,
@@ -39,7 +39,7 @@ export async function loseLatestWrites(
   const first = pairOf(await application.redeem(redeemed));
   const rotated = pairOf(await application.refresh(before.refresh_token));
   expect((await application.revoke(revoked.refresh_token)).status).toBe(200);
-  // After these passes the reconciler applies the revocation again only if it detects the loss.
+  // After two passes, the reconciler repeats the revocation only if it detects the loss.
   await sleep(2 * PASS_MS);
   await master.kill();
   await until('the failure is noticed', RECOVERY_DEADLINE_MS, async () => {

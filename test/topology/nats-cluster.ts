@@ -15,7 +15,7 @@ interface Node {
   readonly process: GuardedProcess;
 }
 
-/** Three NATS servers that route to each other. */
+/** Three NATS servers that form a cluster. */
 export class NatsCluster {
   private constructor(
     private readonly nodes: readonly Node[],
@@ -74,7 +74,7 @@ export class NatsCluster {
     return this.nodes.map(({ port }) => this.urlOf(port)).join(',');
   }
 
-  /** Kills the server with the most clients of that name. @returns the number of clients */
+  /** Kills the server with the most clients of this name. @returns the number of these clients */
   async killServerOf(client: string): Promise<number> {
     const counted = await Promise.all(
       this.nodes.map(async (node) => ({ node, clients: await clientsOn(node, client) })),
@@ -86,7 +86,7 @@ export class NatsCluster {
     return most.clients;
   }
 
-  /** Returns the number of clients of that name on all servers. */
+  /** Returns the number of clients with this name on all servers. */
   async clients(name: string): Promise<number> {
     const counts = await Promise.all(this.nodes.map((node) => clientsOn(node, name)));
     return counts.reduce((sum, count) => sum + count, 0);
@@ -117,7 +117,7 @@ export class NatsCluster {
   }
 }
 
-/** Returns the number of clients of that name; 0 for a killed server. */
+/** Returns the number of clients with this name; 0 if the server was killed. */
 async function clientsOn({ monitor }: Node, client: string): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${monitor}/connz`).catch(() => undefined);
   const { connections = [] } = ((await response?.json()) ?? {}) as { connections?: { name?: string }[] };

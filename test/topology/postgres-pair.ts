@@ -18,7 +18,7 @@ const SETTINGS = {
   unix_socket_directories: '',
   wal_level: 'replica',
   max_connections: '100',
-  // A commit need not reach the disk, but must reach the standby.
+  // A commit must reach the standby, but need not reach the disk.
   fsync: 'off',
   full_page_writes: 'off',
   timezone: 'GMT',
@@ -29,7 +29,7 @@ interface Server {
   readonly process: GuardedProcess;
 }
 
-/** A primary, and a standby that has every commit before it is confirmed. */
+/** A primary and a standby, which receives every commit before the commit is confirmed. */
 export class PostgresPair {
   private constructor(
     private readonly folder: string,
@@ -52,7 +52,7 @@ export class PostgresPair {
     }
     const [primaryData = '', standbyData = ''] = parents.map((parent) => join(parent, 'data'));
     await initialize(program, dirname(primaryData), password, user);
-    // A standby starts from a copy of the folder of a stopped server.
+    // The standby starts with a copy of the stopped server's folder.
     const copy = await runCommand('cp', ['-a', primaryData, standbyData]);
     if (copy.code !== 0) throw new Error(`the standby could not be created: ${copy.stderr}`);
 
@@ -92,7 +92,7 @@ export class PostgresPair {
     return pair;
   }
 
-  /** Lists the standby first, so that clients must look for the primary. */
+  /** Lists the standby first, so that clients must search for the primary. */
   get url(): string {
     const servers = [this.standby, this.primary].map(({ port }) => `127.0.0.1:${port}`).join(',');
     return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
@@ -107,13 +107,13 @@ export class PostgresPair {
     return this.urlOf(this.standby);
   }
 
-  /** Closes connections without a message, like a crash. */
+  /** Ends the primary without a message to its clients, like a crash. */
   async killPrimary(): Promise<void> {
     process.kill(-this.primary.process.pid, 'SIGKILL');
     await this.primary.process.ended;
   }
 
-  /** Keeps connections open without answers (SIGSTOP), as if the machine had died. */
+  /** Stops the primary with SIGSTOP, so that connections stay open without responses. */
   silencePrimary(): Promise<void> {
     return signalTree(this.primary.process.pid, 'SIGSTOP');
   }

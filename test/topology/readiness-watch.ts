@@ -18,7 +18,7 @@ export class ReadinessWatch {
 
   private async watch(app: AppProcess): Promise<void> {
     for (; !this.stopped; await sleep(100)) {
-      // Other tests cover an app that does not answer.
+      // Ignores an app that does not respond, which other tests cover.
       const missing = await app.missing().catch(() => undefined);
       missing?.forEach((name) => this.missing.add(name));
     }

@@ -9,10 +9,10 @@ import { until } from '../support/until.js';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
-/** Time after which a silent node counts as failed; the default is 15 s. */
+/** Time after which a silent node is considered failed. The default is 15 s. */
 const NODE_TIMEOUT_MS = 2_000;
 
-/** Three masters with a replica each. */
+/** Three masters with one replica each. */
 export class RedisCluster {
   private constructor(
     readonly nodes: readonly RedisNode[],
@@ -25,7 +25,7 @@ export class RedisCluster {
     const password = randomBytes(16).toString('hex');
     const nodes: RedisNode[] = [];
     for (let n = 0; n < 2 * MASTERS; n++) {
-      // The nodes talk to each other at the port plus 10 000.
+      // Nodes communicate through a second port, which is higher by 10 000.
       const port = await freePort(10_000);
       nodes.push(
         new RedisNode(port, folder, password, [
@@ -33,7 +33,7 @@ export class RedisCluster {
           'cluster-enabled yes',
           `cluster-config-file ${port}.nodes`,
           `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
-          // Lets a stopped replica take over, however long it was stopped.
+          // Allows a failover to a replica that was stopped for any length of time.
           'cluster-replica-validity-factor 0',
           'save ""',
           'repl-diskless-sync-delay 0',
@@ -51,13 +51,13 @@ export class RedisCluster {
     return cluster;
   }
 
-  /** Lists two of the six nodes, which are enough to find the others. */
+  /** Contains two of the six nodes, through which clients find the others. */
   get url(): string {
     const [first, , , second] = this.nodes;
     return `redis-cluster://:${this.password}@127.0.0.1:${first?.port},127.0.0.1:${second?.port}`;
   }
 
-  /** Returns the master of a key, once the running nodes agree. */
+  /** Returns the master of a key when the running nodes agree. */
   async masterOf(key: string): Promise<RedisNode> {
     for (const node of this.nodes) {
       const found = await node
@@ -73,14 +73,14 @@ export class RedisCluster {
     throw new Error(`no master is known for ${key}`);
   }
 
-  /** Stops a master's replica, so that it later takes over without the last writes. @returns the replica */
+  /** Stops the master's replica, so that it misses the last writes before it takes over. @returns the replica */
   async isolateReplica(master: RedisNode): Promise<RedisNode> {
     const replica = await this.replicaOf(master);
     await isolateReplica(replica, master);
     return replica;
   }
 
-  /** Returns a replica. Waits for a restarted node, which takes a moment to follow its master. */
+  /** Returns the replica of a master. Waits for a restarted node, which does not follow its master immediately. */
   async replicaOf({ port }: RedisNode): Promise<RedisNode> {
     let replica: RedisNode | undefined;
     await until(`a replica follows ${port}`, 30_000, async () => {
@@ -145,15 +145,15 @@ export class RedisCluster {
   }
 }
 
-/** Stops a replica after it has every write of its master, so that it misses all later writes. */
+/** Stops a replica after it has received every write of its master, so that it misses all later writes. */
 export async function isolateReplica(replica: RedisNode, master: RedisNode): Promise<void> {
   await until('the replica is in step', 30_000, () => master.ask(isInStep));
   replica.signal('SIGSTOP');
-  // Closes the connection, because the replica would later read data that was already sent.
+  // Closes the connection, because the replica would later read bytes that were already sent.
   await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
 }
 
-/** True if the replica has every write of this master. */
+/** Returns true if the replica has every write of this master. */
 async function isInStep(redis: Redis): Promise<boolean> {
   const text = await redis.info('replication');
   const offset = /master_repl_offset:(\d+)/.exec(text)?.[1];

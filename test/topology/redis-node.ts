@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 export class RedisNode {
   private process: GuardedProcess | undefined;
 
-  /** @param configuration in addition to address, password and folder */
+  /** @param configuration settings in addition to the address, password and folder */
   constructor(
     readonly port: number,
     private readonly folder: string,
@@ -54,7 +54,7 @@ export class RedisNode {
       password,
       host: '127.0.0.1',
       retryStrategy: () => null,
-      // A stopped process (SIGSTOP) never answers.
+      // A process stopped by SIGSTOP never responds.
       commandTimeout: 10_000,
     });
     redis.on('error', () => undefined);

@@ -34,7 +34,7 @@ export interface Outcome extends Delay {
   readonly text: string;
 }
 
-/** Repeats a request on 503, as a robust client does. */
+/** Retries on 503, as a robust client does. */
 async function retryUntilAvailable<Answer extends { readonly status: number }>(
   send: () => Promise<Answer>,
 ): Promise<Delay & { readonly answer: Answer }> {
@@ -50,7 +50,7 @@ async function retryUntilAvailable<Answer extends { readonly status: number }>(
 
 export type RetryingClient = OAuthClient<Promise<Outcome>>;
 
-/** Alternates between the replicas of an app. */
+/** Sends requests alternately to the replicas of an app. */
 export function retryingClient({ client, tokenUrls, resourceUrls }: Installation): RetryingClient {
   let turn = 0;
   return new OAuthClient(client, client.redirect_uri, async (request) => {
@@ -90,7 +90,7 @@ export class UserBrowser {
     return codeOf(303, await this.browser.allow(this.url, this.user));
   }
 
-  /** @throws Error unless the authorization URL redirects to the application */
+  /** @throws Error if the authorization URL does not redirect to the application */
   async code(): Promise<{ code: string; visit: Delay }> {
     const answer = await this.browser.get(this.url);
     const code = codeOf(answer.status, new URL(answer.headers['location'] ?? '', this.url));

@@ -11,10 +11,10 @@ import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
 
 const MASTER = 'oauth';
-/** Time after which a silent master counts as failed; the default is 30 s. */
+/** Time after which a silent master is considered failed. The default is 30 s. */
 const DOWN_AFTER_MS = 2_000;
 
-/** A master with a replica, and three Sentinels. */
+/** A master with one replica, and three Sentinels. */
 class RedisSentinel {
   private constructor(
     readonly master: RedisNode,
@@ -38,7 +38,7 @@ class RedisSentinel {
       `sentinel monitor ${MASTER} 127.0.0.1 ${masterPort} 2`,
       `sentinel auth-pass ${MASTER} ${password}`,
       `sentinel down-after-milliseconds ${MASTER} ${DOWN_AFTER_MS}`,
-      // After an election without a winner the next one begins after twice this time.
+      // An election without a winner is repeated after twice this time.
       `sentinel failover-timeout ${MASTER} 2000`,
       `sentinel sentinel-pass ${password}`,
     ];
@@ -87,10 +87,10 @@ function pairs(list: readonly unknown[]): object {
   return Object.fromEntries(list.flatMap((name, n) => (n % 2 === 0 ? [[name, list[n + 1]]] : [])));
 }
 
-/** Allows for a repeated election, and for TILT mode: a Sentinel that did not run for 2 s does nothing for 30 s. */
+/** Allows for a repeated election, and for TILT mode: a Sentinel that did not run for 2 s is inactive for 30 s. */
 const RECOVERY_DEADLINE_MS = 120_000;
 
-/** Number of lost redemptions while the sessions are refreshed. */
+/** Number of redemptions that are lost during the refreshes. */
 const LOST_REDEMPTIONS = 5;
 
 let services: Isolated;
@@ -110,11 +110,11 @@ afterAll(async () => {
   await services?.close();
 });
 
-it('no user is logged out and no code is redeemed twice when Sentinels replace the Redis master', async () => {
+it('all users stay connected and no code is redeemed twice when Sentinels replace the Redis master', async () => {
   const loaded = await LoadedProduct.connect(product, 3);
   const { code } = await loaded.authorizeAgain();
   const report = await loaded.failOver({
-    // The replica is stopped until every app has noticed the outage, and does not have the last writes.
+    // The replica stays stopped until every app has noticed the outage, so that it misses the last writes.
     fail: async ({ redeemed }) => {
       await isolateReplica(redis.replica, redis.master);
       expect((await loaded.application.redeem(code)).status).toBe(200);

@@ -177,7 +177,7 @@ export class Account {
     await this.client.replay(grant, 'refresh token', request, stale.receivedAt);
   }
 
-  /** Returns a pair whose refresh token must be rejected: pairs remain usable during the retry window. */
+  /** Returns a pair whose refresh token must be rejected: the previous pair, or an older one during the retry window. */
   private stalePair({ pairs, newest }: Grant): TokenPair | undefined {
     const previous = pairs.at(-2);
     return newest && this.windowHasPassed(newest) && previous ? previous : pairs.at(-3);

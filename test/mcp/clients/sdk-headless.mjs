@@ -1,5 +1,5 @@
-// Calls tools in order. Prints the authorization URL when the user must allow access, and a line of JSON for each
-// result. Arguments: server, port of the redirect URI, metadata document of the client, names of tools.
+// Calls tools in order. Prints the authorization URL if the user must consent, and one line of JSON per result.
+// Arguments: server, port of the redirect URI, metadata document of the client, names of the tools.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createProvider } from './sdk-provider.mjs';

@@ -1,4 +1,5 @@
-// A page that calls `list_bookings`. The query of its first address names the server and the metadata document of the client.
+// A page that calls `list_bookings`. The query of its first URL contains the server and the client's metadata
+// document.
 import { createProvider } from './sdk-provider.mjs';
 
 const { document, localStorage, location } = globalThis;

@@ -1,7 +1,7 @@
-// OAuthClientProvider of an unregistered client, and a tool call with the unmodified SDK.
+// OAuthClientProvider of an unregistered client, and a tool call, with the unmodified SDK.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 
-/** @param storage keeps its values when the page is left */
+/** @param storage must keep its values when the browser leaves the page */
 export const createProvider = ({ redirectUrl, clientMetadataUrl, storage, redirect }) => ({
   redirectUrl,
   clientMetadataUrl,
@@ -23,7 +23,7 @@ export const createProvider = ({ redirectUrl, clientMetadataUrl, storage, redire
     if (callback.searchParams.get('state') !== storage.get('state')) throw new Error('another state');
     await new StreamableHTTPClientTransport(server, { authProvider: this }).finishAuth(callback.searchParams);
   },
-  /** @returns the result's text; undefined after `redirect` was called */
+  /** @returns the text of the result; undefined after a call of `redirect` */
   async callTool(server, name, args) {
     const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
     try {

@@ -9,7 +9,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.List;
 
-/** Calls the functions of a Java recipe according to lines of JSON. */
+/** Calls the functions of a Java recipe, as requested by lines of JSON. */
 class Driver {
     private static final Gson GSON = new Gson();
 

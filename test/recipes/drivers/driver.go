@@ -1,4 +1,4 @@
-// Calls the functions of a Go recipe according to lines of JSON.
+// Calls the functions of a Go recipe, as requested by lines of JSON.
 package main
 
 import (

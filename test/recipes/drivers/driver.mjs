@@ -1,4 +1,4 @@
-// Calls the functions of a JavaScript recipe according to lines of JSON.
+// Calls the functions of a JavaScript recipe, as requested by lines of JSON.
 import { createInterface } from 'node:readline';
 
 const recipe = await import(process.argv[2] ?? './recipe.mjs');

@@ -1,4 +1,4 @@
-"""Calls the functions of a recipe in Python, as lines of JSON tell it."""
+"""Calls the functions of a Python recipe, as requested by lines of JSON."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-# Calls the functions of a Ruby recipe according to lines of JSON.
+# Calls the functions of a Ruby recipe, as requested by lines of JSON.
 require 'json'
 require_relative 'recipe'
 
@@ -8,7 +8,7 @@ rescue StandardError => e
   { error: e.inspect, ended: ended(e) }
 end
 
-# Tokens may come from to_hash, whose keys are symbols in new versions, or from stored JSON. `disconnect` gets symbols.
+# Converts the keys for `disconnect` to symbols: tokens may come from to_hash of newer versions, or from stored JSON.
 def arguments(told)
   told['call'] == 'disconnect' ? told['args'].map { |tokens| tokens.transform_keys(&:to_sym) } : told['args']
 end

@@ -33,14 +33,14 @@ export interface Exchange {
   readonly method: string;
   /** Path without the query. */
   readonly path: string;
-  /** Parsed body; undefined without a body. */
+  /** Parsed body; undefined if there is no body. */
   readonly request: unknown;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-/** Headers of every answer (docs/security.md), of the connection and of CORS. */
+/** Headers that responses may have without a description: general (docs/security.md), connection and CORS headers. */
 const COMMON =
   /^(access-control-|allow$|cache-control$|connection$|content-(length|security-policy|type)$|cross-origin-|date$|keep-alive$|origin-agent-cluster$|permissions-policy$|pragma$|referrer-policy$|retry-after$|strict-transport-security$|transfer-encoding$|vary$|x-)/;
 
@@ -57,7 +57,7 @@ export class AnswerChecker {
     addFormats.default(this.ajv);
   }
 
-  /** Lists the differences from the description. Ignores undocumented paths and methods. */
+  /** Lists the differences from the description. Ignores operations without a description. */
   problems({ method, path, request, status, headers, body }: Exchange): string[] {
     const operation = this.operation(method, path);
     if (!operation) return [];
@@ -71,7 +71,7 @@ export class AnswerChecker {
     ].map((problem) => `${where}: ${problem}`);
   }
 
-  /** Returns the fixed Cache-Control; undefined if the operation sets none. */
+  /** Returns the fixed Cache-Control; undefined if the operation has no fixed value. */
   cacheControl({ method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>): string | undefined {
     const operation = this.operation(method === 'HEAD' ? 'GET' : method, path);
     return this.fixedCacheControl(operation?.responses[status]);
@@ -166,7 +166,7 @@ export class AnswerChecker {
     return known;
   }
 
-  /** Resolves references. @param strict true to reject undeclared fields, which clients must accept */
+  /** Resolves references. @param strict true to reject undeclared fields, although clients must accept them */
   private inline(schema: Json, strict: boolean, isWhole = true): Json {
     const { $ref, ...own } = schema;
     if (typeof $ref === 'string') {
@@ -200,7 +200,7 @@ function matches(template: string, path: string): boolean {
   return new RegExp(`^${pattern}/?$`).test(path);
 }
 
-/** Converts a header value to the type of its schema. */
+/** Converts a header value to the type in its schema. */
 function parsed(value: unknown, { type }: Json): unknown {
   return type === 'integer' ? Number(value) : Array.isArray(value) ? value.join(', ') : String(value);
 }

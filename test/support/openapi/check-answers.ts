@@ -49,7 +49,7 @@ export function checkingAnswers<Configuration>(
 
 function addHook(fastify: FastifyInstance, checker: AnswerChecker, report: AnswerReport): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    // No route has this path, or only another configuration has one.
+    // Either no route has this path, or the route belongs to another configuration.
     if (request.is404) {
       done(null, payload);
       return;

@@ -35,8 +35,8 @@ const good = {
   body: '{"id":7}',
 };
 
-describe('the check of an answer', () => {
-  it('accepts an answer that matches its description', () => {
+describe('the check of a response', () => {
+  it('accepts only a response that matches its description', () => {
     expect(checker.problems(good)).toEqual([]);
     expect(checker.problems({ ...good, status: 404, body: '' })).toEqual([
       'thing 404: the header etag is not described',
@@ -65,7 +65,7 @@ describe('the check of an answer', () => {
   });
 });
 
-it('the description has every parameter that the checks of an authorization request read', () => {
+it('the OpenAPI description has every parameter that an authorization request reads', () => {
   const read = new Set<string>();
   const valid: Record<string, string> = {
     redirect_uri: 'https://app.example.com/callback',
@@ -86,7 +86,7 @@ it('the description has every parameter that the checks of an authorization requ
     requireState: true,
   };
   checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
-  // These two parameters are read before the checks, to find the client and the pushed request.
+  // These parameters are read before the checks, to find the client and the pushed request.
   const described = Object.keys(AUTHORIZATION_PARAMETERS);
   expect(described.filter((name) => name !== 'client_id' && name !== 'request_uri').sort()).toEqual(
     [...read].sort(),

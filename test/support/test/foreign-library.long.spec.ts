@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findLibraries, type WantedLibrary } from '../foreign-library.js';
 
-describe('a library of another language', () => {
+describe('an unavailable library of another language', () => {
   let folder: string;
 
   beforeEach(async () => {
@@ -12,7 +12,7 @@ describe('a library of another language', () => {
 
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('is reported in one line with its packages and the cause if it is unavailable, and leaves no files', async () => {
+  it('is reported in one line with its packages and the cause', async () => {
     const libraries: WantedLibrary[] = [
       { interpreter: 'python3', packages: ['python3-nothing', 'python3-more'], probe: 'import nothing' },
       { interpreter: 'ruby', packages: ['ruby-nothing'], probe: 'require "nothing"' },

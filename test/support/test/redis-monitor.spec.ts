@@ -11,7 +11,7 @@ let neighbour: Redis;
 beforeAll(async () => {
   [here, elsewhere] = await Promise.all([isolate(), isolate()]);
   [redis, neighbour] = [new Redis(here.redisUrl), new Redis(elsewhere.redisUrl)];
-  // The handshake has finished.
+  // After these replies, the handshakes have finished.
   await Promise.all([redis.ping(), neighbour.ping()]);
 });
 
@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([here.close(), elsewhere.close()]);
 });
 
-it('the monitor reports each command of a database in order, and marks commands of scripts', async () => {
+it('the monitor reports the commands of a database in order, with their source', async () => {
   const commands: [string, ...string[]][] = [];
   const stop = await monitorRedis(here.redisUrl, (command, source) =>
     commands.push([source === 'lua' ? 'lua' : 'client', ...command]),
@@ -40,7 +40,7 @@ it('the monitor reports each command of a database in order, and marks commands 
   ]);
 });
 
-it('the monitor starts while clients of other databases are busy, and does not report their commands', async () => {
+it('the monitor ignores the commands of other databases', async () => {
   const stopTraffic = new AbortController();
   const traffic = (async () => {
     while (!stopTraffic.signal.aborted)
@@ -59,7 +59,7 @@ it('the monitor starts while clients of other databases are busy, and does not r
   expect(commands.map(([name]) => name)).toEqual(Array.from({ length: 20 }, () => 'echo'));
 });
 
-it('the monitor fails on a wrong password', async () => {
+it('the monitor fails with a wrong password', async () => {
   const url = new URL(here.redisUrl);
   url.password = 'wrong';
   await expect(monitorRedis(url.href, () => undefined)).rejects.toThrow(/Redis answered: -/);
