@@ -112,12 +112,7 @@ module.exports = {
       { path: '^local/(?!test/)' },
       { path: '^(test|qa)/' },
     ),
-    only(
-      'support-below-tools',
-      'tests never import tools',
-      { path: '^test/' },
-      { path: '^qa/' },
-    ),
+    only('support-below-tools', 'tests never import tools', { path: '^test/' }, { path: '^qa/' }),
     only(
       'product-stands-alone',
       'the product never imports the local environment, tests or tools',
