@@ -4,16 +4,17 @@ import { runCommand } from '#local/servers/run-command.js';
 import { findKubectl, OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';
 
-// kubectl compares text, and lists whose items have no key as a whole, such as the rules and ports of a
-// NetworkPolicy. So items of such lists must state every default, base64 must be in one line, and quantities
-// must be in canonical form.
-describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
+// kubectl compares text, and compares a list without keys as a whole, such as the rules and ports of a NetworkPolicy.
+// Therefore items of these lists must state every default, base64 must be in one line, and quantities must be in
+// canonical
+// form.
+describe.each(OVERLAYS)('the second apply of the %s overlay', (overlay) => {
   let api: StubApi;
 
   beforeEach(async () => (api = await StubApi.start()));
   afterEach(() => api.stop());
 
-  /** Kind and name of each object, and "created", "configured" or "unchanged". */
+  /** Applies the overlay. @returns kind and name of each object, with "created", "configured" or "unchanged" */
   async function apply(folder: string): Promise<[object: string, outcome: string][]> {
     const to = ['--server', api.url, '--cache-dir', join(folder, 'cache')];
     const args = [...to, 'apply', '--validate=false', '-k', join(folder, 'overlays', overlay)];
@@ -27,12 +28,12 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
   const but = (outcomes: readonly [string, string][], expected: string): string[] =>
     outcomes.filter(([, outcome]) => outcome !== expected).map(([object]) => object);
 
-  it('is unchanged the second time, except for the selectors that kubectl always sends', async () => {
+  it('changes nothing except the selectors that kubectl always sends', async () => {
     await withCopy(async (folder) => {
       const first = await apply(folder);
       expect(first.length).toBeGreaterThan(30);
       expect(but(first, 'created')).toEqual([]);
-      // The API's patch strategy replaces their selectors as a whole.
+      // The patch strategy of the API replaces selectors as a whole.
       const apps =
         overlay === 'local'
           ? ['authorize', 'console', 'resource', 'token']
@@ -56,7 +57,7 @@ describe.each(OVERLAYS)('the %s overlay, applied twice', (overlay) => {
       'memory: 1024Mi',
       'deployment',
     ],
-  ])('is reported as changed because of %s', async (_, file, from, to, kind) => {
+  ])('reports a change because of %s', async (_, file, from, to, kind) => {
     await withCopy(async (folder) => {
       const path = join(folder, 'base', file);
       const text = await readFile(path, 'utf8');

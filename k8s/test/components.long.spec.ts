@@ -20,7 +20,7 @@ function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Prom
 }
 
 describe.each(OVERLAYS)('the %s overlay with the component for a product', (overlay) => {
-  it('gives every process that reads the scopes the same file', async () => {
+  it('mounts the same scopes file into every process', async () => {
     const manifests = await renderWith(overlay, 'product');
     expect(await problemsOf(manifests)).toEqual([]);
     const readers = workloads(manifests).filter(({ name }) =>
@@ -35,13 +35,13 @@ describe.each(OVERLAYS)('the %s overlay with the component for a product', (over
       const map = volumes.find(({ name }) => name === mount?.name)?.configMap?.name ?? '';
       return find(manifests, 'ConfigMap', map).data?.[variable.slice((mount?.mountPath.length ?? 0) + 1)];
     });
-    // The copy equals the repository's default file.
+    // The file in the component is a copy of the repository's file.
     expect(new Set(files)).toEqual(new Set([await readFile('scopes.yaml', 'utf8')]));
   });
 });
 
 describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overlay) => {
-  it('sets DATABASE_SCHEMA for every process with a database, and for no other', async () => {
+  it('sets DATABASE_SCHEMA only for processes with a database', async () => {
     const manifests = await renderWith(overlay, 'database-schema');
     expect(await problemsOf(manifests)).toEqual([]);
     const valuesOf = (variable: string) =>
@@ -60,7 +60,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
 describe.each(OVERLAYS)(
   'the %s overlay with the component for applications in a private network',
   (overlay) => {
-    it('lets authorize, operator and token alone reach the addresses that OUTSIDE_FETCH_ALLOW permits', async () => {
+    it('allows only authorize, operator and token to reach the private network', async () => {
       const manifests = await renderWith(overlay, 'private-clients');
       expect(await problemsOf(manifests)).toEqual([]);
       const allowed = workloads(manifests)
@@ -75,7 +75,7 @@ describe.each(OVERLAYS)(
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
       const reaching = (address: string) =>
         podsOf(manifests)
-          // The provider where operators log in may be anywhere.
+          // Excludes the console, because the operators' login provider may have any address.
           .filter(({ name }) => name !== 'console')
           .filter((pod) => passes(manifests, pod, { name: 'an application', address }, 443))
           .map(({ name }) => name);
@@ -85,7 +85,7 @@ describe.each(OVERLAYS)(
 );
 
 describe.each(OVERLAYS)('the %s overlay with the component for a login', (overlay) => {
-  it('configures the login of authorize, which reaches the provider as no other pod does', async () => {
+  it('configures authorize, and allows only authorize to reach the provider', async () => {
     const manifests = await renderWith(overlay, 'login');
     expect(await problemsOf(manifests)).toEqual([]);
     const container = workloads(manifests)
@@ -117,7 +117,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a login', (overla
 });
 
 describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (overlay) => {
-  it('lets the operator reach the public addresses, and no other pod', async () => {
+  it('allows only the operator to reach the public addresses', async () => {
     const manifests = await renderWith(overlay, 'doctor');
     expect(await problemsOf(manifests)).toEqual([]);
     const reaching = workloads(manifests).filter(
@@ -130,7 +130,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (ove
 });
 
 describe('the production overlay with the component for the console', () => {
-  it('has the console at CONSOLE_URL, for which token issues access tokens', async () => {
+  it('has the console at CONSOLE_URL, and access tokens for its API', async () => {
     const path = 'overlays/production';
     const url = 'https://console.example.org';
     const manifests = await render(path, async (folder) => {

@@ -20,14 +20,16 @@ const CONSOLE: Configuration = {
   hosts: { 8444: 'console.localhost' },
   apps: ['console:3004'],
 };
-/** Address at which nothing listens. */
+/** Address on which no server listens. */
 const NOBODY = '127.0.0.1:9';
-/** Header with the client address of a request to the ingress of `tightComposeIngress`. */
+/** Request header with the client address, which the ingress of `tightComposeIngress` trusts. */
 const FROM = 'x-from';
 
 type Change = readonly [from: string | RegExp, to: string];
 
-/** Starts nginx as in docker-compose.yml, with other files and ports, without apps, and with limits of two requests. */
+/**
+ * Starts nginx as in docker-compose.yml, with other files and ports, with limits of two requests, and without apps.
+ */
 async function tightComposeIngress({ file, hosts, apps } = PUBLIC): Promise<Ingress> {
   const text = await readFile(join(ROOT, file), 'utf8');
   return startNginx(
@@ -46,7 +48,7 @@ function changes(
     ['/dev/stdout', `${folder}/access.log`],
     ['/settings/tls.crt', certificate],
     ['/settings/tls.key', key],
-    // One port for all hosts: the names distinguish them.
+    // All hosts share one port, because server names distinguish them.
     ...Object.entries(hosts).map(([own, host]): Change => [
       `listen ${own} ssl;`,
       `listen 127.0.0.1:${port} ssl; server_name ${host};`,
@@ -71,7 +73,7 @@ const URLS = [
   'https://base.localhost/api/auth/oauth/token',
   'https://api.localhost/v2/me',
 ];
-/** The bytes of the third group contain line feeds; the last group has IPv4-mapped IPv6 addresses. */
+/** Addresses by group. The third group contains bytes that are line feeds; the last group is mapped from IPv4. */
 const ADDRESSES = [
   '2001:db8:1:2::1 2001:db8:1:2::2 2001:db8:1:2:a:b:c:d 2001:db8:1:2:ffff:: 2001:db8:1:3::1 2001:db8:1:3:a:b:c:d',
   '2001:db8::1 2001:db8:0:0:1:: 2001:db8::1:2:3:4 2001:db8:0:a::1 ::1',
@@ -86,21 +88,18 @@ describe('the ingress of docker-compose.yml, without apps', () => {
   });
   afterEach(() => ingress?.stop());
 
-  it.each(URLS)(
-    'limits requests to %s by network as the login does, with an IPv6 /64 as one network',
-    async (url) => {
-      const seen = new Map<string, number>();
-      for (const address of ADDRESSES) {
-        const network = addressNetwork(address);
-        const count = (seen.get(network) ?? 0) + 1;
-        seen.set(network, count);
-        const { status } = await ingress.ask(url, { headers: { [FROM]: address } });
-        expect([address, status === 429]).toEqual([address, count > 2]);
-      }
-    },
-  );
+  it.each(URLS)('limits requests to %s by the same networks as the login', async (url) => {
+    const seen = new Map<string, number>();
+    for (const address of ADDRESSES) {
+      const network = addressNetwork(address);
+      const count = (seen.get(network) ?? 0) + 1;
+      seen.set(network, count);
+      const { status } = await ingress.ask(url, { headers: { [FROM]: address } });
+      expect([address, status === 429]).toEqual([address, count > 2]);
+    }
+  });
 
-  it('logs the app and status of each request, but not the query of a request that no app received', async () => {
+  it('logs the app and status of each request, but no query', async () => {
     const query = 'state=typed-1&login_hint=typed-2&request_uri=typed-3&access_token=typed-4';
     for (const url of URLS)
       for (let n = 0; n < 4; n += 1) await ingress.ask(`${url}?${query}`, { headers: { referer: query } });
@@ -122,7 +121,7 @@ describe('the ingress of docker-compose.yml, without apps', () => {
 });
 
 describe('the ingress of the console in docker-compose.yml, without the console', () => {
-  it('limits requests per address, and logs no query', async () => {
+  it('limits requests per address and logs no query', async () => {
     const ingress = await tightComposeIngress(CONSOLE);
     try {
       const ask = async () => (await ingress.ask('https://console.localhost/login?state=typed')).status;

@@ -30,7 +30,7 @@ const SHAPES = {
   token: TokenConfiguration,
   resource: ResourceConfiguration,
 } as const;
-/** `console` is off without its profile. */
+/** Number of ports of each ingress. `console` is off without its profile. */
 const INGRESSES = { ingress: 3, 'console-ingress': 1 } as const;
 const APPS = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
 
@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
     return found;
   };
 
-  it("passes the person's name only to the operator, for the audit trail", () => {
+  it('passes OPERATOR_NAME only to the operator', () => {
     for (const [name, { environment = {} }] of Object.entries(services))
       expect([name, environment['OPERATOR_NAME']]).toEqual([
         name,
@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
     expect(service('operator').environment).toMatchObject(service('token').environment ?? {});
   });
 
-  it('publishes only the ingress, and only on this machine', () => {
+  it('publishes only the ports of the ingresses, on this machine', () => {
     for (const [name, { ports }] of Object.entries(services)) {
       if (!(name in INGRESSES)) expect([name, ports]).toEqual([name, undefined]);
       for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
     for (const [name, count] of Object.entries(INGRESSES)) expect(service(name).ports).toHaveLength(count);
   });
 
-  /** @param file content of .env */
+  /** @param file variables in .env */
   async function environmentOf(
     app: string,
     file: Readonly<Record<string, string>> = {},
@@ -99,8 +99,8 @@ describe('docker-compose.yml', () => {
     >;
   }
 
-  it.each(APPS)('gives %s the variables that it needs, and none that it does not know', async (app) => {
-    // The default SCOPES_FILE is relative to the image's working directory, /app.
+  it.each(APPS)('sets all required variables of %s and no unknown ones', async (app) => {
+    // SCOPES_FILE is by default relative to /app, the working directory of the image.
     expect(service(app).volumes).toEqual([
       `settings-${app}:/settings:ro`,
       './scopes.yaml:/app/scopes.yaml:ro',
@@ -112,7 +112,7 @@ describe('docker-compose.yml', () => {
     for (const name of Object.keys(env)) expect([...known, ...shared]).toContain(name);
   });
 
-  it('starts the console only with its profile and with a login', async () => {
+  it('starts the console only with its profile and a login', async () => {
     for (const [name, { profiles }] of Object.entries(services))
       expect([name, profiles]).toEqual([
         name,
@@ -139,13 +139,13 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it('lets the apps take client addresses only from the ingress', () => {
+  it('makes the apps trust client addresses only from the ingress', () => {
     const networks = service('ingress').networks as Record<string, { ipv4_address: string }>;
     for (const app of APPS)
       expect(service(app).environment?.['TRUSTED_PROXIES']).toBe(networks['front']?.ipv4_address);
   });
 
-  it('puts only services that communicate on a common network', () => {
+  it('connects only services that communicate', () => {
     const members = (network: string): string[] =>
       Object.entries(services)
         .filter(([, { networks = [] }]) =>
@@ -168,7 +168,7 @@ describe('docker-compose.yml', () => {
     expect(members('operators')).toEqual(['console', 'console-ingress']);
   });
 
-  it('gives only the networks of the ingresses a route out of the machine', () => {
+  it('isolates all networks except those of the ingresses', () => {
     const open = Object.entries(networks).filter(([, { internal }]) => !internal);
     expect(open.map(([name]) => name)).toEqual(['front', 'operators']);
     for (const [name, { network_mode }] of Object.entries(services))
@@ -180,15 +180,15 @@ describe('docker-compose.yml', () => {
       expect([name, service(name).cap_drop]).toEqual([name, ['ALL']]);
   });
 
-  it.each(APPS)('checks %s by its own /readyz, and gives it time to finish its requests', (app) => {
+  it.each(APPS)('checks /readyz of %s, and allows the app to finish its requests', (app) => {
     const { INTERNAL_PORT } = new SHAPES[app]();
     expect(service(app).healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${INTERNAL_PORT}/readyz`);
-    // Covers 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for requests over NATS, and
-    // time to close connections.
+    // 10 s for a request to arrive (docs/configuration.md, Limits), 3 s for requests over NATS, and time to close
+    // connections.
     expect(Number(/^(\d+)s$/.exec(service(app).stop_grace_period ?? '')?.[1])).toBeGreaterThanOrEqual(15);
   });
 
-  it('hardens every container, pins every image, and names every volume', () => {
+  it('hardens every container and pins every image', () => {
     for (const [name, { image, read_only, security_opt, volumes: mounts }] of Object.entries(services)) {
       expect(image).toMatch(/^[\w-]+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
       for (const mount of mounts) {
@@ -223,7 +223,7 @@ describe('docker-compose.yml', () => {
       expect([name, service(name).healthcheck]).not.toContain(undefined);
   });
 
-  it('makes Redis persistent, and never lets it evict a grant', async () => {
+  it('makes Redis persistent and disables eviction', async () => {
     const text = await readFile(join(ROOT, 'k8s/overlays/local/redis/redis.conf'), 'utf8');
     expect(text.split('\n')).toEqual(
       expect.arrayContaining(['appendonly yes', 'appendfsync everysec', 'maxmemory-policy noeviction']),
@@ -238,7 +238,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(['token', 'resource'])(
-    'answers for an unavailable %s app as the Kubernetes ingress does',
+    'returns the error of the Kubernetes ingress if the %s app is unavailable',
     async (app) => {
       const manifest = await readFile(join(ROOT, `k8s/components/oauth-errors/${app}.yaml`), 'utf8');
       const snippet = manifest.split('server-snippets: |\n')[1] ?? '';

@@ -24,7 +24,7 @@ function secretOf(secret: string, key: string): string {
   return secret === 'id-token-keys' ? ID_TOKEN_KEYS : PUBLIC_ID_TOKEN_KEYS;
 }
 
-/** Configuration classes by container name, and variables that Node itself reads. */
+/** Configuration classes, and classes with variables that Node reads, by container name. */
 const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   authorize: [AuthorizeConfiguration],
   token: [TokenConfiguration],
@@ -44,7 +44,7 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
 const READ_BY_ALL = ['NODE_ENV'];
 
 const APPS = ['authorize', 'token', 'resource'];
-/** The local overlay has the component `console`. */
+/** Only the local overlay contains the component `console`. */
 const APPS_OF = { local: [...APPS, 'console'], production: APPS };
 
 describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
@@ -57,7 +57,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       .filter(({ image }) => image?.includes('scheduling-oauth'));
   });
 
-  /** Builds the environment as the kubelet does. @throws Error for a missing key */
+  /** Builds the environment as the kubelet does. @throws Error if a key is missing */
   function environmentOf({ env = [] }: V1Container): Record<string, string> {
     return Object.fromEntries(
       env.map(({ name, value, valueFrom }) => {
@@ -77,7 +77,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
         expect(() => loadConfiguration(shape, environmentOf(container))).not.toThrow();
   });
 
-  it('are all known to their process', () => {
+  it('contain none that its process does not read', () => {
     for (const container of ours) {
       const shapes = SHAPES[container.name] ?? [];
       expect([container.name, shapes.length > 0]).toEqual([container.name, true]);
@@ -89,23 +89,24 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     }
   });
 
-  it('are listed one by one: no container imports a whole Secret', () => {
+  it('are listed individually instead of importing a whole Secret', () => {
     for (const { name, envFrom } of ours) expect([name, envFrom]).toEqual([name, undefined]);
   });
 
-  it.each(APPS_OF[overlay])('let %s trust only proxies in private networks', (app) => {
-    // If every user had the proxy's address, one attacker who guesses passwords would lock out all users.
+  it.each(APPS_OF[overlay])('make %s trust only proxies in private networks', (app) => {
+    // Otherwise all users could have one proxy's address, and one attacker who guesses passwords would lock out all
+    // users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
     for (const range of ranges?.split(',') ?? [])
       expect(range).toMatch(/^(10|172\.(1[6-9]|2\d|3[01])|192\.168)\.[\d.]+(\/(1[2-9]|2\d|3[0-2]))?$/);
   });
 
-  it('set NODE_ENV to production, in which no secret has a default', () => {
+  it('set NODE_ENV to production', () => {
     for (const container of ours) expect(environmentOf(container)['NODE_ENV']).toBe('production');
   });
 
-  it('give private keys of ID tokens only to token, and their public keys to authorize', () => {
+  it('contain private keys of ID tokens only for token, and their public keys for authorize', () => {
     const holders = ours.filter(({ env = [] }) => env.some(({ name }) => name === 'ID_TOKEN_KEYS'));
     const keys = holders.map((container) => ({
       name: container.name,
@@ -117,7 +118,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     expect(keys[0]?.keys.algorithms).toEqual(SIGNING_ALGORITHMS);
   });
 
-  it('take credentials only from Secrets, of the process’s own user', () => {
+  it('contain credentials only from the Secrets of the process', () => {
     for (const { name, env = [] } of ours)
       for (const variable of env.filter((setting) => setting.name in SECRETS)) {
         const { secretKeyRef } = variable.valueFrom ?? {};

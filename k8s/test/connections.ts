@@ -6,7 +6,7 @@ import type { Manifest } from './render.js';
 
 export interface Peer {
   readonly name: string;
-  /** The address of a peer outside of the cluster. */
+  /** IP address, for a peer outside the cluster. */
   readonly address?: string;
   readonly namespace?: string;
   readonly labels?: Record<string, string>;
@@ -28,7 +28,10 @@ export function podsOf(manifests: readonly Manifest[]): Peer[] {
   }));
 }
 
-/** Checks egress and ingress policies. Pods that no policy selects, and peers that are not pods, allow everything. */
+/**
+ * Applies egress and ingress policies. Everything is allowed for pods without a policy, and for peers that are not
+ * pods.
+ */
 export function passes(
   manifests: readonly Manifest[],
   from: Peer,
@@ -44,7 +47,7 @@ export function passes(
   );
 }
 
-/** Writes each rule as a text. Unknown parts appear as they are in the manifest. */
+/** Describes each rule as text. Unknown parts appear as in the manifest. */
 export function spelledRules(manifests: readonly Manifest[]): string[] {
   return all(manifests, 'NetworkPolicy').flatMap(({ metadata, spec }) => {
     const rules = [
@@ -104,7 +107,7 @@ function side(
   );
 }
 
-// The client's type calls the field _from; the manifest itself says from.
+// The type of the client library has `_from` instead of `from`.
 function fromOf(rule: object): V1NetworkPolicyPeer[] | undefined {
   return (rule as { from?: V1NetworkPolicyPeer[] }).from;
 }

@@ -5,7 +5,7 @@ import { type Manifest, OVERLAYS, render } from './render.js';
 import { ROOT } from './settings.js';
 
 const APPS = ['authorize', 'token', 'resource'] as const;
-/** The local overlay has the component `console`, which is not scaled. */
+/** Only the local overlay contains the component `console`, which is not scaled. */
 const APPS_OF = { local: [...APPS, 'console'], production: APPS } as const;
 
 describe.each(OVERLAYS)('the %s overlay', (overlay) => {
@@ -16,7 +16,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     everything = workloads(manifests);
   });
 
-  it('runs every pod under the Pod Security level "restricted", which its namespace enforces', () => {
+  it('enforces the Pod Security level "restricted" for every pod', () => {
     const [namespace] = all(manifests, 'Namespace');
     expect(namespace?.metadata?.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
     for (const workload of everything) {
@@ -38,7 +38,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it('gives no pod an API token, and each of our pods its own service account', () => {
+  it('mounts no API token, and uses a service account per app', () => {
     for (const { name, template } of everything) {
       expect(template.spec?.automountServiceAccountToken).toBe(false);
       expect(template.spec?.enableServiceLinks).toBe(false);
@@ -59,18 +59,18 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
 
   it('pins every image to a full version', () => {
     for (const { image = '' } of everything.flatMap(containersOf))
-      // PostgreSQL's versions have two parts; for the others, a tag of two parts would move.
+      // Versions of PostgreSQL have two parts. For other images, a tag with two parts would be updated.
       expect(image).toMatch(/^([\w./-]+:\d+\.\d+\.\d+|postgres:\d+\.\d+)(-[a-z]+)?(@sha256:[0-9a-f]{64})?$/);
   });
 
-  it('runs our current version in all our pods', async () => {
+  it('runs the current version of every app', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     const ours = everything.flatMap(containersOf).filter(({ image }) => image?.includes('scheduling-oauth'));
     expect(ours).toHaveLength(overlay === 'local' ? 9 : 7);
     for (const { image } of ours) expect(image?.split(':').at(-1)).toBe(version);
   });
 
-  it('has selectors that match their own pods and no others', () => {
+  it('has selectors that match only the intended pods', () => {
     for (const { kind, name, selector, template } of everything) {
       if (kind === 'Job') continue;
       const mine = everything.filter((other) => selects(selector, other.template.metadata?.labels));
@@ -86,7 +86,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it('routes every Service to existing ports of its pods', () => {
+  it('routes Services only to existing ports', () => {
     for (const { metadata, spec } of all(manifests, 'Service')) {
       const pods = everything.filter(({ template }) =>
         selects({ matchLabels: spec?.selector ?? {} }, template.metadata?.labels),
@@ -97,7 +97,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS_OF[overlay])('exposes only the app port of %s, inside the cluster, for its Ingress', (app) => {
+  it.each(APPS_OF[overlay])('exposes only the app port of %s, only inside the cluster', (app) => {
     const { spec } = find(manifests, 'Service', app);
     expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
     expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
@@ -119,33 +119,30 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   });
 
   it.each(APPS_OF[overlay])(
-    'restarts %s only for its own health, and routes requests to it only when it is ready',
+    'restarts %s only if it is unhealthy, and routes requests only if it is ready',
     (app) => {
       const [container] = find(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
       expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
       expect(container?.startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
       expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
-      // /readyz answers within 2 s. A shorter timeout of the probe would hide which dependency is silent.
+      // /readyz responds within 2 s. With a shorter timeout, the probe would hide which dependency is unresponsive.
       expect(container?.readinessProbe?.timeoutSeconds).toBeGreaterThan(2);
     },
   );
 
-  it.each(APPS_OF[overlay])(
-    'replaces %s without losing requests: new before old, and time to drain',
-    (app) => {
-      const { spec } = find(manifests, 'Deployment', app);
-      expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-      const [container] = spec?.template.spec?.containers ?? [];
-      const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
-      expect(wait).toBeGreaterThanOrEqual(5);
-      // A request may take 10 s to arrive (docs/configuration.md, Limits).
-      expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
-      // With a number, each deployment would undo the autoscaler's decision.
-      expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
-    },
-  );
+  it.each(APPS_OF[overlay])('starts new pods of %s first, and allows old ones to drain', (app) => {
+    const { spec } = find(manifests, 'Deployment', app);
+    expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    const [container] = spec?.template.spec?.containers ?? [];
+    const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    expect(wait).toBeGreaterThanOrEqual(5);
+    // A request may take 10 s to arrive (docs/configuration.md, Limits).
+    expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
+    // With a number, each deployment would reset the autoscaler's number.
+    expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
+  });
 
-  it.each(APPS)('keeps replicas of %s during a node drain, and scales them', (app) => {
+  it.each(APPS)('scales %s, and keeps replicas during a node drain', (app) => {
     const budget = find(manifests, 'PodDisruptionBudget', app);
     const scaler = find(manifests, 'HorizontalPodAutoscaler', app);
     const deployment = find(manifests, 'Deployment', app);
@@ -158,7 +155,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
   });
 
-  it('keeps a replica of the console during a node drain, and puts it behind a separate controller', () => {
+  it('keeps a replica of the console during a node drain, and uses a separate ingress controller', () => {
     const names = all(manifests, 'Deployment').map(({ metadata }) => metadata?.name);
     expect(names.includes('console')).toBe(overlay === 'local');
     if (overlay !== 'local') return;
@@ -174,10 +171,10 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(ingress?.rules?.map(({ host }) => host)).toEqual(['console.localhost']);
   });
 
-  it.each(APPS_OF[overlay])('spreads %s over zones, and over nodes', (app) => {
+  it.each(APPS_OF[overlay])('spreads %s over zones and nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
       find(manifests, 'Deployment', app).spec?.template.spec ?? {};
-    // There must be only one: with several, the scheduler ignores nodes that lack the label of any constraint.
+    // With several constraints, the scheduler would ignore nodes that lack the label of any constraint.
     expect(topologySpreadConstraints).toEqual([
       expect.objectContaining({
         maxSkew: 1,
@@ -197,21 +194,18 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     });
   });
 
-  it.each(APPS_OF[overlay])(
-    'gives %s two minutes to start, because all pods of a node may start together',
-    (app) => {
-      const [container] = find(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
-      const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
-      expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
-      expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
-      // A busy node must not cause a restart either.
-      expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
-    },
-  );
+  it.each(APPS_OF[overlay])('allows two minutes for the start of %s', (app) => {
+    const [container] = find(manifests, 'Deployment', app).spec?.template.spec?.containers ?? [];
+    const { periodSeconds = 10, failureThreshold = 3, timeoutSeconds = 1 } = container?.startupProbe ?? {};
+    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(120);
+    expect(timeoutSeconds).toBeGreaterThanOrEqual(2);
+    // A busy node must not cause a restart.
+    expect(container?.livenessProbe?.timeoutSeconds).toBeGreaterThanOrEqual(2);
+  });
 
   it('retries a migration for more than an hour', () => {
     const { backoffLimit = 6 } = find(manifests, 'Job', 'migrate').spec ?? {};
-    // The kubelet waits 10 s, then twice as long each time, 5 min at most.
+    // The kubelet waits 10 s, then twice as long each time, but at most 5 min.
     const waits = Array.from({ length: backoffLimit }, (_, tries) => Math.min(10 * 2 ** tries, 300));
     expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(3_600);
   });

@@ -36,7 +36,7 @@ async function withNetworks(overlay: string): Promise<Manifest[]> {
 }
 
 describe.each(OVERLAYS)('the %s overlay with the component for client networks', (overlay) => {
-  it('is valid for the Kubernetes API, and limits requests only by client network', async () => {
+  it('is valid, and limits requests only by client network', async () => {
     const manifests = await withNetworks(overlay);
     expect(await problemsOf(manifests)).toEqual([]);
     const keys = all(manifests, 'Ingress')
@@ -62,7 +62,7 @@ describe('an ingress controller with the ConfigMap of docs/deploy.md, without ap
   });
   afterAll(() => ingress?.stop());
 
-  it('counts an IPv6 customer once, and logs no query of a request that no app received', async () => {
+  it('counts an IPv6 /64 as one client, and logs no query', async () => {
     for (const [host, path] of Object.entries(HOSTS)) {
       const limited: boolean[] = [];
       for (const address of [
@@ -83,7 +83,7 @@ describe('an ingress controller with the ConfigMap of docs/deploy.md, without ap
     expect(log.join('\n')).not.toMatch(/typed|state/);
   });
 
-  it('has the same map as deploy/nginx.conf', async () => {
+  it('uses the same map as deploy/nginx.conf', async () => {
     const map = /^ *map \$binary_remote_addr .*?\}$(?=\n *limit_req_zone)/ms;
     const plain = (text = ''): string => text.replaceAll(/^ +/gm, '').trim();
     const compose = map.exec(await readFile(join(ROOT, 'deploy/nginx.conf'), 'utf8'))?.[0];

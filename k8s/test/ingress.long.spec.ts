@@ -39,7 +39,7 @@ describe('the ingress', () => {
         AUTH_URL,
         BASE_URL,
         API_URL,
-        // Trusts only the proxy, as in the cluster.
+        // Only the proxy is trusted, as in the cluster.
         TRUSTED_PROXIES: '127.0.0.1',
         DATABASE_URL: services.databaseUrl,
         REDIS_URL: services.redisUrl,
@@ -83,7 +83,7 @@ describe('the ingress', () => {
     [`${BASE}/userinfo`, 404, 'nginx'],
     [`${API}/api/auth/oauth/introspect`, 404, 'nginx'],
     ['https://localhost/auth/login', 404, 'nginx'],
-  ])('routes %s to the right app or nowhere (%i)', async (url, status, sign) => {
+  ])('responds to %s with %i', async (url, status, sign) => {
     const answer = await ingress.ask(url);
     expect([answer.status, `${String(answer.headers['content-type'])} ${answer.text}`]).toEqual([
       status,
@@ -101,7 +101,7 @@ describe('the ingress', () => {
     expect(String(headers['set-cookie'])).toMatch(/; Secure/);
   });
 
-  it('serves the whole flow: code, tokens, API, refresh', async () => {
+  it('supports the whole flow', async () => {
     const code = await fixture.code(client.client_id, await fixture.user());
     const form = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -122,7 +122,7 @@ describe('the ingress', () => {
     expect(refreshed.status).toBe(200);
   });
 
-  /** Fails to log in. The sixth attempt of one address and name is refused with 429. */
+  /** Fails to log in. The sixth attempt with the same address and name returns 429. */
   async function failedLogin(
     name: string,
     spoofed: string,
@@ -136,7 +136,7 @@ describe('the ingress', () => {
     return (await ask('/auth/login', { method: 'POST', headers, body })).status;
   }
 
-  it('passes the client’s address to the apps, and nothing that the client claims about it', async () => {
+  it('passes the client’s address to the apps instead of forwarded headers', async () => {
     const from =
       (address: string) =>
       (path: string, asking: Asking = {}): Promise<Answer> =>
@@ -157,7 +157,7 @@ describe('the ingress', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('lets the app refuse a body that is too large, and above a second limit refuses it in the format of the app', async () => {
+  it('forwards a large body for the app’s error, and rejects a larger one in the same format', async () => {
     const [byApp, byIngress] = [
       await post(`a=${'x'.repeat(100 * 1024)}`),
       await post(`a=${'x'.repeat(200 * 1024)}`),
@@ -197,7 +197,7 @@ describe('the ingress', () => {
     });
     afterAll(() => tight?.stop());
 
-    it('returns OAuth errors for an unavailable app, and then for too many requests', async () => {
+    it('returns OAuth errors for an unavailable app and for too many requests', async () => {
       const url = `${BASE}/api/auth/oauth/token`;
       const answers = [await tight.ask(url), await tight.ask(url), await tight.ask(url)];
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 429]);
@@ -216,7 +216,7 @@ describe('the ingress', () => {
       }
     });
 
-    it('returns the same errors in the format of the API', async () => {
+    it('returns errors in the format of the API', async () => {
       const answers = [];
       for (let n = 0; n < 3; n += 1) answers.push(await tight.ask(`${API}/v2/me`));
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 429]);
@@ -229,7 +229,7 @@ describe('the ingress', () => {
       }
     });
 
-    it('does not log limited requests as errors, because nginx would log their query', async () => {
+    it('does not log rejected requests as errors, which would contain the query', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 4; n += 1)
         statuses.push((await tight.ask(`${AUTH}/auth/login?state=typed`, { from: '127.0.0.9' })).status);
@@ -237,7 +237,7 @@ describe('the ingress', () => {
       expect(await tight.logs()).not.toContain('limiting requests');
     });
 
-    it('counts by the address of the connection, whatever the headers say', async () => {
+    it('counts by the address of the connection, regardless of headers', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 3; n += 1) {
         const headers = { 'x-forwarded-for': `203.0.113.${n}`, 'x-real-ip': `203.0.113.${n}` };

@@ -11,11 +11,14 @@ export type ControllerSettings = Readonly<
   Partial<Record<'log-format' | 'error-log-level' | 'http-snippets', string>>
 >;
 
-/** The controller's default log format. */
+/** Default log format of the controller. */
 const LOG_FORMAT =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 
-/** Generates the configuration of the NGINX Ingress Controller of nginx.org. @throws Error for an unknown annotation */
+/**
+ * Generates the configuration as the NGINX Ingress Controller of nginx.org does. @throws Error for an unknown
+ * annotation
+ */
 function nginxConfiguration(
   ingresses: readonly V1Ingress[],
   place: Place,
@@ -81,7 +84,7 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
         const to = place.backends[backend.service?.name ?? ''];
         if (!['Prefix', 'Exact'].includes(pathType) || !to || backend.service?.port?.name !== 'http')
           throw new Error(`Ingress ${name}: ${path} leads nowhere`);
-        // Kubernetes matches prefixes by path elements.
+        // Kubernetes matches prefixes by whole path elements.
         const within = pathType === 'Prefix' ? [`location ${path}/`] : [];
         return [`location = ${path}`, ...within].map(
           (location) =>
@@ -106,13 +109,13 @@ function indent(text: string): string {
   return text.replace(/^/gm, '    ');
 }
 
-/** @param settings the ConfigMap of the controller */
+/** @param settings data of the controller's ConfigMap */
 export function startIngress(
   manifests: readonly Manifest[],
   backends: Readonly<Record<string, string>>,
   settings: ControllerSettings = {},
 ): Promise<Ingress> {
-  // The console has a separate controller.
+  // Excludes the console, which has a separate controller.
   const ingresses = all(manifests, 'Ingress').filter(({ spec }) => spec?.ingressClassName === 'nginx');
   return startNginx((place) => nginxConfiguration(ingresses, { ...place, backends }, settings));
 }

@@ -20,7 +20,7 @@ import { ROOT } from './settings.js';
 const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
 const USERS = ['authorize', 'token', 'resource', 'console', 'operator', 'product', 'migrate', 'bookings'];
 
-/** Starts NATS as in a development installation, with the user in the document. */
+/** Starts NATS as in a development installation, and adds the user from the document. */
 async function startDocumented(): Promise<BackingService> {
   const [user = ''] =
     /^ {4}\{\n {6}user: bookings\n.*?^ {4}\}\n/ms.exec(await text('docs/introspection.md')) ?? [];
@@ -101,7 +101,7 @@ describe('the NATS user for a service in docs/introspection.md', () => {
     const introspector = new Introspector(connection, {});
     expect(await introspector.introspect(access_token)).toMatchObject({ clientId: client.client_id });
     expect((await send('revoke', { token: access_token })).status).toBe(200);
-    // Without the broadcast the token would be accepted for 30 s.
+    // Without the broadcast, the token would be accepted for 30 s.
     for (let questions = 0; await introspector.introspect(access_token); questions += 1) {
       expect(questions).toBeLessThan(100);
       await introspector.introspect(`sat_${randomBytes(63).toString('base64url')}`);
@@ -115,7 +115,7 @@ describe('the NATS user for a service in docs/introspection.md', () => {
     expect(reply).toMatchObject({ outcome: 'consumed' });
   });
 
-  it('may publish and subscribe to nothing else', async () => {
+  it('cannot publish or subscribe to other subjects', async () => {
     const nobody = await connect(natsOptions(nats.url, 'bookings'));
     const refused: string[] = [];
     void (async () => {
@@ -164,7 +164,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
       .replaceAll('bookings', 'resource')
       .replace('dist/main.js', 'dist/apps/resource.cjs');
     const named = JSON.parse(renamed) as Record<string, unknown>;
-    // Only our apps read the file of the scopes.
+    // The service does not read the scopes file.
     const volumes = (resource['volumes'] as string[]).filter((volume) => !volume.includes('scopes.yaml'));
     const { command, networks, depends_on } = resource;
     expect(named).toMatchObject({ command, networks, volumes, depends_on });

@@ -36,7 +36,7 @@ export function all<K extends keyof Kinds>(manifests: readonly Manifest[], kind:
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
-/** Returns an object by name. A generated name also ends in a hash of its content. */
+/** Returns an object by name. Ignores the hash at the end of a generated name. */
 export function find<K extends keyof Kinds>(manifests: readonly Manifest[], kind: K, name: string): Kinds[K] {
   const found = all(manifests, kind).find(
     ({ metadata }) => metadata?.name === name || metadata?.name?.replace(/-[a-z0-9]{10}$/, '') === name,
@@ -68,7 +68,7 @@ export function containersOf({ template }: Workload): V1Container[] {
   return [...(template.spec?.initContainers ?? []), ...(template.spec?.containers ?? [])];
 }
 
-/** True if the labels match. An empty selector matches everything. */
+/** Returns true if the labels match. An empty selector matches everything. */
 export function selects(selector: V1LabelSelector | undefined, labels: Record<string, string> = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   return (

@@ -8,12 +8,12 @@ import { ownSettings, ROOT } from './settings.js';
 
 const HEALTH = ['wget', '-q', '-O', '/dev/null', `http://127.0.0.1:${MONITOR}/healthz`];
 
-describe('the monitoring port of NATS, which has no login', () => {
+describe('the monitoring port of NATS', () => {
   let settings: Awaited<ReturnType<typeof ownSettings>>;
   let nats: Awaited<ReturnType<typeof startNats>>;
   beforeAll(async () => {
     settings = await ownSettings();
-    // Clients reach it by an address that is not the container's own loopback.
+    // Clients connect to another address than the loopback address, which only the container itself can reach.
     nats = await startNats(settings.folder, '127.0.0.2');
   });
   afterAll(async () => {
@@ -27,7 +27,7 @@ describe('the monitoring port of NATS, which has no login', () => {
     await expect(fetch(`http://127.0.0.2:${nats.monitor}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('is used there by both health checks', async () => {
+  it('is used by both health checks', async () => {
     const compose = parse(await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')) as {
       services: { nats: { healthcheck: { test: string[] } } };
     };

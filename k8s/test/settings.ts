@@ -28,8 +28,9 @@ export async function ownSettings(): Promise<{ folder: string; remove(): Promise
 }
 
 /**
- * Copies a configuration file of the local overlay with its settings, and replaces the
- * container's paths by that folder.
+ * Copies a configuration file of the local overlay together with its settings. Replaces paths in the container by
+ * paths in
+ * the copy.
  */
 export async function serverFile(
   server: 'nats' | 'redis',

@@ -36,7 +36,7 @@ describe('a process in its container environment', () => {
     await services.close();
   });
 
-  /** Runs node directly, so that it receives the signals. */
+  /** Starts node without a shell or guard, so that it receives the signals. */
   async function start(app: string, more: Record<string, string> = {}) {
     const [port, internal] = [await freePort(), await freePort()];
     const child = spawn(process.execPath, [`dist/apps/${app}.cjs`], {
@@ -50,7 +50,7 @@ describe('a process in its container environment', () => {
 
   const answered = (url: string) => until(`${url} is answered`, 60_000, async () => (await fetch(url)).ok);
 
-  // Token has more to close, and is tested below.
+  // The token app, which closes more connections, is tested below.
   it.each(['authorize', 'resource'])('%s exits with 0 on SIGTERM', async (app) => {
     const { child, ended, internal } = await start(app);
     await answered(`${internal}/readyz`);
@@ -58,7 +58,7 @@ describe('a process in its container environment', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('exits with 0 on SIGTERM while it still waits for its database', async () => {
+  it('exits with 0 on SIGTERM while it waits for its database', async () => {
     const DATABASE_URL = `postgres://nobody@127.0.0.1:${await freePort()}/nowhere`;
     const { child, ended, internal } = await start('token', { DATABASE_URL });
     await answered(`${internal}/healthz`);
@@ -66,7 +66,7 @@ describe('a process in its container environment', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('becomes unready on SIGTERM, and answers the request in progress before it exits', async () => {
+  it('becomes unready on SIGTERM, and completes a request before it exits', async () => {
     const { child, ended, internal, port } = await start('token');
     await answered(`${internal}/readyz`);
     const client = await fixture.client();
@@ -86,28 +86,28 @@ describe('a process in its container environment', () => {
         'Content-Type: application/x-www-form-urlencoded\r\n' +
         `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
     );
-    // The app has accepted the request, and waits for its body.
+    // The app has accepted the request and waits for its body.
     expect(String((await once(busy, 'data'))[0])).toMatch(/^HTTP\/1\.1 100/);
     const closed = once(idle, 'close');
     child.kill('SIGTERM');
-    // An idle keep-alive connection closes as soon as the shutdown begins: that is the signal for the test.
+    // An idle keep-alive connection closes as soon as the shutdown begins.
     await closed;
     const ready = await fetch(`${internal}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['stop'] }]);
     const answer = collect(busy);
     busy.write(body);
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"access_token":"sat_/);
-    // The app sets this header: Fastify sets it only for requests that arrive during the shutdown.
+    // The app sets this header, because Fastify sets it only for requests that arrive during the shutdown.
     expect(await answer).toMatch(/^connection: close\r$/im);
     expect(await ended).toEqual([0, null]);
   });
 
-  it('answers requests that were arriving on kept connections when the shutdown began', async () => {
-    // On a busy machine the test may notice the shutdown too late.
+  it('completes requests that arrive on kept connections when the shutdown begins', async () => {
+    // Retries, because on a busy machine the test may notice the shutdown too late.
     for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
   });
 
-  /** True if the process answered every request during the shutdown with Connection: close. */
+  /** Returns true if the process answered every request during the shutdown with Connection: close. */
   async function keepsItsWord(): Promise<boolean> {
     const { child, ended, internal, port } = await start('token');
     await answered(`${internal}/readyz`);
@@ -118,7 +118,7 @@ describe('a process in its container environment', () => {
     }
     child.kill('SIGTERM');
     while ((await fetch(`${internal}/readyz`)).status === 200);
-    // The stopped process misses the end of its grace period, and later continues with requests that have arrived.
+    // The process is stopped during its whole grace period, and then reads the requests that have arrived.
     child.kill('SIGSTOP');
     const answers = kept.map((connection) => collect(connection).catch(String));
     await Promise.all(kept.map((connection) => new Promise((sent) => connection.write(GET, sent))));
@@ -130,7 +130,7 @@ describe('a process in its container environment', () => {
     );
   }
 
-  it('is unready from SIGTERM on, and cuts off a request that does not arrive in time', async () => {
+  it('aborts a request that does not arrive in time after SIGTERM', async () => {
     const { child, ended, internal, port } = await start('token');
     await answered(`${internal}/readyz`);
     const stalled = await open(port);

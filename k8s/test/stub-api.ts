@@ -21,7 +21,7 @@ const POD = {
 };
 const CLAIM = { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } };
 
-/** Defaults by field name, for the field's value or each of its items. */
+/** Defaults by field name, for the value of the field or for each of its items. */
 const OF_FIELD: Fields = {
   ports: { protocol: 'TCP' },
   startupProbe: PROBE,
@@ -38,7 +38,7 @@ const OF_FIELD: Fields = {
   scaleDown: { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
 };
 
-/** Defaults by the kind of an object. */
+/** Defaults by kind. */
 const OF_KIND: Fields = {
   Namespace: { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
   Secret: { type: 'Opaque' },
@@ -90,7 +90,7 @@ const OF_KIND: Fields = {
 
 const METADATA = { uid: 'a', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
 
-/** Returns a manifest with the defaults of an API server (1.30), and with base64 in one line. */
+/** Returns the manifest with the defaults of an API server (1.30), and with base64 in one line. */
 function asKept(manifest: Manifest): Manifest {
   const filled = defaulted(manifest, { ...(OF_KIND[manifest.kind] as Fields), metadata: METADATA });
   const { data } = filled as { data?: Record<string, string> };
@@ -115,7 +115,7 @@ function defaulted(given: object, defaults: Fields): Fields {
   return { ...defaults, ...(Object.fromEntries(fields) as Fields) };
 }
 
-/** Returns the canonical form: `1Gi` for `1024Mi`, and `200m` for `0.2`. */
+/** Returns the canonical form, such as `1Gi` for `1024Mi` and `200m` for `0.2`. */
 function canonical(quantity: unknown): unknown {
   const [, number = '', unit = ''] = /^([\d.]+)(m|Mi|)$/.exec(String(quantity)) ?? [];
   const value = Number(number);
@@ -131,7 +131,7 @@ function ofItem(value: unknown, defaults: Fields): unknown {
     : value;
 }
 
-/** Resources: group and version, path, and true if namespaced. */
+/** Resources: group and version, kind, path, and true if namespaced. */
 const RESOURCES = [
   ['v1', 'Namespace', 'namespaces', false],
   ['v1', 'ConfigMap', 'configmaps', true],
@@ -148,9 +148,9 @@ const RESOURCES = [
   ['networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies', true],
 ] as const;
 
-/** Stores created objects with the defaults of a real API server. Records changes without applying them. */
+/** Stores created objects with the defaults of an API server. Records changes without applying them. */
 export class StubApi {
-  /** Patches with their objects. */
+  /** Patches with the objects to which they were sent. */
   readonly changes: { readonly change: unknown; readonly object: Manifest }[] = [];
   private readonly objects = new Map<string, Manifest>();
   private readonly server: Server;

@@ -25,7 +25,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     expect(await problemsOf(manifests)).toEqual([]);
   });
 
-  it('allows the three apps to reach the collector, and nothing else', () => {
+  it('allows only the three apps to reach the collector', () => {
     const may = podsOf(manifests).filter((pod) => passes(manifests, pod, COLLECTOR, 4318));
     expect(may.map(({ name }) => name).sort()).toEqual(APPS);
     expect(podsOf(without).some((pod) => passes(without, pod, COLLECTOR, 4318))).toBe(false);
@@ -35,7 +35,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     ]);
   });
 
-  it('sets the collector’s address for these three apps only', () => {
+  it('sets the collector’s address only for the three apps', () => {
     const tracing = workloads(manifests)
       .flatMap(containersOf)
       .filter(({ env = [] }) => env.some(({ name }) => name === 'OTEL_EXPORTER_OTLP_ENDPOINT'));

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Generates passwords, keys and a certificate once (deploy/settings.sh), and writes Secrets from them:
 #   sh k8s/overlays/local/settings.sh
-# Does not use Kustomize's generator, which wraps long values: kubectl reports them as a change on every apply.
+# Kustomize's generator would wrap long values, which kubectl reports as a change on every apply.
 set -eu
 umask 077
 cd "$(dirname "$0")"
 sh ../../../deploy/settings.sh generated
 cd generated
 
-# secret NAME TYPE FILE...: prints a Secret. A .env file gives its variables and values; any other file its name and content.
+# secret NAME TYPE FILE...: prints a Secret with the variables of each .env file, and with each other file under its name.
 secret() {
   printf '%s\n' --- 'apiVersion: v1' 'kind: Secret' 'metadata:' "  name: $1" "type: $2" 'data:'
   shift 2

@@ -52,7 +52,7 @@ describe('the image and docker-compose.yml', () => {
       ]),
     );
 
-  it('contain the files that run, and no files for builds or tests', async () => {
+  it('contain no files for builds or tests', async () => {
     const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
     };
@@ -70,7 +70,7 @@ describe('the image and docker-compose.yml', () => {
     expect(await inImage('operator --help')).toContain('migrate');
   }, 60_000);
 
-  it('are alive within 2 s', async () => {
+  it('start within 2 s', async () => {
     const [port, internal] = [await freePort(), await freePort()];
     const variables = {
       HOST: '127.0.0.1',
@@ -106,7 +106,7 @@ describe('the image and docker-compose.yml', () => {
     }
   }, 60_000);
 
-  it('start in order, and the demo passes through the ingress', async () => {
+  it('start in order and run the demo through the ingress', async () => {
     await must(engine.compose(['config', '-q']));
     await must(engine.compose(['up', '-d']));
     await Promise.all(['postgres', 'redis', 'nats', ...APPS, 'ingress'].map(healthy));
@@ -142,7 +142,7 @@ describe('the image and docker-compose.yml', () => {
     await passTheDemo();
   }, 300_000);
 
-  it('have an ingress that finds apps which were recreated at other addresses', async () => {
+  it('have an ingress that finds recreated apps at new addresses', async () => {
     const before = await addresses();
     const order = [...APPS].sort((a, b) => (before[b] ?? '').localeCompare(before[a] ?? ''));
     await must(engine.compose(['rm', '-s', '-f', ...APPS]));
@@ -152,7 +152,7 @@ describe('the image and docker-compose.yml', () => {
     await passTheDemo();
   }, 120_000);
 
-  it('publish only the ingress, and give each process only its networks', async () => {
+  it('publish only the ingress, and connect each process only to its networks', async () => {
     const ids = (await must(engine.compose(['ps', '-q']))).split('\n');
     const states = JSON.parse(await must(engine.docker(['inspect', ...ids]))) as Inspected[];
     const seen = Object.fromEntries(
@@ -180,7 +180,7 @@ describe('the image and docker-compose.yml', () => {
   }, 60_000);
 
   it.each(APPS)(
-    'let %s finish its requests and exit with 0',
+    'allow %s to finish its requests and exit with 0',
     async (app) => {
       const id = await must(engine.compose(['ps', '-q', app]));
       await must(engine.docker(['stop', '-t', '20', id]));

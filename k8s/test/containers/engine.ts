@@ -40,7 +40,7 @@ async function unpackedDocker(folder: string): Promise<string> {
     await apt.newest(['docker\\.io']);
     await apt.download(names, files);
     await apt.unpack(files, names, join(draft, 'tree'));
-    // Only an installation creates Debian's "alternatives" links.
+    // Creates links that Debian's "alternatives" would create during an installation.
     for (const name of ['iptables', 'ip6tables'])
       await symlink('xtables-nft-multi', join(draft, 'tree/usr/sbin', name));
     await rename(join(draft, 'tree'), tree);
@@ -53,7 +53,7 @@ async function unpackedDocker(folder: string): Promise<string> {
 const STARTS_WITHIN_MS = 30_000;
 
 export interface Engine {
-  /** True for an engine from Debian's packages, which cannot pull images or resolve external names. */
+  /** True for an engine from Debian packages, which cannot pull images or resolve external names. */
   readonly own: boolean;
   docker(args: readonly string[], options?: { timeout?: number; cwd?: string }): Promise<CommandResult>;
   compose(args: readonly string[]): Promise<CommandResult>;
@@ -62,8 +62,9 @@ export interface Engine {
 }
 
 /**
- * Prefers the machine's engine. Otherwise, as root on Debian, starts one on a separate socket,
- * without firewall changes.
+ * Uses the installed engine. If there is none, starts one as root on Debian, with a separate socket and without
+ * firewall
+ * changes.
  */
 export async function startEngine(): Promise<Engine> {
   if ((await runCommand('docker', ['info'])).code === 0) {
@@ -97,7 +98,7 @@ async function ownEngine(tree: string): Promise<Engine> {
       delimiter,
     ),
     LD_LIBRARY_PATH: libraries,
-    // Extensions for the rules of name resolution in a container's network, which do not change the machine.
+    // Extensions for the name resolution rules in a container's network. They do not change the machine.
     XTABLES_LIBDIR: join(libraries, 'xtables'),
     DOCKER_HOST: `unix://${run}/docker.sock`,
     DOCKER_BUILDKIT: '0',
@@ -132,7 +133,7 @@ async function ownEngine(tree: string): Promise<Engine> {
       }),
     async stop() {
       await daemon.stop();
-      // A remaining mount of its networks prevents the removal of the folder.
+      // A remaining mount of the engine's networks would prevent the removal of the folder.
       await runCommand('umount', [join(run, 'exec/netns/default')]);
       await rm(run, { recursive: true, force: true });
     },

@@ -9,7 +9,7 @@ import type { Engine } from './engine.js';
 const BASE = 'scheduling-oauth-test-base:1.0';
 const PACKAGES = 'ca-certificates,openssl,postgresql,redis-server,nats-server,nginx-light,wget,util-linux';
 
-// The entry point of the postgres image, as far as docker-compose.yml relies on it.
+// The parts of the postgres image's entry point that docker-compose.yml relies on.
 const POSTGRES = `#!/bin/sh
 set -e
 export PGDATA=/var/lib/postgresql/data PATH=$(echo /usr/lib/postgresql/*/bin):$PATH
@@ -27,7 +27,7 @@ fi
 exec postgres -D "$PGDATA" -c listen_addresses='*'
 `;
 
-/** Builds images from Debian's packages for an engine that cannot pull images. Only Node has the exact version. */
+/** Builds images from Debian packages, for an engine that cannot pull images. Only Node has the same version. */
 export async function makeStandIns(engine: Engine): Promise<void> {
   await makeBase(engine);
   const context = await mkdtemp(join(tmpdir(), 'stand-ins-'));
@@ -70,7 +70,7 @@ async function nodeImage(): Promise<string> {
   return /^FROM (node:\S+)/m.exec(dockerfile)?.[1] ?? '';
 }
 
-/** Runs once, because debootstrap takes a minute. */
+/** Builds the base image if it is missing, because debootstrap takes a minute. */
 async function makeBase(engine: Engine): Promise<void> {
   if ((await engine.docker(['image', 'inspect', BASE])).code === 0) return;
   const folder = await mkdtemp(join(tmpdir(), 'debian-'));
