@@ -79,7 +79,7 @@ describe('a development installation', () => {
     return { nats, refusals };
   }
 
-  describe('PostgreSQL in a development installation', () => {
+  describe('PostgreSQL', () => {
     it('has an owner that changes tables, and a service role that changes only rows', async () => {
       expect(migrated).toMatchObject({ code: 0, stderr: '' });
       expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
@@ -100,7 +100,7 @@ describe('a development installation', () => {
     });
   });
 
-  describe('Redis in a development installation', () => {
+  describe('Redis', () => {
     it('has one user, who cannot configure the server or list or delete all keys', async () => {
       const { REDIS_URL = '' } = await servers.environmentOf('token');
       const redis = new Redis(REDIS_URL);
@@ -128,7 +128,7 @@ describe('a development installation', () => {
     });
   });
 
-  describe('NATS in a development installation', () => {
+  describe('NATS', () => {
     const {
       introspect,
       consumeProof,
@@ -386,7 +386,7 @@ describe('a development installation', () => {
     });
   });
 
-  describe('the permissions of a development installation', () => {
+  describe('the permissions', () => {
     const running: AppProcess[] = [];
     let fixture: Fixture;
     const app = {} as Record<'authorize' | 'token' | 'resource', AppProcess>;
@@ -471,7 +471,7 @@ describe('a development installation', () => {
       expect(types).toContain('grant.revoked');
     });
 
-    it('limit the errors that forbidden reply subjects cause in the log', async () => {
+    it('cause few log lines for forbidden reply subjects', async () => {
       const { introspect } = SUBJECTS;
       const { nats } = await connected('resource');
       const before = app.token.output().length;

@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 sh ../../../deploy/settings.sh generated
 cd generated
 
-# secret NAME TYPE FILE...: prints a Secret with the variables of each .env file, and with each other file under its name.
+# secret NAME TYPE FILE...: prints a Secret with the variables of .env files, and with other files by their names.
 secret() {
   printf '%s\n' --- 'apiVersion: v1' 'kind: Secret' 'metadata:' "  name: $1" "type: $2" 'data:'
   shift 2
