@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { PATIENT_MS } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
+import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
 import { KeyRing } from '#grants/key-ring.js';
-import { LoginThrottleService } from '../../src/login/throttle/login-throttle.service.js';
+import { LoginThrottleService, normalizeLogin } from '../../src/login/throttle/login-throttle.service.js';
 import { ThrottleStore } from '../../src/login/throttle/throttle.store.js';
 
 const MINUTE = 60_000;
@@ -83,5 +85,41 @@ describe('a counter of failed logins', () => {
     const before = await redis.dbsize();
     for (let tries = 0; tries < 50; tries += 1) expect(await verdict(`another${tries}`)).toBe('address 900');
     expect(await redis.dbsize()).toBe(before);
+  });
+});
+
+describe('the login throttle', () => {
+  it('does not distinguish letters that PostgreSQL treats as equal in any collation', async () => {
+    const dataSource = await databaseDataSource(services.databaseUrl, requestLimits(PATIENT_MS)).initialize();
+    try {
+      const collations = await dataSource.query<{ name: string }[]>(
+        `select distinct collname as name from pg_collation
+         where collname in ('C', 'C.utf8', 'en_US.utf8', 'pg_c_utf8', 'pg_unicode_fast', 'und-x-icu', 'tr-x-icu', 'lt-x-icu')`,
+      );
+      for (const { name } of collations) {
+        const rows = await dataSource.query<{ letter: string; lower: string }[]>(
+          `select chr(n) as letter, lower(chr(n) collate "${name}") as lower from generate_series(33, 195103) n
+           where n not between 55296 and 57343 and chr(n) <> lower(chr(n) collate "${name}")`,
+        );
+        expect(rows.length).toBeGreaterThan(name === 'C' ? 25 : 1_000);
+        const apart = rows.filter(
+          ({ letter, lower }) => normalizeLogin(`x${letter}y`) !== normalizeLogin(`x${lower}y`),
+        );
+        expect([name, apart]).toEqual([name, []]);
+      }
+      expect(collations.length).toBeGreaterThan(1);
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+
+  it.each([
+    ['İ', 'i'],
+    ['K', 'k'],
+    ['Σ', 'ς'],
+    ['ẞ', 'ß'],
+    ['ａ', 'A'],
+  ])('does not distinguish %s from %s', (one, other) => {
+    expect(normalizeLogin(` a${one}b`)).toBe(normalizeLogin(`a${other}b `));
   });
 });

@@ -1,4 +1,5 @@
 import request from 'supertest';
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import type { TestClient } from '#test/support/fixture.js';
 import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
 
@@ -17,7 +18,7 @@ let client: TestClient;
 let userId: number;
 
 beforeAll(async () => {
-  app = await startResourceApp();
+  app = await startResourceApp({ CONSOLE_URL: 'https://console.example.com' });
   api = app.server;
   bookings = await app.anotherApi(BOOKINGS);
   [client, userId] = [await app.client(), await app.user()];
@@ -106,5 +107,39 @@ describe('an access token without an audience', () => {
   it('is accepted at every API', async () => {
     const { access_token } = await pairFor();
     for (const server of [api, bookings]) await at(server, access_token).expect(200);
+  });
+});
+
+// @rfc 8707 2 @rfc 9700 2.3
+describe('the access token of an API client (RFC 6749 4.4)', () => {
+  let token: string;
+
+  beforeAll(async () => {
+    const key = await ClientKey.generate();
+    const { clientId } = await app.clients.create({
+      name: 'Terraform',
+      type: 'confidential',
+      scopes: ['admin:read', 'admin:write'],
+      redirectUris: [],
+      keys: keysOf(key),
+      rules: { grantType: 'client_credentials' },
+    });
+    const answer = await request(app.tokenUrl())
+      .post('/api/auth/oauth/token')
+      .send({
+        grant_type: 'client_credentials',
+        client_assertion_type: ASSERTION_TYPE,
+        client_assertion: await key.assertion(clientId, 'https://base.example.com'),
+      });
+    ({ access_token: token } = answer.body as { access_token: string });
+  });
+
+  it.each(['/v2/me', '/userinfo'])('is refused at %s, like a token for another API', async (path) => {
+    expect(token).toMatch(/^sat_/);
+    const answer = await request(api).get(path).auth(token, { type: 'bearer' });
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+      401,
+      expect.stringContaining('error="invalid_token"'),
+    ]);
   });
 });
