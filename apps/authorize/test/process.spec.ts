@@ -101,7 +101,7 @@ describe('the running process', () => {
   });
 
   // @rfc 6749 10.3 @rfc 9700 4.9.3
-  it('does not log long paths or credentials in wrong parameters', async () => {
+  it('does not log long paths, or credentials in the wrong parameter', async () => {
     const secret = `scs_${'s3cret-_'.repeat(5)}abc`;
     const token = `sat_${'t0ken-_x'.repeat(10)}abcd`;
     await fetch(`${url}/auth/oauth2/authorize?client_id=${secret}`);

@@ -123,7 +123,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
       { request_uri: 'https://app.example.com/r' },
       'request_uri_not_supported',
     ],
-  ])('yields a redirected error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
+  ])('results in a redirected error for %s (3.1.2.1, 6.1, 6.2)', async (_name, parameters, error) => {
     const answer = await app.browser().get(address({ ...OPENID, ...parameters }));
     expect([answer.status, errorOf(answer.headers['location'])]).toEqual([303, error]);
   });
@@ -246,7 +246,7 @@ it('sub in the claims parameter names the expected user (OpenID Connect Core 5.5
     redirectParameters(
       (await browser.get(address({ ...OPENID, claims: claims(sub), prompt: 'none' }))).headers['location'],
     );
-  // Without consent, the application cannot find out who is logged in.
+  // The application cannot find out who is logged in without consent.
   const [named, another] = [await withoutPage(now.user.id), await withoutPage(999)];
   expect(another).toEqual({ ...named, error_reference: another['error_reference'] });
   expect(another['error']).toBe('consent_required');

@@ -109,7 +109,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
     const toLogin = await browser.get(address(requestUri));
     expect(toLogin.headers['location']).toBe(address(requestUri).replace(AUTHORIZE, '/auth/login'));
     const login = await browser.follow(toLogin);
-    // Simulates nine minutes.
+    // Simulates a login that takes nine minutes.
     const left = await app.redis.pttl(keyOf(requestUri));
     await app.redis.pexpire(keyOf(requestUri), left - 540_000);
     const loggedIn = await browser.submit(login, {
@@ -263,7 +263,7 @@ describe('a client that must push its requests (RFC 9126)', () => {
   });
 
   // @rfc 9126 4
-  it('is every client if REQUIRE_PAR is true (5)', async () => {
+  it('is any client if REQUIRE_PAR is true (5)', async () => {
     const { services, configuration } = app;
     const { TOKEN_KEYS } = configuration;
     const close = async () => undefined;

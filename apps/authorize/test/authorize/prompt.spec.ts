@@ -107,7 +107,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => browser.get(request())));
     expect(answers.filter(({ headers }) => headers['location']?.includes('code='))).toHaveLength(1);
 
-    // A login is bound to its request, and a login without a request is not enough.
+    // A login counts only for the request that required it.
     await logIn(browser, await login());
     const other = address({ prompt: 'login', state: 's2' });
     expectLogin(await browser.get(other), other);

@@ -81,7 +81,7 @@ describe("a product's scope file", () => {
   });
 
   // @rfc 6749 3.3
-  it('defines the default scope of a request, within the client’s registration', async () => {
+  it('defines the default scope of a request, limited to the registered scopes of the client', async () => {
     const page = await (await app.loggedIn(user)).get(address());
     expect(page.text).toContain('Read your notes <small>');
     expect(page.text).not.toContain('Change your');

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe('revoking one application', () => {
-  it('shows a confirmation page first, and changes nothing yet', async () => {
+  it('shows a confirmation page before it changes anything', async () => {
     const client = await app.client({ name: 'Calendar' });
     const id = await allow(app, browser, client);
     const page = await browser.get(confirmationPath(client));

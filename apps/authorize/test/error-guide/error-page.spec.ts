@@ -126,17 +126,18 @@ it('these tests cover every kind of error, except the kinds that other test file
   const shown = new Set(pages.map(([, , kind]) => kind));
   const kinds = Object.keys(ERROR_KINDS) as ErrorKind[];
   expect(kinds.filter((kind) => !shown.has(kind))).toEqual([
-    // Covered by client-document.spec.ts.
+    // client-document.spec.ts covers this kind.
     'client_document',
-    // Covered by end-session.spec.ts.
+    // end-session.spec.ts covers these kinds.
     'logout_malformed',
     'logout_client_missing',
     'logout_redirect',
+    // cookie-diagnosis.spec.ts covers these kinds.
     'logged_in_elsewhere',
     'cookie_host',
     'cookie_http',
     'cookie_https',
-    // Covered by oidc-login.spec.ts and chromium-oidc.long.spec.ts.
+    // oidc-login.spec.ts and chromium-oidc.long.spec.ts cover these kinds.
     'login_outdated',
     'login_cancelled',
     'login_refused',

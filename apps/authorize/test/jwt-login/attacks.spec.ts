@@ -157,7 +157,7 @@ describe('an assertion in another browser', () => {
   });
 });
 
-describe('an assertion from a form of another site, which sends no cookie,', () => {
+describe('an assertion without the cookie of the login', () => {
   it('is posted again by a page of this service, and then checked', async () => {
     const browser = await visited();
     const jwt = await assertion(await challenge(browser));
@@ -207,7 +207,7 @@ describe('an expired login', () => {
 });
 
 // @rfc 6749 10.15 @rfc 9700 2.1
-describe('a redirect target in the request of an attacker', () => {
+describe('a redirect target in a parameter', () => {
   const EVIL = ['return_to', 'redirect_uri', 'next', 'to', 'callback'].map(
     (name) => [name, 'https://evil.example/'] as const,
   );

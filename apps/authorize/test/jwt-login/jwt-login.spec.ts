@@ -163,7 +163,7 @@ describe('two concurrent tabs', () => {
   });
 });
 
-describe('a required new login (OpenID Connect Core 3.1.2.1)', () => {
+describe('a new login (OpenID Connect Core 3.1.2.1)', () => {
   const again = address.bind(null, { prompt: 'login' });
 
   it.each([
@@ -190,7 +190,7 @@ describe('a required new login (OpenID Connect Core 3.1.2.1)', () => {
     expectConsentPage(await browser.follow(await logIn(browser, { auth_time: seconds() - 500 }, request)));
   });
 
-  it('is needed for max_age if the session has no auth_time', async () => {
+  it('is required for max_age if the session has no auth_time', async () => {
     const browser = app.browser();
     expectConsentPage(await browser.follow(await logIn(browser)));
     const answer = await browser.get(address({ max_age: '600' }));

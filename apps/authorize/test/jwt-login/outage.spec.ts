@@ -92,7 +92,7 @@ it.each([
 it('the app stops reading an endless response', async () => {
   served = { status: 200, body: '', endless: true };
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
-  // The limit is 512 KiB; the buffers of both sockets hold more.
+  // The server sends more than the limit of 512 KiB, because both sockets have buffers.
   expect(sent).toBeLessThan(16 * 1024 * 1024);
 });
 

@@ -157,7 +157,7 @@ describe('an invalid device cookie', () => {
 
   it('has no effect after 180 days', async () => {
     expect(await withDevice(proofs(() => Date.now() - 181 * DAY).issue(user))).toBe(429);
-    // Issued an hour later, because the last day may end during the test.
+    // The proof is an hour younger, because its last day may end during the test.
     expect(await withDevice(proofs(() => Date.now() - 180 * DAY + HOUR).issue(user))).toBe(303);
   });
 });

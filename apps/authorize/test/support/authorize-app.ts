@@ -34,7 +34,7 @@ export const PKCE = {
 /** Minimal argon2id parameters, because few tests depend on the cost of a hash. */
 const MINIMAL_COST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
-/** @param settings may route the app through a proxy */
+/** @param settings may contain the URLs of proxies */
 export async function startAuthorizeApp(
   settings: Partial<AuthorizeConfiguration> = {},
   given?: Isolated,

@@ -194,7 +194,12 @@ export function everyError({
     ['an outage of Redis', null, 'unavailable', duringRedisOutage],
     ['an internal error', null, 'server_error', brokenSession],
     ['an unknown path', null, 'not_found', () => app.browser().get('/auth/nothing')],
-    ['GET at a path for POST only', null, 'method_not_allowed', () => app.browser().get('/auth/logout')],
+    [
+      'GET at a path that accepts only POST',
+      null,
+      'method_not_allowed',
+      () => app.browser().get('/auth/logout'),
+    ],
     [
       'a form that is too large',
       'body_too_large',

@@ -16,7 +16,7 @@ export function usePushedRequests() {
   const fixture = {} as Fixture;
   const client = {} as TestClient;
 
-  // Registered before the app, so that these connections close before its services stop.
+  // This hook is registered before the app, so that its connections close before the app's services stop.
   afterAll(async () => {
     await token.stop();
     await fixture.close();

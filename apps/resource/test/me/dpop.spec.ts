@@ -149,7 +149,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(heard).toEqual(['oauth.token.introspect']);
   });
 
-  it('lists the DPoP algorithms in the metadata (RFC 9728 2)', async () => {
+  it('has metadata that lists the DPoP algorithms (RFC 9728 2)', async () => {
     const { body } = await request(bench.servers[0]).get('/.well-known/oauth-protected-resource');
     expect(body.dpop_signing_alg_values_supported).toEqual(DPOP_ALGORITHMS);
   });

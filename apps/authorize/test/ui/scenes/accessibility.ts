@@ -12,7 +12,7 @@ export async function openTabWithAxe(locale: Locale): Promise<Tab> {
   return tab;
 }
 
-/** Checks the page in light and dark, at 320 pixels and with text at 200 %. Opens details after the first check. */
+/** Checks light and dark, at 320 pixels and with text at 200 %. Opens `<details>` after the first check. */
 async function findingsEverywhere(page: Page): Promise<string[]> {
   const violations = await findings(page, EVERY_RULE);
   await page

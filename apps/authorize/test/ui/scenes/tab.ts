@@ -3,7 +3,7 @@ import type { Locale } from '#oauth/locale.js';
 import type { Scene } from './scene.js';
 import { chromium, fixture } from './use-scene-fixture.js';
 
-/** Plays scenes in sequence, each with its own visitor and address. Faster than a browser context per scene. */
+/** Plays scenes in sequence, each with its own visitor and address, because a context per scene would be slower. */
 export interface Tab {
   readonly page: Page;
   play(scene: Scene): Promise<Page>;
