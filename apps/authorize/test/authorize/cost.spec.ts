@@ -15,7 +15,7 @@ let stopMonitor: () => void;
 beforeAll(async () => {
   proxies.postgres.onStatement = (sql) => statements.push(/[A-Z]{4,}/.exec(sql)?.[0] ?? '');
   stopMonitor = await monitorRedis(app.services.redisUrl, ([name = '', text = ''], source) => {
-    // Commands inside a script cost no round trip.
+    // Commands inside a script do not cost a round trip.
     if (source === 'lua') return;
     if (name === 'echo') marks.push(text);
     else commands.push(name);

@@ -18,7 +18,7 @@ beforeEach(async () => {
   user = await app.user();
 });
 
-const asking = (scope: string, prompt?: string) =>
+const addressFor = (scope: string, prompt?: string) =>
   authorizeAddress({ client_id: calendar.clientId, redirect_uri: REDIRECT_URI, state: 's1', scope, prompt });
 const boxesOf = ({ text }: { text: string }) =>
   Object.fromEntries(
@@ -37,7 +37,9 @@ const allow = (browser: Browser, page: Response, fields: Record<string, string> 
 
 describe('optional scopes', () => {
   it('have checkboxes that are initially unticked', async () => {
-    const page = await (await app.loggedIn(user)).get(asking('profile:read bookings:read bookings:write'));
+    const page = await (
+      await app.loggedIn(user)
+    ).get(addressFor('profile:read bookings:read bookings:write'));
     expect(boxesOf(page)).toEqual({ 'bookings:read': false, 'bookings:write': false });
     expect(wordsOf(page)).toMatch(
       /This will allow Calendar Connect to: View your profile.*You can also allow Calendar Connect to: View your bookings.*Create, reschedule/,
@@ -47,7 +49,7 @@ describe('optional scopes', () => {
   it('are granted in addition to the required scopes if they are ticked', async () => {
     const browser = await app.loggedIn(user);
     const scope = 'bookings:write profile:read bookings:read';
-    const page = await browser.get(asking(scope));
+    const page = await browser.get(addressFor(scope));
     expect((await allow(browser, page, { 'allow:bookings:read': 'yes' })).status).toBe(303);
     expect(await granted()).toEqual([{ scope: 'profile:read bookings:read', requested: scope }]);
   });
@@ -56,7 +58,7 @@ describe('optional scopes', () => {
     'cannot be granted if they were not requested: %s',
     async (scope) => {
       const browser = await app.loggedIn(user);
-      const page = await browser.get(asking('profile:read bookings:read'));
+      const page = await browser.get(addressFor('profile:read bookings:read'));
       await allow(browser, page, { [`allow:${scope}`]: 'yes', 'allow:bookings:read': 'yes' });
       expect(await granted()).toMatchObject([{ scope: 'profile:read bookings:read' }]);
     },
@@ -65,8 +67,8 @@ describe('optional scopes', () => {
   it('are ticked as in the last decision when the consent page is shown again', async () => {
     const browser = await app.loggedIn(user);
     const scope = 'profile:read bookings:read bookings:write';
-    await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:write': 'yes' });
-    const again = await browser.get(asking(scope, 'consent'));
+    await allow(browser, await browser.get(addressFor(scope)), { 'allow:bookings:write': 'yes' });
+    const again = await browser.get(addressFor(scope, 'consent'));
     expect(boxesOf(again)).toEqual({ 'bookings:read': false, 'bookings:write': true });
     expect(again.text).not.toContain('<details>');
     await allow(browser, again);
@@ -79,9 +81,9 @@ describe('optional scopes', () => {
   it('are absent from all live grants after they are declined, and stay unticked', async () => {
     const browser = await app.loggedIn(user);
     const scope = 'profile:read bookings:read';
-    await allow(browser, await browser.get(asking('profile:read')));
-    await allow(browser, await browser.get(asking(scope)), { 'allow:bookings:read': 'yes' });
-    await allow(browser, await browser.get(asking(scope, 'consent')));
+    await allow(browser, await browser.get(addressFor('profile:read')));
+    await allow(browser, await browser.get(addressFor(scope)), { 'allow:bookings:read': 'yes' });
+    await allow(browser, await browser.get(addressFor(scope, 'consent')));
     const grants = await app.sql<{ id: string; live: boolean }>(
       'SELECT id, revoked_at IS NULL AS live FROM grants WHERE client_id = $1 ORDER BY created_at',
       [calendar.clientId],
@@ -90,7 +92,7 @@ describe('optional scopes', () => {
     const stored = await Promise.all(grants.map(({ id }) => storedGrant(app.redis, id)));
     expect(stored.map(({ status }) => status)).toEqual(['pending', 'revoked', 'pending']);
     await app.sql('UPDATE grants SET revoked_at = now() WHERE id = $1', [grants[2]?.id]);
-    const silent = await browser.get(asking(scope));
+    const silent = await browser.get(addressFor(scope));
     expect(boxesOf(silent)).toEqual({ 'bookings:read': false });
   });
 
@@ -102,9 +104,9 @@ describe('optional scopes', () => {
       for (let round = 0; round < 20; round += 1) {
         calendar = await app.client({ scopes, optionalScopes, firstParty });
         const ticked = { 'allow:bookings:read': 'yes' };
-        await allow(browser, await browser.get(asking(scope, 'consent')), ticked);
-        const page = await browser.get(asking(scope, 'consent'));
-        const silent = () => browser.get(asking(scope));
+        await allow(browser, await browser.get(addressFor(scope, 'consent')), ticked);
+        const page = await browser.get(addressFor(scope, 'consent'));
+        const silent = () => browser.get(addressFor(scope));
         await Promise.all([silent(), silent(), allow(browser, page), silent(), silent()]);
         const live = await app.sql<{ scope: string }>(
           'SELECT scope FROM grants WHERE client_id = $1 AND revoked_at IS NULL',
@@ -117,10 +119,12 @@ describe('optional scopes', () => {
 
   it('are shown if they are new, and collapsed if they were already decided', async () => {
     const browser = await app.loggedIn(user);
-    await allow(browser, await browser.get(asking('profile:read bookings:read')), {
+    await allow(browser, await browser.get(addressFor('profile:read bookings:read')), {
       'allow:bookings:read': 'yes',
     });
-    const more = await browser.get(asking('profile:read schedules:read bookings:read bookings:write', ''));
+    const more = await browser.get(
+      addressFor('profile:read schedules:read bookings:read bookings:write', ''),
+    );
     const [now = '', before = ''] = more.text.split('<details>');
     expect(boxesOf({ text: now })).toEqual({ 'bookings:write': false });
     expect(boxesOf({ text: before })).toEqual({ 'bookings:read': true });
@@ -135,7 +139,7 @@ describe('optional scopes', () => {
 
   it('cannot all be declined if nothing else is requested', async () => {
     const browser = await app.loggedIn(user);
-    const page = await browser.get(asking('bookings:read bookings:write'));
+    const page = await browser.get(addressFor('bookings:read bookings:write'));
     // No required scope precedes the optional scopes.
     expect(wordsOf(page)).toContain('Choose what Calendar Connect can do: View your bookings');
     const answer = await allow(browser, page);
@@ -152,7 +156,7 @@ describe('optional scopes', () => {
 
   it('are requested again if they become required while the page is open', async () => {
     const browser = await app.loggedIn(user);
-    const page = await browser.get(asking('profile:read bookings:read'));
+    const page = await browser.get(addressFor('profile:read bookings:read'));
     await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);
     const again = await allow(browser, page);
     expect(again.status).toBe(200);

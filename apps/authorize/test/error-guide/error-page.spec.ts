@@ -37,7 +37,7 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
 ];
 
 /** Checks that other test files cover. */
-const ELSEWHERE = {
+const COVERED_BY_OTHER_FILES = {
   'login.spec.ts': ['login_form_incomplete', 'user_unknown', 'password_mismatch'],
   'throttle.spec.ts': ['login_throttled'],
   'device.spec.ts': ['device_answered', 'user_code_throttled', 'user_code_unknown'],
@@ -117,7 +117,7 @@ it('these tests cover every check in the sources', () => {
   const covered = [
     ...pages.map(([, check]) => check),
     ...redirected.map(([check]) => check),
-    ...Object.values(ELSEWHERE).flat(),
+    ...Object.values(COVERED_BY_OTHER_FILES).flat(),
   ].filter((check) => check !== null);
   expect([...new Set(checks)].toSorted()).toEqual([...new Set(covered)].toSorted());
 });

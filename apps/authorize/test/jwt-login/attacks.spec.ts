@@ -131,7 +131,7 @@ describe('an assertion in another browser', () => {
   it('logs in neither browser if a victim answers the challenge of an attacker', async () => {
     const [attacker, victim] = [await visited(), await visited()];
     const stolen = await challenge(attacker);
-    // The attacker redirects a victim who is logged in at the product, with the attacker's challenge.
+    // The attacker sends a victim, who is logged in at the product, to LOGIN_URL with the attacker's challenge.
     expectRefused(await jwtLogin(victim, await assertion(stolen)), 400, OUTDATED);
     expect((await attacker.get(address())).headers['location']).toMatch(/^\/auth\/login/);
     expect(attacker.cookies.has('oauth_service_session') || victim.cookies.has('oauth_service_session')).toBe(

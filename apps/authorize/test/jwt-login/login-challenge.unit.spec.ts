@@ -59,21 +59,21 @@ describe('a challenge', () => {
   it('is rejected without its signature or with another signature', async () => {
     const [header = '', payload = '', signature = ''] = (await issue()).split('.');
     const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
-    for (const made of [
+    for (const forged of [
       `${none}.${payload}.`,
       `${header}.${payload}.`,
       `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
       payload,
       'transaction',
     ])
-      expect(await challenges.verify(made)).toBeNull();
+      expect(await challenges.verify(forged)).toBeNull();
   });
 
   it('is rejected if another key with the same kid signed it', async () => {
     const { privateKey } = await generateKeyPair('EdDSA');
     const header = decodeProtectedHeader(await issue());
-    const made = new SignJWT({ jti: 'transaction' }).setProtectedHeader({ ...header, alg: 'EdDSA' });
-    expect(await challenges.verify(await made.sign(privateKey))).toBeNull();
+    const forged = new SignJWT({ jti: 'transaction' }).setProtectedHeader({ ...header, alg: 'EdDSA' });
+    expect(await challenges.verify(await forged.sign(privateKey))).toBeNull();
   });
 
   it.each([undefined, null, 7, '', {}, ['a.b.c'], 'x'.repeat(5_000)])(

@@ -102,10 +102,10 @@ describe('the login throttle', () => {
            where n not between 55296 and 57343 and chr(n) <> lower(chr(n) collate "${name}")`,
         );
         expect(rows.length).toBeGreaterThan(name === 'C' ? 25 : 1_000);
-        const apart = rows.filter(
+        const distinguished = rows.filter(
           ({ letter, lower }) => normalizeLogin(`x${letter}y`) !== normalizeLogin(`x${lower}y`),
         );
-        expect([name, apart]).toEqual([name, []]);
+        expect([name, distinguished]).toEqual([name, []]);
       }
       expect(collations.length).toBeGreaterThan(1);
     } finally {

@@ -81,7 +81,7 @@ describe('a device proof', () => {
   });
 
   it('does not reveal the user, and has a new device id each time', () => {
-    // A short name could occur in the random bytes: three letters occur by chance once in 2,600 runs.
+    // A short name could occur in the random bytes: three given letters occur by chance once in 2,600 runs.
     const user = { id: 7, email: 'ada.lovelace@example.com', username: 'ada.lovelace' };
     const made = Array.from({ length: 100 }, () => proofs.issue(user));
     expect(new Set(made.map((proof) => proof.slice(0, 21)))).toHaveProperty('size', 100);

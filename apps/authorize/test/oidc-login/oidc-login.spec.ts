@@ -77,7 +77,7 @@ function withClaim(token: string, claims: object): string {
   return `${header}.${payload}.${signature}`;
 }
 
-/** Signs an ID token with the client secret, to test algorithm confusion (RFC 8725 3.1). */
+/** Signs an ID token with the client secret to test algorithm confusion (RFC 8725 3.1). */
 async function signedWithSecret(): Promise<Forgery> {
   const secret = new TextEncoder().encode(FORGER_CLIENT.secret.padEnd(32, '0'));
   const signed = await new SignJWT({ iss: provider.issuer, aud: FORGER_CLIENT.id, sub: 'ada' })

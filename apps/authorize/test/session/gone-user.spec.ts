@@ -21,7 +21,7 @@ beforeEach(async () => {
 const address = (more: Record<string, string> = {}) =>
   authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', ...more });
 
-const whereTo = ({ status, headers }: Response) => [status, headers['location']?.split('?')[0]];
+const redirectOf = ({ status, headers }: Response) => [status, headers['location']?.split('?')[0]];
 
 const login = (username: string, password = PASSWORD, from = freshAddress()) =>
   tryLogin(app, { username, password, from });
@@ -44,10 +44,10 @@ describe('the login of a disabled user', () => {
       expect(answer.text).toContain(`<p role="alert" id="problem">${DISABLED[locale]}</p>`);
       expect(answer.headers['set-cookie']).toBeUndefined();
       expect(browser.cookies.get('oauth_service_session')).toBe(before);
-      expect(whereTo(await browser.get('/auth/'))).toEqual([303, '/auth/login']);
+      expect(redirectOf(await browser.get('/auth/'))).toEqual([303, '/auth/login']);
     }
     await app.accounts.enable(user.id);
-    expect(whereTo(await login(user.email))).toEqual([303, '/auth/']);
+    expect(redirectOf(await login(user.email))).toEqual([303, '/auth/']);
   });
 
   it('has the same response to a wrong password as the login of an enabled or unknown user', async () => {
@@ -94,7 +94,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
       expect((await browser.get(path)).status).toBe(200);
       await end();
       const answer = await browser.get(path);
-      expect(whereTo(answer)).toEqual([303, '/auth/login']);
+      expect(redirectOf(answer)).toEqual([303, '/auth/login']);
       expect((await browser.follow(answer)).status).toBe(200);
     }
   });
@@ -105,7 +105,7 @@ describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
     await end();
     for (const decision of ['allow', 'deny']) {
       const answer = await browser.submit(page, { decision }, '/auth/oauth2/authorize');
-      expect(whereTo(answer)).toEqual([303, '/auth/login']);
+      expect(redirectOf(answer)).toEqual([303, '/auth/login']);
     }
     expect(await app.sql('SELECT 1 FROM grants WHERE user_id = $1', [user.id])).toEqual([]);
   });
@@ -129,7 +129,7 @@ it('a session is not valid for a later user with the same id', async () => {
     `INSERT INTO users (id, username, email, name, password_hash) VALUES ($1, 'heir', 'heir@example.com', 'H', '$argon2id$')`,
     [user.id],
   );
-  expect(whereTo(await browser.get('/auth/'))).toEqual([303, '/auth/login']);
+  expect(redirectOf(await browser.get('/auth/'))).toEqual([303, '/auth/login']);
 });
 
 describe('Allow', () => {
@@ -164,8 +164,8 @@ describe('Allow', () => {
       const browser = await app.loggedIn(user);
       const before = await pending();
       const answer = await allowWhile(browser, await browser.get(address()), statement, user.id);
-      expect(whereTo(answer)).toEqual([303, '/auth/oauth2/authorize']);
-      expect(whereTo(await browser.follow(answer))).toEqual([303, '/auth/login']);
+      expect(redirectOf(answer)).toEqual([303, '/auth/oauth2/authorize']);
+      expect(redirectOf(await browser.follow(answer))).toEqual([303, '/auth/login']);
       expect(await pending()).toBe(before);
     },
   );
@@ -177,7 +177,7 @@ describe('Allow', () => {
     const page = await browser.get(address({ client_id: clientId }));
     const statement = 'UPDATE clients SET deleted_at = now() WHERE client_id = $1';
     const answer = await allowWhile(browser, page, statement, clientId);
-    expect(whereTo(answer)).toEqual([303, '/auth/oauth2/authorize']);
+    expect(redirectOf(answer)).toEqual([303, '/auth/oauth2/authorize']);
     expect((await browser.follow(answer)).status).toBe(400);
     expect(await pending()).toBe(before);
   });

@@ -37,8 +37,8 @@ describe('a session', () => {
     expect(await app.redis.exists(keyOf(before))).toBe(0);
     const answer = await browser.submit(page, { username: user.email, password: PASSWORD });
     const after = browser.cookies.get('oauth_service_session');
-    const given = answer.headers['set-cookie'] as unknown as string[];
-    expect(given.filter((header) => header.startsWith('oauth_service_session='))).toHaveLength(1);
+    const sent = answer.headers['set-cookie'] as unknown as string[];
+    expect(sent.filter((header) => header.startsWith('oauth_service_session='))).toHaveLength(1);
     expect(after).not.toBe(before);
     expect(await app.redis.exists(keyOf(before))).toBe(0);
     expect(JSON.parse((await app.redis.get(keyOf(after))) ?? '')).toEqual({

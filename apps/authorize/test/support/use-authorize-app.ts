@@ -25,8 +25,8 @@ export function useProxiedAuthorizeApp(settings: Settings = {}) {
     const services = await isolate();
     proxies.redis = await FaultProxy.start(services.redisUrl);
     proxies.postgres = await FaultProxy.start(services.databaseUrl);
-    const ways = { REDIS_URL: proxies.redis.url, DATABASE_URL: proxies.postgres.url };
-    return startAuthorizeApp({ ...settings, ...ways }, services);
+    const proxyUrls = { REDIS_URL: proxies.redis.url, DATABASE_URL: proxies.postgres.url };
+    return startAuthorizeApp({ ...settings, ...proxyUrls }, services);
   });
   afterAll(async () => {
     for (const proxy of Object.values(proxies)) await proxy.close();

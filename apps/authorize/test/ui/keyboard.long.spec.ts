@@ -99,7 +99,7 @@ describe('a browser with forced colours and reduced motion', () => {
       await scene.open(page, fixture, 'en');
       await page.waitForLoadState();
       const violations = await page.evaluate(() => {
-        const bare = [
+        const borderless = [
           ...document.querySelectorAll(
             'main, .button, button:not(.plain), select, input:not([type=hidden], [type=checkbox])',
           ),
@@ -107,13 +107,13 @@ describe('a browser with forced colours and reduced motion', () => {
           .filter((element) => element.checkVisibility())
           .filter((element) => getComputedStyle(element).borderBlockEndStyle === 'none')
           .map(({ outerHTML }) => outerHTML);
-        const moving = [...document.querySelectorAll('*')]
+        const animated = [...document.querySelectorAll('*')]
           .filter((element) => {
             const { transitionDuration, animationName } = getComputedStyle(element);
             return !/^0s(?:, 0s)*$/.test(transitionDuration) || animationName !== 'none';
           })
           .map(({ outerHTML }) => outerHTML);
-        return [...bare, ...moving];
+        return [...borderless, ...animated];
       });
       expect(violations).toEqual([]);
       expect(await focusPath(page)).toEqual([]);

@@ -36,7 +36,7 @@ describe('the layout of a page', () => {
   });
 
   it('keeps the comma after a URL on the line of the URL at every width', async () => {
-    const apart = await inspect('error-cookie-host', 'en', PHONE, async (page) => {
+    const separated = await inspect('error-cookie-host', 'en', PHONE, async (page) => {
       const widths: number[] = [];
       for (let width = 320; width <= 420; width += 2) {
         await page.setViewportSize({ width, height: 667 });
@@ -54,7 +54,7 @@ describe('the layout of a page', () => {
       }
       return widths;
     });
-    expect(apart).toEqual([]);
+    expect(separated).toEqual([]);
   });
 
   it('right-aligns an email address in Arabic', async () => {

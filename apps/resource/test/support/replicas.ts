@@ -19,9 +19,8 @@ export async function startReplicas(count: number, natsUrl?: string) {
   const keys = randomBytes(32).toString('base64url');
   const settings = appSettings({ ...services, natsUrl: nats });
   const shared = { ...settings, API_URL: 'https://api.example.com', LOG_LEVEL: 'fatal' };
-  const CONSOLE_URL = 'https://console.example.com';
   const [tokenApp, ...replicas] = await Promise.all([
-    startApp('token', { ...shared, CONSOLE_URL, TOKEN_KEYS: keys }),
+    startApp('token', { ...shared, TOKEN_KEYS: keys }),
     ...Array.from({ length: count }, () => startApp('resource', shared)),
   ]);
   const fixture = await openFixture({ ...services, natsUrl: nats }, keys);
@@ -33,7 +32,6 @@ export async function startReplicas(count: number, natsUrl?: string) {
 
   return {
     ...fixture,
-    tokenApp: tokenApp,
     replicas,
 
     async pair(): Promise<Pair> {
