@@ -54,7 +54,7 @@ export function authorizeApp(configuration: AuthorizeConfiguration): Service<Aut
     module: AppModule.forRoot(configuration, brand),
     configuration,
     sharedSettings: configuration.sharedSettings,
-    // Pages only post forms. A cross-site script can send any other content type only after a preflight.
+    // Pages post only forms; a request with any other content type gets 415.
     bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
     headers: PAGE_HEADERS,
     malformedRequest: (status) => malformedRequestPage(status, brand),

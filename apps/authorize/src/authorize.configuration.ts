@@ -31,11 +31,11 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   override PORT = 3001;
   override INTERNAL_PORT = 9001;
 
-  /** {auth_url}: origin of this app. With https, cookies are Secure and HSTS is sent. */
+  /** Origin of this app ({auth_url} in the documentation). If it is https, cookies are Secure and HSTS is sent. */
   @OriginVariable() AUTH_URL: string;
   @NameVariable() PRODUCT_NAME = 'Scheduling';
 
-  /** SVG or PNG file, relative to the working directory, shown instead of the name. */
+  /** Path of an SVG or PNG file, relative to the working directory. Pages show the logo in place of the name. */
   LOGO_FILE = '';
   LOGO_DARK_FILE = '';
 
@@ -50,13 +50,13 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @LinkVariable() TERMS_URL = '';
   @LinkVariable() HELP_URL = '';
 
-  /** Origins from which pages load users' pictures. Each origin learns who visits a page. */
+  /** Origins from which pages load users' pictures. Loading a picture reveals the visit to its origin. */
   @OriginsVariable() AVATAR_ORIGINS = '';
 
-  /** {base_url}: the issuer (RFC 9207). */
+  /** Issuer (RFC 9207), {base_url} in the documentation. */
   @OriginVariable() BASE_URL: string;
 
-  /** {api_url}: origin of the API; clients may name it as a resource (RFC 8707). */
+  /** Origin of the API, {api_url} in the documentation. Clients may request it as a resource (RFC 8707). */
   @OriginVariable({ optional: true }) API_URL = '';
 
   /** Origins of other APIs that accept access tokens, comma-separated. */
@@ -69,16 +69,16 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   @KeysVariable() TOKEN_KEYS: string;
 
-  /** Public keys of ID tokens, which verify `id_token_hint`. An empty value disables OpenID Connect. */
+  /** Public keys, which verify ID tokens in `id_token_hint`. An empty value disables OpenID Connect. */
   @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
 
-  /** If true, every client must push its authorization requests (RFC 9126 5), not only clients with --require-par. */
+  /** If true, every client must push authorization requests (RFC 9126 5). If false, the client's setting decides. */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
 
-  /** Hosts whose metadata documents admit clients at their first use (draft-ietf-oauth-client-id-metadata-document). */
+  /** Hosts whose metadata documents register clients at first use (draft-ietf-oauth-client-id-metadata-document). */
   @MetadataHostsVariable() CLIENT_METADATA_HOSTS = '';
 
-  /** Hosts, IP addresses and ranges outside the public internet that may serve these documents, comma-separated. */
+  /** Hosts, IP addresses and ranges outside the public internet that may serve metadata documents, comma-separated. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
@@ -87,19 +87,19 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
   @NumberVariable(60, 30 * 24 * 60 * 60) SESSION_IDLE_LIFETIME = 12 * 60 * 60;
 
-  /** Absolute timeout of a session, which also bounds the use of a stolen cookie. */
+  /** Absolute timeout of a session, which also limits the use of a stolen cookie. */
   @NumberVariable(60, 366 * 24 * 60 * 60) SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
-  /** OpenID provider for logins, and issuer of its users' identities; empty for logins with a password. */
+  /** Issuer of the OpenID provider that logs users in. Empty for logins with a password. */
   @IssuerVariable() LOGIN_ISSUER = '';
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_ID = '';
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_SECRET = '';
   @ScopeVariable('openid') LOGIN_SCOPE = 'openid profile email';
 
-  /** Overrides of the standard claims for the fields of a user: `field=claim`, comma-separated. */
+  /** Claims for fields of a user that differ from the standard claims: `field=claim`, comma-separated. */
   @ClaimsVariable() LOGIN_CLAIMS = '';
 
-  /** The product's login page, which returns users with a signed JWT. Its origin is the issuer of their identities. */
+  /** URL of the product's login page, which returns users with a signed JWT. The origin is the issuer of the JWT. */
   @UrlVariable()
   @NotWith('LOGIN_ISSUER')
   @WithOneOf('LOGIN_PUBLIC_KEY', 'LOGIN_JWKS_URL')

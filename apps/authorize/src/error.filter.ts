@@ -15,7 +15,7 @@ import { errorPage } from './ui/errors/error.page.js';
 import { LanguageService } from './ui/i18n/language.service.js';
 import { PageResponder } from './ui/page.responder.js';
 
-/** Redirects every error to the application if that is safe (RFC 6749 4.1.2.1), otherwise shows a page. */
+/** Redirects an error to the application if the redirect is safe (RFC 6749 4.1.2.1), and otherwise shows a page. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
@@ -61,7 +61,7 @@ export class ErrorFilter implements ExceptionFilter {
       reference: referenceOf(request.raw),
       query,
       client: error instanceof KnownClientError ? error.client : null,
-      // Retrying cannot enable an account.
+      // A retry cannot enable an account.
       next:
         login && kind !== 'login_disabled'
           ? withQuery(ENDPOINTS.login, query)

@@ -2,18 +2,18 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { type Fields, readObject } from '#messaging/nats-message.js';
 import { respond } from '#messaging/respond.js';
 
-type Answer = (request: Fields) => Promise<object>;
+type Handler = (request: Fields) => Promise<object>;
 
-/** Answers to requests of operators over NATS, by subject. Services register theirs when they are created. */
+/** Handlers of operators' NATS requests, by subject. Services register their handlers in their constructors. */
 export class OperatorRequests {
-  private readonly answers = new Map<string, Answer>();
+  private readonly handlers = new Map<string, Handler>();
 
-  register(subject: string, answer: Answer): void {
-    this.answers.set(subject, answer);
+  register(subject: string, handler: Handler): void {
+    this.handlers.set(subject, handler);
   }
 
   subscribe(nats: NatsConnection): void {
-    for (const [subject, answer] of this.answers)
-      respond(nats, subject, async (message) => answer(readObject(message)), 'authorize');
+    for (const [subject, handle] of this.handlers)
+      respond(nats, subject, async (message) => handle(readObject(message)), 'authorize');
   }
 }

@@ -11,7 +11,7 @@ import type { OperatorRequests } from './operator-requests.js';
 
 const BATCH_SIZE = 1_000;
 
-/** Makes no requests, so that its NATS user needs few permissions (docs/adr/0008). The app works without NATS. */
+/** Sends no NATS requests, so that the NATS user needs few permissions (docs/adr/0008). The app works without NATS. */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher
   implements OnApplicationBootstrap, OnApplicationShutdown
@@ -20,7 +20,7 @@ export class ConfirmingRevocationPublisher
   private nats: NatsConnection | undefined;
   private closed = false;
 
-  /** @param timeoutMs maximum wait of a user's click for the confirmation */
+  /** @param timeoutMs maximum time that a user waits for the confirmation */
   constructor(
     private readonly natsUrl: string,
     private readonly timeoutMs: number,
@@ -75,7 +75,7 @@ export class ConfirmingRevocationPublisher
   }
 }
 
-/** Flushes in batches, so that other requests are served in between. Rejects if NATS does not confirm a batch. */
+/** Flushes in batches, so that the app serves other requests in between. Rejects if NATS does not confirm a batch. */
 export async function publishConfirmed(
   nats: Pick<NatsConnection, 'publish' | 'flush'>,
   grantIds: readonly string[],

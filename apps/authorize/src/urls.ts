@@ -3,7 +3,7 @@ import { displayedUserCode, normalizeUserCode } from '#oauth/device-authorizatio
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Returns the query without '?'. Encodes '#', which Node accepts, but which starts a fragment in a Location header. */
+/** Returns the query without '?'. Encodes '#', because Node accepts it, but it starts a fragment in a redirect. */
 export function rawQuery(url: string): string {
   const mark = url.indexOf('?');
   return mark < 0 ? '' : url.slice(mark + 1).replaceAll('#', '%23');
@@ -13,7 +13,7 @@ export function withQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Appends text, because URL classes would rewrite the application's URI. Keeps its query (RFC 6749 3.1.2). */
+/** Appends to the text, because URL classes would rewrite the URI. Keeps an existing query (RFC 6749 3.1.2). */
 export function addQuery(uri: string, query: string): string {
   if (!uri.includes('?')) return `${uri}?${query}`;
   return uri + (/[?&]$/.test(uri) ? '' : '&') + query;
@@ -21,7 +21,7 @@ export function addQuery(uri: string, query: string): string {
 
 const MAX_POSTED_QUERY = 8_000;
 
-/** Query for a redirect: browsers send SameSite=Lax cookies with a GET, but not with a POST from another site. */
+/** Query for a redirect, because browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST. */
 export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((item): [string, string] => [name, String(item)]),
@@ -51,7 +51,7 @@ function userCodeOf(parameters: URLSearchParams): string | null {
   return parameters.get('to') === 'device' ? normalizeUserCode(parameters.get('user_code')) : null;
 }
 
-/** Path to continue with after a login. No parameter holds a URL, so this cannot become an open redirect. */
+/** Path to continue with after a login. Never reads a URL from a parameter, which prevents open redirects. */
 export function afterLogin(query: string): string {
   const parameters = new URLSearchParams(query);
   if (parameters.has('client_id')) return withQuery(ENDPOINTS.authorize, query);
@@ -61,7 +61,7 @@ export function afterLogin(query: string): string {
   return page ?? ENDPOINTS.account;
 }
 
-/** Keeps only what a login needs, because the result is stored before anyone has logged in. */
+/** Keeps only parameters that a login needs, because the result is stored before a user has logged in. */
 export function resumableQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
   if (request === null) {

@@ -2,14 +2,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { html, type Html } from './html.js';
 
 /**
- * The prefix `__Host-` keeps other hosts from setting the cookie (RFC 6265bis 4.1.3.2), but needs https. On localhost,
- * all ports share the cookie (RFC 6265 8.5).
+ * The prefix `__Host-` prevents other hosts from setting the cookie (RFC 6265bis 4.1.3.2), but requires https. On
+ * localhost, all ports share the cookie (RFC 6265 8.5).
  */
 export function cookieName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : 'oauth_service_'}${name}`;
 }
 
-/** Cookie with a random value, which the browser keeps until it is closed. */
+/** Cookie with a random value. Browsers delete the cookie when they are closed. */
 export abstract class RandomCookie {
   private readonly name: string;
   private readonly attributes: string;
@@ -42,7 +42,7 @@ export abstract class RandomCookie {
 
 export const CSRF_FIELD = 'csrf_token';
 
-/** MAC under the session cookie, which other sites cannot read. @param purpose form that the token is valid for */
+/** MAC keyed with the session cookie, which other sites cannot read. @param purpose form that the token protects */
 export function csrfToken(cookie: string, purpose: string): string {
   return mac(cookie, purpose).toString('base64url');
 }

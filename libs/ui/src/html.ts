@@ -31,14 +31,14 @@ export function isolated(text: string): string {
 }
 
 /**
- * Escapes values for elements and quoted attributes, and replaces bidi controls, except in `html`
- * results. Quote attributes.
+ * Escapes values for elements and quoted attributes, and replaces bidi controls. Does not change `Html` values. The
+ * caller must quote attributes.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   return new Html(strings.map((text, index) => text + render(values[index])).join(''));
 }
 
-/** Escapes a value that the browser sends on without showing it, and therefore keeps its bidi controls. */
+/** Escapes a value that the browser submits but does not show. Keeps bidi controls. */
 export function unchanged(text: string): Html {
   return new Html(escaped(text));
 }

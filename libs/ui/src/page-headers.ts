@@ -1,6 +1,6 @@
 /**
  * Headers of pages, which docs/security.md explains. Some repeat the headers of all services
- * (libs/platform/src/http/response-headers.ts), because the response to an unparsable request has only these.
+ * (libs/platform/src/http/response-headers.ts), because the response to an unparsable request has only these headers.
  */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
@@ -20,14 +20,14 @@ export const PAGE_HEADERS = {
   'X-XSS-Protection': '0',
 } as const;
 
-/** Sources that a page needs besides its own style and this origin. */
+/** Sources that a page needs in addition to its own style and this origin. */
 export interface PageSources {
   readonly formTargets?: readonly string[];
   readonly imageOrigins?: readonly string[];
   readonly script?: boolean;
   /** True if the page shows pages of this origin in frames. */
   readonly frames?: boolean;
-  /** False if every form of the page leaves this site. */
+  /** False if every form of the page posts to another site. */
   readonly submitsHere?: boolean;
 }
 
@@ -51,13 +51,13 @@ export function contentSecurityPolicy(
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**
- * Chromium applies form-action to every further redirect: a callback at api.example.com that redirects to
- * www.example.com would not arrive. So any https origin is allowed, and for local callbacks the local machine.
+ * Allows any https origin, and for local callbacks also every local port. Chromium applies form-action to every
+ * redirect, and would block a callback at api.example.com that redirects to www.example.com.
  */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:') return [protocol];
-  // CSP does not support IPv6 addresses, and a registered host may contain characters with a meaning in a policy.
+  // CSP does not support IPv6 addresses, and a registered host may contain characters that are special in a policy.
   const origin = /^[a-z0-9.-]+$/.test(hostname) ? `${protocol}//${host}` : protocol;
   return protocol === 'https:' ? [origin, 'https:'] : [origin, ...LOOPBACK_SOURCES, 'https:'];
 }

@@ -27,8 +27,8 @@ const designTokens = ({ light, dark }: Accents): string => `
 }`;
 
 /**
- * Stylesheet, inlined so that the first paint needs no second request. Logical sides (inline-start) suit both writing
- * directions.
+ * Stylesheet, which pages inline so that the first paint needs no second request. Logical properties (inline-start)
+ * work in both writing directions.
  */
 export const stylesheetOf = (accents: Accents): string => `${designTokens(accents)}
 * { box-sizing: border-box; }

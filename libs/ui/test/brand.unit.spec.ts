@@ -58,11 +58,11 @@ describe('contrast (WCAG 2.2)', () => {
 });
 
 describe('an accent colour', () => {
-  it.each(['light', 'dark'] as const)('has enough contrast by default: %s', (name) => {
+  it.each(['light', 'dark'] as const)('has enough contrast by default in the %s scheme', (name) => {
     expect(accentProblem(DEFAULT_ACCENTS[name].accent, name)).toBeNull();
   });
 
-  it('is rejected with the actual ratio, the required ratio, and the nearest valid colour', () => {
+  it('is rejected with the actual and required ratios and the nearest valid colour', () => {
     expect(accentProblem('#ffcc00', 'light')).toBe(
       '#ffcc00 has too little contrast in the light scheme: ' +
         'links on the page (#f3f4f6) would have a contrast of 1.37:1 and must have 4.5:1 (WCAG 2.2, 1.4.3); ' +
@@ -72,7 +72,7 @@ describe('an accent colour', () => {
     expect(accentProblem('#1d4ed8', 'dark')).toContain('links on the page (#1e2127)');
   });
 
-  it('has a valid nearest colour, which is the colour itself if it is valid', () => {
+  it('has a nearest valid colour, which is the same colour if it is already valid', () => {
     fc.assert(
       fc.property(colour, scheme, (given, name) => {
         const nearest = nearestAccent(given, SCHEMES[name]);
@@ -82,7 +82,7 @@ describe('an accent colour', () => {
     );
   });
 
-  it('yields legible text on initials and buttons', () => {
+  it('gives initials and buttons a text contrast of at least 4.5:1', () => {
     fc.assert(
       fc.property(colour, scheme, (given, name) => {
         const { accent, onAccent, tint, onTint } = accentColours(
@@ -119,7 +119,7 @@ describe('a logo', () => {
       1,
     ],
     ['a PNG', png(200, 100), 'image/png', 2],
-  ])('is %s', (_name, content, mediaType, ratio) => {
+  ])('can be %s', (_name, content, mediaType, ratio) => {
     expect(readImage(content)).toMatchObject({ mediaType, ratio, content });
   });
 
@@ -133,11 +133,11 @@ describe('a logo', () => {
     ['a line', png(1300, 100)],
     ['an image that is too large', Buffer.concat([svg('viewBox="0 0 1 1"'), Buffer.alloc(65 * 1024, ' ')])],
     ['an empty file', Buffer.alloc(0)],
-  ])('is not %s', (_name, content) => {
+  ])('cannot be %s', (_name, content) => {
     expect(() => readImage(content)).toThrow('it must be an SVG with a viewBox, or a PNG');
   });
 
-  it('is also the icon if it is square; otherwise the icon is the initial on the accent', () => {
+  it('is used as the icon only if it is square', () => {
     const wide = file('wide.svg', svg('viewBox="0 0 4 1"'));
     const square = file('square.svg', svg('viewBox="0 0 1 1"'));
     const brandOf = (LOGO_FILE: string) => readBrand({ ...SETTINGS, LOGO_FILE, ACCENT_COLOR: '#7a1f5c' });
@@ -169,7 +169,7 @@ describe('a brand', () => {
     }
   });
 
-  it('derives its dark accent from the light one with a contrast of 7:1 (WCAG 2.2, 1.4.6)', () => {
+  it('derives a dark accent with a contrast of at least 7:1 from the light accent (WCAG 2.2, 1.4.6)', () => {
     const { style } = readBrand({ ...SETTINGS, ACCENT_COLOR: '#7a1f5c' });
     expect(style.text).toContain('--accent: #7a1f5c;');
     const dark = darkAccentOf('#7a1f5c');

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { html } from '#ui/html.js';
 
 describe('html', () => {
-  it('escapes every value, in content and in attributes', () => {
+  it('escapes values in content and in attributes', () => {
     const hostile = `<script>alert("1" + '2' + \`3\`)</script>&amp;`;
     const { text } = html`<p title="${hostile}">${hostile}</p>`;
     const safe = '&lt;script&gt;alert(&quot;1&quot; + &#39;2&#39; + &#96;3&#96;)&lt;/script&gt;&amp;amp;';
     expect(text).toBe(`<p title="${safe}">${safe}</p>`);
   });
 
-  it('outputs no text that could end an element or an attribute', () => {
+  it('outputs no value that could end an element or an attribute', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const { text } = html`${value}`;
@@ -37,7 +37,7 @@ describe('html', () => {
     expect(html`${'\u200fא\u200e'}`.text).toBe('\u200fא\u200e');
   });
 
-  it('does not escape its own markup again', () => {
+  it('does not escape nested markup again', () => {
     const items = ['a<b', 'c'].map((item) => html`<li>${item}</li>`);
     expect(html`${items}`.text).toBe('<li>a&lt;b</li><li>c</li>');
   });

@@ -32,7 +32,7 @@ export class AccountController {
     this.pages.seeOther(reply, ENDPOINTS.account);
   }
 
-  // Nest strips one trailing slash: this serves /auth and /auth/.
+  // Nest strips one trailing slash from a path, so `auth//` serves /auth/.
   @Get(['auth', 'auth//'])
   @ApiOperation(ACCOUNT_OPERATION)
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<Locale, string>> = {
   ar: 'العربية',
 };
 
-/** Form value for the language of the browser. An empty field would count as absent. */
+/** Form value that selects the language of the browser. An empty field would count as absent. */
 export const BROWSER_LANGUAGE = 'browser';
 
 export interface AccountView {

@@ -47,7 +47,7 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * Runs one query, and one Redis script for a pushed request.
+   * Runs one query, and for a pushed request also one Redis script.
    * @throws RedirectableError if the redirect URI is verified, otherwise OAuthError
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
@@ -75,7 +75,7 @@ export class AuthorizationRequestService {
     return this.contexts.find(clientId, userId);
   }
 
-  /** Returns null for an invalid request, whose error the authorization endpoint shows. */
+  /** Returns null for an invalid request; the authorization endpoint shows the error. */
   async validateOrNull(query: string, session: Session | null): Promise<ValidatedRequest | null> {
     try {
       return await this.validate(query, session);
@@ -92,7 +92,10 @@ export class AuthorizationRequestService {
     return this.clock() - authenticated > maxAge * 1_000;
   }
 
-  /** OpenID Connect Core 3.1.2.1, 5.5.1: a request can name its user. @throws RedirectableError for an invalid hint */
+  /**
+   * OpenID Connect Core 3.1.2.1, 5.5.1: `id_token_hint` and `claims` can name the expected user.
+   * @throws RedirectableError for an invalid hint
+   */
   private async isOtherUser(
     request: AuthorizationRequest,
     client: Client,
@@ -130,7 +133,7 @@ export class AuthorizationRequestService {
         pushedId: null,
       };
     }
-    // RFC 9101 6.3: other parameters are ignored. The checks run again, because the registration may have changed.
+    // Ignores all other parameters (RFC 9101 6.3). Checks again, because the registration may have changed.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
     const options = { scopes, apis: this.apis };
     return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };
@@ -167,7 +170,7 @@ function clientIdOf(parameters: Parameters): string {
 /** RFC 6749 4.1.2.1: with an invalid client, the server "MUST NOT automatically redirect the user-agent". */
 export function enabledClient(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
-  // Nothing is redirected to a disabled application, not even an error.
+  // Never redirects to a disabled application, not even with an error.
   if (client) {
     const error = new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
       detail: { check: 'client_disabled', client_id: clientId, disabled_at: client.disabledAt },

@@ -50,7 +50,7 @@ export class AuthorizationResponseService {
     }
   }
 
-  /** @returns the error to throw, for the redirect to the application */
+  /** @returns the error to throw; the error filter redirects it to the application */
   async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
     await this.pushed.consume(request);
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
@@ -59,7 +59,7 @@ export class AuthorizationResponseService {
     return new RedirectableError(denied, request, request.client);
   }
 
-  /** RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters", such as error_reference. */
+  /** Adds error_reference. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters". */
   error(
     { code, description, detail, returnTo, client }: RedirectableError,
     reference: string,
@@ -76,7 +76,7 @@ export class AuthorizationResponseService {
     };
   }
 
-  /** Sends the response by a redirect, or by a page that posts it. Adds `iss` (RFC 9207 2). */
+  /** Sends the response as a redirect or as a page with a form. Adds `iss` (RFC 9207 2). */
   send(
     reply: FastifyReply,
     { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: AuthorizationResponse,

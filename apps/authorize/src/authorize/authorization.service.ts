@@ -22,7 +22,7 @@ export interface Visit {
   readonly request: ValidatedRequest;
   readonly visitor: Visitor;
   readonly query: string;
-  /** Node's request, to which log fields and audit events are added. */
+  /** Node's request, which collects log fields and audit events. */
   readonly raw: IncomingMessage;
 }
 
@@ -43,7 +43,7 @@ export type NextStep =
     }
   | { readonly kind: 'answer'; readonly user: User; readonly answer: AuthorizationResponse };
 
-/** The flow of an authorization request (RFC 6749 4.1.1) once it is validated. */
+/** Flow of a validated authorization request (RFC 6749 4.1.1). */
 @Injectable()
 export class AuthorizationService {
   constructor(
@@ -68,7 +68,7 @@ export class AuthorizationService {
   /** @throws RedirectableError if the user denies the request */
   async decide(visit: Visit, fields: FormFields): Promise<NextStep> {
     const { request, visitor, query, raw } = visit;
-    // The login may have become too old since the page was sent, or the form may belong to another request.
+    // The login may have become too old since the page was sent. A recent login for this request is never too old.
     const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query);
     const loggedIn = loggedInOf(visit);
     if (loggedIn === null || request.isOtherUser || isTooOld) return this.login(visit);
@@ -82,13 +82,13 @@ export class AuthorizationService {
     throw denied;
   }
 
-  /** Deletes an invalid session: with it, the login page would redirect back here in a loop. */
+  /** Deletes an invalid session, because the login page would redirect back here in a loop. */
   private async login({ request, visitor: { cookie, session }, query }: Visit): Promise<NextStep> {
     if (session && !request.user) await this.sessions.end(cookie);
     return { kind: 'redirect', location: withQuery(ENDPOINTS.login, query) };
   }
 
-  /** OpenID Connect Core 3.1.2.1: with prompt=login an earlier login does not count, so each login counts once. */
+  /** OpenID Connect Core 3.1.2.1: prompt=login requires a new login for each request, so a login counts only once. */
   private async consumeLogin({ request, visitor, query }: Visit): Promise<boolean> {
     return !request.prompt.has('login') || this.sessions.consumeLogin(visitor, query);
   }
@@ -101,7 +101,7 @@ export class AuthorizationService {
   ): Promise<NextStep> {
     const isForced = request.maxAge !== null || request.prompt.has('login');
     const login = this.sessions.loginOf(cookie, session, { query, isForced });
-    // A first-party application also gets scopes for which the user was never asked.
+    // A first-party application can get scopes that the user was never asked for. Such a grant continues no consent.
     const continuesConsent =
       isByEarlierConsent && (!request.client.firstParty || grantedEarlier(request.scopes) !== null);
     try {
@@ -123,8 +123,8 @@ function loggedInOf({ request: { user }, visitor: { cookie, session } }: Visit):
 }
 
 /**
- * Checks consent before the expected user: without consent, a client gets the same error whichever user is logged in,
- * and cannot find out whether that is the expected user.
+ * Checks consent before the expected user. Without consent, a client gets the same error for every user, so it cannot
+ * find out whether the expected user is logged in.
  */
 function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
   const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoggedInForIt);
@@ -132,7 +132,7 @@ function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
   if (request.isOtherUser) throw otherUserError(request);
 }
 
-/** OpenID Connect Core 3.1.2.1: prompt=none requires an error in place of a page. 3.1.2.6 defines the errors. */
+/** OpenID Connect Core 3.1.2.1: prompt=none requires an error instead of a page. The errors are in 3.1.2.6. */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
   const [code, check, description] =
     page === 'login'

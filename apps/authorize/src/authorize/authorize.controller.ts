@@ -62,7 +62,7 @@ export class AuthorizeController {
     const visitor = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validate(query, visitor.session);
     const { client, pushedId } = request;
-    // The log line of the push has the same `pushed_request`.
+    // The push was logged with the same `pushed_request`.
     addLogContext(raw, {
       client_id: client.clientId,
       ...(pushedId !== null && { pushed_request: pushedId }),
@@ -105,7 +105,7 @@ export class AuthorizeController {
   }
 }
 
-/** The consent form has no `client_id`: its request is in the URL. */
+/** Only a posted authorization request has a `client_id` field. The consent form has its request in the URL. */
 function isPostedRequest(fields: FormFields): boolean {
   return fields['client_id'] !== undefined;
 }

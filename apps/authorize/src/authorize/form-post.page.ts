@@ -10,7 +10,7 @@ export interface PostedResponse {
   readonly parameters: readonly (readonly [name: string, value: string])[];
 }
 
-/** Posts an authorization response to the redirect URI (Form Post Response Mode 2), by the script or by the button. */
+/** Page whose form posts an authorization response to the redirect URI (Form Post Response Mode 2). */
 export function formPostPage(
   translator: Translator,
   { redirectUri, clientName: client, parameters }: PostedResponse,

@@ -6,7 +6,7 @@ import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ValidatedRequest } from './validated-request.js';
 
-/** RFC 9126 4. Only the user's decision consumes a request, not logins, reloads, the back button or link previews. */
+/** Pushed requests (RFC 9126 4). Only the user's decision consumes a request; logins and reloads do not. */
 @Injectable()
 export class PushedRequestService {
   private readonly logger = new Logger(PushedRequestService.name);
@@ -14,7 +14,7 @@ export class PushedRequestService {
   constructor(private readonly store: PushedRequestStore) {}
 
   /**
-   * @param loggedIn if true, extends the validity of the request, so that the user can decide
+   * @param loggedIn if true, extends the validity of the request, so that the user has time to decide
    * @throws OAuthError, which is not redirected
    */
   async open(
@@ -33,12 +33,12 @@ export class PushedRequestService {
     return { id, parameters: readPushedParameters(openParameters(pushed, id, client)) };
   }
 
-  /** Consumes a pushed request before the response: one of several concurrent responses succeeds (RFC 9126 7.3). */
+  /** Consumes a pushed request, so that only one of several concurrent responses succeeds (RFC 9126 7.3). */
   async consume({ pushedId: id, client }: ValidatedRequest): Promise<void> {
     if (id !== null) openParameters(await this.store.answer(id, client.clientId), id, client);
   }
 
-  /** Reopens a request whose answer failed, for example because PostgreSQL is down, so that the user can retry. */
+  /** Reopens a request after its response failed, for example in a PostgreSQL outage, so that the user can retry. */
   async reopen({ pushedId: id, client }: ValidatedRequest): Promise<void> {
     if (id === null) return;
     await this.store

@@ -5,11 +5,11 @@ import { type AuthorizationRequest } from '#oauth/authorization-request.js';
 export interface ValidatedRequest extends AuthorizationRequest {
   readonly client: Client;
   readonly pushedId: string | null;
-  /** Null if no user is logged in, or the session is no longer valid. */
+  /** Null without a valid session. */
   readonly user: User | null;
   /** The user authenticated longer ago than `max_age`. */
   readonly loginTooOld: boolean;
-  /** The request names another user than the one who is logged in (`id_token_hint`, or `sub` in `claims`). */
+  /** The request names a user other than the logged-in user (`id_token_hint`, or `sub` in `claims`). */
   readonly isOtherUser: boolean;
   readonly scopes: readonly RequestedScope[];
   /** Grants of the user to the client in the last 24 hours. */

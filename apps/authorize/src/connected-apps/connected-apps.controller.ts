@@ -32,7 +32,7 @@ import {
   REVOKE_APP_OPERATION,
 } from './connected-apps.openapi.js';
 
-/** Seconds for which a cache may keep a token whose revocation it did not receive. */
+/** Seconds for which a cache that missed a revocation may still accept the token. */
 const CACHED_SECONDS = CACHED_MS / 1000;
 
 const NOT_CONNECTED: FlashMessage = { id: 'flash.not_connected' };
@@ -90,7 +90,7 @@ export class ConnectedAppsController {
   ): Promise<void> {
     const account = await this.sessions.findAccount(request.headers.cookie);
     if (!account) return this.redirectToLogin(reply);
-    // Does not search the live grants: a grant whose revocation failed in Redis is not live, but must be revoked again.
+    // Does not search live grants: after a revocation that failed in Redis, no grant is live, but a retry must work.
     const { client } = await this.clients.find(String(fields['client_id']), null);
     if (!client) return this.redirectToList(reply, account, NOT_CONNECTED);
     const revocation = await this.revokeOrExplain(request, reply, account, client.clientId);
@@ -125,7 +125,7 @@ export class ConnectedAppsController {
     await this.redirectToList(reply, account, { id, values: { seconds: CACHED_SECONDS } });
   }
 
-  /** @returns null after it has sent the page of an incomplete revocation */
+  /** @returns null if the revocation is incomplete and its page was sent */
   private async revokeOrExplain(
     { raw, headers, url }: FastifyRequest,
     reply: FastifyReply,

@@ -12,7 +12,7 @@ const APPS_PER_PAGE = 15;
 
 export interface AppsPage {
   readonly apps: readonly ConnectedApp[];
-  /** The first page has number 1. */
+  /** Number of the page; the first page is 1. */
   readonly page: number;
   readonly pages: number;
 }
@@ -106,7 +106,7 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
 
 function lastUse({ lastUsedOn }: ConnectedApp, translator: Translator): Html {
   if (lastUsedOn === null) return translator.rich('apps.not_used');
-  // A UTC date, which another time zone could turn into the day before.
+  // The date is in UTC; another time zone could display the day before.
   return translator.rich('apps.last_used', {
     date: translator.date(new Date(`${lastUsedOn}T00:00:00Z`), 'UTC'),
   });

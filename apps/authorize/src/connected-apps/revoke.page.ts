@@ -64,7 +64,7 @@ export interface IncompleteRevocation {
   readonly reference: string;
 }
 
-/** Page for a recorded revocation that is not yet applied everywhere. Its form repeats the revocation. */
+/** Page for a recorded revocation that is not yet applied everywhere. The form retries the revocation. */
 export function incompletePage({ translator, cookie, clientId, reference }: IncompleteRevocation): Page {
   const all = clientId === null;
   return {

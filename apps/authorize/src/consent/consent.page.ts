@@ -21,7 +21,7 @@ export interface ConsentForm {
   readonly user: Pick<User, 'name' | 'email' | 'avatarUrl' | 'timeZone'>;
   readonly cookie: string;
   readonly query: string;
-  /** Defaults to the authorization endpoint, with the query. */
+  /** Target of the form; defaults to the authorization endpoint with `query`. */
   readonly action?: string;
   /** Shown in place of the redirect URI. */
   readonly notice?: Html;
@@ -35,7 +35,7 @@ export interface ConsentForm {
 export function consentPage(form: ConsentForm): Page {
   const { translator, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
   const { client, redirectUri, scopes } = request;
-  // Lists only the undecided scopes; all scopes with prompt=consent, or if none is undecided.
+  // Lists the undecided scopes, or all scopes if none is undecided or prompt=consent was requested.
   const undecided = request.prompt.has('consent') ? scopes : scopes.filter(isUndecided);
   const listed = undecided.length === 0 ? scopes : undecided;
   const decided = scopes.filter((scope) => !listed.includes(scope));
@@ -160,7 +160,7 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-/** Warns about native applications with a metadata document: any program can use the document and receive the code. */
+/** Warns about native applications with a metadata document, because any program can use the document. */
 function destination(translator: Translator, { document }: Client, redirectUri: string): Html {
   const { kind, place } = destinationOf(redirectUri);
   return html`

@@ -28,7 +28,7 @@ export interface Approval {
 
 type ConsentRequest = Pick<ValidatedRequest, 'client' | 'scope' | 'resources'>;
 
-/** The consent was revoked, or its user or client deleted or disabled. Reloading the request shows the reason. */
+/** The consent was revoked, or its user or client was deleted or disabled. Reloading the page shows the reason. */
 export class ConsentEndedError extends Error {
   constructor() {
     super('the consent ended while the request was being answered');
@@ -51,9 +51,9 @@ export class ConsentService {
   ) {}
 
   /**
-   * PostgreSQL comes first: no code may exist without a durable grant. Declining a scope ends the older grants that
-   * include it, even without a recorded decision, because the response to an earlier attempt may have been lost.
-   * @throws UnfinishedRevocationError if Redis did not apply the ended grants; then nothing is granted
+   * Writes to PostgreSQL first, because no code may exist without a durable grant. Revokes older grants that include a
+   * declined scope, and repeats recent revocations, because an earlier attempt may have failed before Redis.
+   * @throws UnfinishedRevocationError if Redis did not apply the end of older grants; the new grant is withdrawn
    * @throws ConsentEndedError
    */
   async allow(
@@ -78,10 +78,10 @@ export class ConsentService {
   }
 
   /**
-   * RFC 8628. PostgreSQL records at most one grant for a device code. After an error the grant is revoked, not
-   * withdrawn: the device is polling, and may have its tokens already.
+   * Approves a device (RFC 8628). PostgreSQL records at most one grant per device code. After an error, revokes the
+   * grant and does not withdraw it, because the polling device may already have its tokens.
    * @returns false if the request was denied concurrently, or has expired
-   * @throws ConsentEndedError also if another approval was recorded
+   * @throws ConsentEndedError if the consent has ended or another approval was recorded
    */
   async allowDevice(
     request: ConsentRequest & { grantId: string },
@@ -118,7 +118,7 @@ export class ConsentService {
     };
   }
 
-  /** @returns ids of the grants that the new one ends @throws ConsentEndedError if it was not recorded */
+  /** @returns ids of the grants that the new grant ends @throws ConsentEndedError if the new grant was not recorded */
   private endedGrants(
     { id: replacedBy, clientId, userId }: NewGrantRecord,
     ended: EndedGrants | null,
@@ -141,7 +141,7 @@ export class ConsentService {
     });
   }
 
-  /** Withdraws the grant even if only the response to the step was lost. If that fails too, the record is harmless. */
+  /** Withdraws the grant if the step fails or its response is lost. A record without a delivered code is harmless. */
   private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();

@@ -14,8 +14,8 @@ export type Interaction =
   | { readonly page: null; readonly scope: string };
 
 /**
- * Limits storage: each response without a page stores a row for the lifetime of a refresh token, and any site can send
- * a browser here. Concurrent requests may exceed the limit. AuthorizationContext counts to 100 only.
+ * Limits storage, because each response without a page stores a row for the lifetime of a refresh token, and any site
+ * can send a browser here. Concurrent requests may exceed the limit. AuthorizationContextStore counts at most 100.
  */
 const MAX_GRANTS_A_DAY = 100;
 
@@ -25,7 +25,7 @@ const CONSENT = { page: 'consent' } as const;
 export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
   const { user, client, prompt, loginTooOld, isOtherUser, scopes, grantsOfDay } = request;
   if (!user || ((prompt.has('login') || loginTooOld || isOtherUser) && !loggedInForIt)) return LOGIN;
-  // The consent page shows the account, and allows the user to change it.
+  // On the consent page, the user can switch to another account.
   if (prompt.has('consent') || prompt.has('select_account')) return CONSENT;
   if (!isClientAssured(request) || grantsOfDay >= MAX_GRANTS_A_DAY) return CONSENT;
   const scope = client.firstParty ? grantedToFirstParty(scopes) : grantedEarlier(scopes);
@@ -66,14 +66,14 @@ export function requestedScopes(
   });
 }
 
-/** Compares lists of APIs; null means every API. */
+/** Returns true if the decision covers every requested API; null means all APIs. */
 function coversApis(decided: string | null, requested: string | null): boolean {
   if (decided === null || requested === null) return decided === null;
   const known = new Set(decided.split(' '));
   return requested.split(' ').every((api) => known.has(api));
 }
 
-/** True for a new scope, and for a declined scope that is now required. */
+/** Returns true for a new scope, and for a declined scope that is now required. */
 export function isUndecided({ required, decision }: RequestedScope): boolean {
   return decision === null || (required && decision === 'declined');
 }
@@ -85,7 +85,7 @@ export function grantedEarlier(scopes: readonly RequestedScope[]): string | null
   return granted.length === 0 ? null : joined(granted);
 }
 
-/** A first-party application gets every scope that the user has not declined. */
+/** A first-party application gets every scope except the optional scopes that the user declined. */
 export function grantedToFirstParty(scopes: readonly RequestedScope[]): string | null {
   return grantedEarlier(
     scopes.map((scope) => (isUndecided(scope) ? { ...scope, decision: 'granted' } : scope)),
@@ -99,7 +99,7 @@ export function declinedScopes(granted: string, requested: string): string[] {
 
 export const REQUIRED_SCOPES_FIELD = 'required_scopes';
 
-/** One field per scope, because forms must not repeat fields. */
+/** Name of a scope's field. Each scope has its own, because forms must not repeat fields. */
 export function checkboxOf(scope: string): string {
   return `allow:${scope}`;
 }

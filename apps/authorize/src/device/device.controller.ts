@@ -19,10 +19,10 @@ import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } fr
 import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
 import { DeviceService, type PendingDevice } from './device.service.js';
 
-/** Maximum length of a wrong code that the page shows again. Longer text may be a credential. */
+/** Maximum length in characters of a wrong code that the page shows again. Longer text may be a credential. */
 const MAX_SHOWN = 12;
 
-/** The user's part of the device authorization grant (RFC 8628 3.3). A code is looked up only for a logged-in user. */
+/** User interaction of the device authorization grant (RFC 8628 3.3). Looks up a code only for a logged-in user. */
 @Controller()
 export class DeviceController {
   constructor(
@@ -90,7 +90,7 @@ export class DeviceController {
     await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
   }
 
-  /** @returns null after it has sent the login to a visitor without a session, or the form for a wrong code */
+  /** @returns null if it sent a response: a redirect to the login, or the form for a wrong code */
   private async findDevice(
     { headers, raw, ip, url }: FastifyRequest,
     reply: FastifyReply,
@@ -135,7 +135,7 @@ export class DeviceController {
     return show(429, problem, { check: 'user_code_throttled', counter, retry_after: retryAfter });
   }
 
-  /** Always asks for consent to every scope: an attacker elsewhere may have started the request (RFC 8628 5.4). */
+  /** Always asks for consent to every scope, because an attacker may have started the request (RFC 8628 5.4). */
   private deviceConsentPage(
     { headers }: FastifyRequest,
     { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },

@@ -38,7 +38,7 @@ export class DeviceService {
   ) {}
 
   /**
-   * Runs one Redis script, which counts a wrong code, and one query.
+   * Runs one Redis script, which also counts wrong codes, and one query.
    * @throws KnownClientError if the registration has changed
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
@@ -52,7 +52,7 @@ export class DeviceService {
     return { outcome: 'found', device: { ...request, userCode, client, scopes } };
   }
 
-  /** @throws OAuthError after another decision, or if the request has expired */
+  /** @throws OAuthError if the request has expired or was already decided */
   async allow(
     request: IncomingMessage,
     device: PendingDevice,
@@ -79,7 +79,7 @@ export class DeviceService {
     }
   }
 
-  /** @throws OAuthError after another decision, or if the request has expired */
+  /** @throws OAuthError if the request has expired or was already decided */
   async deny(request: IncomingMessage, device: PendingDevice): Promise<void> {
     if (!(await this.grants.deny(device.grantId, device.clientId))) throw answeredBefore(device);
     await this.userCodes.delete(device.userCode);

@@ -8,7 +8,7 @@ import { errorPages, page } from '../ui/page.openapi.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { errorGuidePage } from './error-guide.page.js';
 
-/** The page to which `error_uri` points (RFC 6749 4.1.2.1 and 5.2). */
+/** Page to which `error_uri` points (RFC 6749 4.1.2.1 and 5.2). */
 @Controller(ENDPOINTS.errorGuide)
 export class ErrorGuideController {
   constructor(

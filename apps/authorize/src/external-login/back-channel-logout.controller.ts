@@ -10,7 +10,7 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
 import { BACK_CHANNEL_LOGOUT_OPERATION } from './external-login.openapi.js';
 
-/** The login provider's server calls this endpoint, not a browser. It needs no cookie and responds with JSON. */
+/** Receives requests from the login provider's server. Needs no cookie, and responds with JSON. */
 @Controller(ENDPOINTS.backChannelLogout)
 export class BackChannelLogoutController {
   constructor(private readonly logout: BackChannelLogoutService) {}

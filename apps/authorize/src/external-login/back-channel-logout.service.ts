@@ -9,13 +9,13 @@ import { LogoutTokenStore } from './logout-token.store.js';
 import { LoginProvider } from './login-provider.js';
 import { verifyWithAnyKey } from './provider-keys.js';
 
-/** Maximum age of a logout token in seconds. 2.4 recommends an expiry of at most two minutes. */
+/** Maximum age of a logout token in seconds. Back-Channel Logout 1.0 2.4 recommends at most two minutes. */
 const MAX_AGE = 10 * 60;
 
-/** Maximum length of a logout token in characters; an ID token has about 1000. */
+/** Maximum length of a logout token in characters. An ID token has about 1,000. */
 const MAX_LENGTH = 8_192;
 
-/** Ends sessions when the login provider requests it (OpenID Connect Back-Channel Logout 1.0). */
+/** Ends sessions at the request of the login provider (OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
 export class BackChannelLogoutService {
   constructor(
@@ -28,8 +28,8 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A `sid` ends one session, and a `sub` alone ends all sessions of the user. A token with both also ends all of them
-   * if a login had no `sid`.
+   * A token with a `sid` ends one session, and a token with only a `sub` ends all sessions of the user. A token with
+   * both also ends all sessions if a login of the user had no `sid`.
    * @returns log fields
    * @throws OAuthError invalid_request for a token that is invalid or was used before
    */
@@ -37,7 +37,7 @@ export class BackChannelLogoutService {
     const logout = await this.verify(token);
     if (await this.tokens.isKnown(logout.jti)) throw invalidToken(new InvalidLogoutTokenError('jti'));
     const outcome = await this.end(logout);
-    // Remembered last: after a crash, the provider's retry ends the sessions. A concurrent replay is harmless.
+    // Stores the token last, so that a retry after a crash ends the sessions. A concurrent replay is harmless.
     await this.tokens.remember(logout.jti, MAX_AGE + 2 * this.configuration.CLOCK_SKEW);
     return outcome;
   }
@@ -54,7 +54,7 @@ export class BackChannelLogoutService {
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 
-  /** Back-Channel Logout 1.0 2.6, steps 1 to 7. */
+  /** Performs steps 1 to 7 of Back-Channel Logout 1.0 2.6. */
   private async verify(token: unknown): Promise<Logout> {
     if (typeof token !== 'string' || token.length > MAX_LENGTH)
       throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {

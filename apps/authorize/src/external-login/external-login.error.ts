@@ -19,7 +19,7 @@ const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status
   login_starts_exceeded: ['temporarily_unavailable', 429],
 };
 
-/** A failed external login. Its page offers to start again with the same authorization request. */
+/** Failed external login. The error page offers to start again with the same authorization request. */
 export class ExternalLoginError extends OAuthError {
   constructor(
     check: LoginCheck,
@@ -35,7 +35,7 @@ export class ExternalLoginError extends OAuthError {
   }
 }
 
-/** Wraps an outage during a login, so that its page restarts the same request. Returns any other error unchanged. */
+/** Wraps the error of an outage, so that the error page can restart the login. Returns other errors unchanged. */
 export function duringLogin(error: unknown, query: string): unknown {
   if (error instanceof ExternalLoginError) return error;
   const { status, description, detail } =

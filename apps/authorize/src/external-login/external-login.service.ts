@@ -26,7 +26,7 @@ export interface FinishedLogin {
 }
 
 export interface AuthenticatedUser {
-  /** The provider's id of the user (`sub`). */
+  /** Id of the user at the provider (`sub`). */
   readonly subject: string;
   readonly profile: UserProfile;
   readonly emailVerified: boolean | undefined;
@@ -35,10 +35,10 @@ export interface AuthenticatedUser {
   readonly session: ExternalSession;
 }
 
-/** Maximum duration of a login in seconds: enough to reset a password by e-mail. */
+/** Maximum duration of a login in seconds. Long enough to reset a password by e-mail. */
 export const LOGIN_VALIDITY = 30 * 60;
 
-/** Maximum length of a `state` that is looked up; ours have 43 characters. */
+/** Maximum length of a received `state` in characters. An issued `state` has 43. */
 const MAX_STATE = 100;
 
 @Injectable()
@@ -53,7 +53,10 @@ export class ExternalLoginService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Redirects an invalid request to the authorization endpoint. @throws ExternalLoginError in outages and floods */
+  /**
+   * Redirects an invalid request to the authorization endpoint.
+   * @throws ExternalLoginError in an outage, or if too many logins were started
+   */
   async start(
     { cookies: cookieHeader, address }: LoginBrowser,
     rawQuery: string,
@@ -90,8 +93,8 @@ export class ExternalLoginService {
   }
 
   /**
-   * Consumes the login transaction. After the outcome `used`, the caller continues with `resume`.
-   * @throws ExternalLoginError if it has expired or belongs to another browser
+   * Consumes the login transaction. The outcome is `used` if an earlier callback has consumed the transaction.
+   * @throws ExternalLoginError if the transaction is unknown, has expired or belongs to another browser
    */
   async consume(
     cookieHeader: string | undefined,
@@ -123,7 +126,7 @@ export class ExternalLoginService {
     const { session, subject } = authenticated;
     const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
-      // Recorded before the user is read, so that a logout token that arrives in between also ends this session.
+      // Must precede the upsert, so that a logout token that arrives in between also ends this session.
       if (session.sid === undefined) await this.sessions.addWithoutSid(identity);
       const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)
@@ -165,7 +168,7 @@ export class ExternalLoginService {
   }
 }
 
-/** Omits `none`, which never leads to a login, and `consent`, which shows our own page. */
+/** Omits `none`, which never leads to a login, and `consent`, for which this service has a page. */
 function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
   return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
 }

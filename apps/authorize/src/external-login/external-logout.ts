@@ -9,7 +9,7 @@ import { LoginProvider } from './login-provider.js';
 
 @Injectable()
 export class ExternalLogout extends LogoutContinuation {
-  /** A redirect to the login would lead to the provider, which may log the user in again immediately. */
+  /** Not the login page, which would redirect to the provider, and the provider may log the user in again. */
   readonly landing = ENDPOINTS.logout;
 
   constructor(
@@ -29,7 +29,7 @@ export class ExternalLogout extends LogoutContinuation {
     query: string,
   ): Promise<LoginRedirect> {
     const request = await this.requests.validateOrNull(query, null);
-    // Without select_account the provider would log the same user in again.
+    // Without select_account, the provider may log the same user in again.
     return this.logins.start(browser, query, request, ['select_account']);
   }
 }

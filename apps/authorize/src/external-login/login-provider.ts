@@ -7,7 +7,7 @@ export interface LoginStart {
   readonly state: string;
   /** Name of the requesting application; null for our own pages. */
   readonly application: string | null;
-  /** Query of the authorization request or page to continue; an error page restarts with it. */
+  /** Query of the authorization request or page to continue with after the login. */
   readonly query: string;
   readonly prompt: readonly ('login' | 'select_account')[];
   /** Maximum age of the user's authentication in seconds; null for any. */
@@ -18,7 +18,7 @@ export interface LoginStart {
 
 export interface StartedLogin {
   readonly location: string;
-  /** Kept in the login transaction until the browser returns; the browser never sees it. */
+  /** Stored in the login transaction until the callback, and never sent to the browser. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ export interface LogoutTokenRules {
   readonly keys: JWTVerifyGetKey;
   readonly audience: string;
   readonly algorithms: string[];
-  /** The only accepted `typ`; undefined also accepts tokens without one. */
+  /** The only accepted `typ`. If undefined, tokens without a `typ` are also accepted. */
   readonly typ?: string;
 }
 

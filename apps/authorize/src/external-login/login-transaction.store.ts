@@ -16,23 +16,23 @@ export interface LoginTransaction {
 export type ConsumedTransaction =
   | ({ readonly outcome: 'open' } & LoginTransaction)
   | { readonly outcome: 'used'; readonly query: string }
-  /** Another browser started the login, or this browser has lost its cookie. Nothing changes. */
+  /** Another browser started the login, or this browser has lost its cookie. The transaction is not consumed. */
   | { readonly outcome: 'other_browser'; readonly query: string }
   | { readonly outcome: 'unknown' };
 
-/** Seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
+/** In seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
 const LIFETIME = 60 * 60;
 
-/** Limits per address (IPv6 /64) and site (/48) in ten minutes, in KiB: anyone could fill Redis with logins. */
+/** KiB of logins that an address (IPv6 /64) or site (/48) may start in ten minutes. Prevents attacks that fill Redis. */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
-/** Upper bound of what Redis needs for a transaction in addition to its texts. */
+/** Upper bound of the memory that Redis needs for a transaction in addition to its texts. */
 const OVERHEAD_BYTES = 300;
 const STARTS_WINDOW_S = 10 * 60;
 
 /**
- * KEYS transaction counter…, with one limit per counter. Stores the login and returns 0, or stores nothing and returns
- * the seconds until the login fits the limits. `cost` is in KiB.
+ * KEYS transaction counter…; the list has one limit per counter. Stores the login and returns 0, or stores nothing and
+ * returns the seconds until the login fits the limits. `cost` is in KiB.
  */
 const BEGIN = script(
   ['browser', 'query', 'login', 'cost', 'window', 'ttl'],
@@ -50,8 +50,8 @@ return 0
 );
 
 /**
- * KEYS transaction. Consumes atomically, and keeps the query for concurrent callbacks. Returns `{query, 1, login}`;
- * `{query, 1, null}` if consumed before, `{query, 0}` for another browser, `{}` if unknown.
+ * KEYS transaction. Consumes the login, and keeps the query for concurrent callbacks. Returns `{query, 1, login}`,
+ * `{query, 1, null}` for a consumed login, `{query, 0}` for another browser, or `{}` for an unknown transaction.
  */
 const CONSUME = script(
   ['browser'],
@@ -66,7 +66,7 @@ return {stored[2], 1, stored[3]}
 
 const SCRIPTS = { loginBegin: BEGIN, loginConsume: CONSUME };
 
-/** Keyed by hashes of `state` and of the login cookie: a reader of Redis or its backup cannot continue a login. */
+/** Stores only hashes of `state` and the login cookie, so that a reader of Redis cannot continue a login. */
 @Injectable()
 export class LoginTransactionStore {
   private readonly run: RunScript<typeof SCRIPTS>;
@@ -111,13 +111,13 @@ export class LoginTransactionStore {
     return { outcome: 'open', query, ...(JSON.parse(login) as Omit<LoginTransaction, 'query'>) };
   }
 
-  /** An HMAC, because Redis must not hold plain addresses. */
+  /** Returns an HMAC, because Redis must not contain plain addresses. */
   private counterOf(network: string): string {
     return `{login}:starts:${createHmac('sha256', this.key).update(`login:${network}`).digest('base64url')}`;
   }
 }
 
-/** One hash tag for all keys: a script can use keys of one Redis Cluster slot only. */
+/** All keys have one hash tag, because a script can only use keys of one Redis Cluster slot. */
 function keyOf(state: string): string {
   return `{login}:transaction:${sha256(state)}`;
 }

@@ -18,7 +18,10 @@ export class InvalidLogoutTokenError extends Error {
   }
 }
 
-/** Steps 4 to 7 of 2.6; jose has checked signature, `iss`, `aud`, `exp` and `iat`. @throws InvalidLogoutTokenError */
+/**
+ * Performs steps 4 to 7 of 2.6. jose has already checked the signature, `iss`, `aud`, `exp` and `iat`.
+ * @throws InvalidLogoutTokenError
+ */
 export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
   // 2.4 recommends the type logout+jwt; any other explicit type is another kind of token (RFC 8725 3.11).
@@ -28,9 +31,9 @@ export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload
   if (sid !== undefined && !isSessionId(sid)) throw invalid('sid');
   // Step 5: "Verify that the Logout Token contains a sub Claim, a sid Claim, or both."
   if (sub === undefined && sid === undefined) throw invalid('sub');
-  // Step 6: "Verify that the Logout Token contains an events Claim" with this member, a JSON object.
+  // Step 6: "Verify that the Logout Token contains an events Claim". Its LOGOUT_EVENT member must be a JSON object.
   if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw invalid('events');
-  // Step 7: "Verify that the Logout Token does not contain a nonce Claim": an ID token has one.
+  // Step 7: "Verify that the Logout Token does not contain a nonce Claim". ID tokens contain a nonce.
   if (nonce !== undefined) throw invalid('nonce');
   if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw invalid('jti');
   return { jti, sid: sid ?? null, sub: sub ?? null };

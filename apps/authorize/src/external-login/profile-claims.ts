@@ -1,6 +1,6 @@
 import type { UserProfile } from '#database/user/user-profile.js';
 
-/** The claim for each field of a user. A field without a claim is not read. */
+/** Claim for each field of a user. A field without a claim is not updated. */
 export type ClaimMapping = Readonly<Partial<Record<keyof UserProfile, string>>>;
 
 /** Standard claims (OpenID Connect Core 5.1). */
@@ -30,7 +30,7 @@ export function isProfileField(name: string): name is keyof UserProfile {
   return Object.hasOwn(TYPES, name);
 }
 
-/** Null removes a value. A claim of the wrong type counts as absent; the store drops values that it does not accept. */
+/** A null claim clears the field. A claim of the wrong type counts as absent. The store drops invalid values. */
 export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: ClaimMapping): UserProfile {
   const fields = Object.entries(TYPES).flatMap(([field, type]) => {
     const claim = mapping[field as keyof UserProfile];
@@ -45,7 +45,7 @@ export function isSubject(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-/** Validates a `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). The length limit is ours. */
+/** Validates a `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). The specification has no length limit. */
 export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 255;
 }

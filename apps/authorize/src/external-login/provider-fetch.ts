@@ -13,9 +13,9 @@ interface ProviderRequest {
 }
 
 /**
- * `fetch` with limits of time and size. Not `OutsideHttp`: the operator configures the provider, whose address may be
- * private, and `fetch` reuses its connections for the two requests of a login.
- * @throws DependencyUnavailableError also for status 429 and 5xx, because a retry may succeed
+ * Calls `fetch` with limits of time and size. Does not use `OutsideHttp`, because a configured provider may have a
+ * private address, and because `fetch` reuses the connection for the second request of a login.
+ * @throws DependencyUnavailableError if the request fails, or for status 429 and 5xx, because a retry may succeed
  */
 export async function providerFetch(
   url: string,
@@ -59,8 +59,8 @@ async function readBounded(response: Response): Promise<Uint8Array<ArrayBuffer>>
 }
 
 /**
- * Keeps the message of the cause, which explains "fetch failed". The cause itself may contain URLs
- * with parameters.
+ * Keeps only the message of the cause, which explains "fetch failed". The cause itself may contain URLs with
+ * parameters.
  */
 export function unavailable(error: unknown): DependencyUnavailableError {
   if (error instanceof DependencyUnavailableError) return error;

@@ -10,7 +10,7 @@ import {
 import { PROVIDER_TIMEOUT_MS, providerFetch, unavailable } from './provider-fetch.js';
 
 /**
- * Caches the keys for ten minutes, and fetches them again for an unknown key at most every 30 s.
+ * Caches the keys for ten minutes. Fetches the keys again for an unknown key id, at most every 30 s.
  * @throws DependencyUnavailableError
  */
 export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVerifyGetKey {
@@ -26,7 +26,7 @@ export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVe
   };
 }
 
-/** Verifies a JWT with each matching key: during a key rotation, several keys may match. */
+/** Verifies a JWT with each matching key, because several keys may match during a key rotation. */
 export async function verifyWithAnyKey(
   jwt: string,
   keys: JWTVerifyGetKey,

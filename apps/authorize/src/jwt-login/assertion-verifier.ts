@@ -4,7 +4,7 @@ import { isSessionId, isSubject } from '../external-login/profile-claims.js';
 import { verifyWithAnyKey } from '../external-login/provider-keys.js';
 import { PRODUCT_ALGORITHMS, type ProductKeys } from './product-keys.js';
 
-/** Explicit typing (RFC 8725 3.11): no other JWT signed with the key of the product is a login. */
+/** Explicit typing (RFC 8725 3.11): another JWT signed with the product's key cannot be used as a login. */
 const ASSERTION_TYPE = 'login+jwt';
 
 const MAX_AGE_S = 60;
@@ -28,7 +28,7 @@ export interface AssertionOptions {
   readonly clock: Clock;
 }
 
-/** Returns the unverified challenge, or ''. The error page of a rejected assertion restarts the login with it. */
+/** Returns the unverified challenge, or ''. The error page needs the challenge to restart the login. */
 export function challengeOf(assertion: string): string {
   try {
     const { challenge } = decodeJwt<{ challenge?: unknown }>(assertion);
@@ -38,7 +38,7 @@ export function challengeOf(assertion: string): string {
   }
 }
 
-/** This error has no cause, because jose's errors contain the claims, which must not be logged. */
+/** Has no cause, because jose's errors contain the claims, which must not be logged. */
 export class InvalidAssertionError extends Error {
   constructor(
     readonly failed: string,
@@ -67,7 +67,7 @@ export class AssertionVerifier {
       clockTolerance: clockSkew,
       currentDate: new Date(clock()),
     });
-    // Any other audience of the same assertion could replay it here.
+    // Another audience of the same assertion could replay it here.
     if ([payload.aud].flat().length !== 1) throw new InvalidAssertionError('aud', RULES.aud);
     if (payload['challenge'] !== challenge) throw new InvalidAssertionError('challenge', RULES.challenge);
     const { sub, sid, iat = 0, auth_time: authTime = null } = payload;

@@ -19,7 +19,7 @@ import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi
 import { LoginResponder } from '../external-login/login.responder.js';
 import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
 
-/** Maximum length in characters; a profile needs about a thousand. */
+/** Maximum length in characters. An assertion with a profile has about a thousand. */
 const MAX_ASSERTION = 16_000;
 
 @Controller()
@@ -43,8 +43,8 @@ export class JwtLoginController {
   }
 
   /**
-   * Receives a form, because histories and logs keep URLs. Needs no CSRF token, because the challenge is bound to this
-   * browser.
+   * Receives a form, because URLs remain in browser histories and logs. Needs no CSRF token, because the challenge is
+   * bound to this browser.
    */
   @Post(ENDPOINTS.loginCallback)
   @ApiOperation(JWT_LOGIN_OPERATION)
@@ -62,7 +62,7 @@ export class JwtLoginController {
         '',
         { detail: { failed: 'form' } },
       );
-    // Browsers omit SameSite=Lax cookies from another site's form, but send them when our page repeats the form.
+    // Browsers omit SameSite=Lax cookies from another site's form, but send them when our page resubmits the form.
     if (this.loginCookie.read(headers.cookie) === null && fields[RESUBMITTED_FIELD] === undefined)
       return this.pages.page(reply, 200, jwtLoginPage(this.language.translatorFor({ headers }), assertion));
     this.responder.finish(request, reply, await this.logins.finish(headers.cookie, assertion));

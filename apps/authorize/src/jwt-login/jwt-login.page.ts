@@ -5,7 +5,7 @@ import type { Page } from '../ui/page.responder.js';
 
 export const RESUBMITTED_FIELD = 'repeated';
 
-/** Resubmits the form of a product on another site, so that the browser adds the SameSite=Lax cookies of this site. */
+/** Resubmits a form from another site, so that the browser adds the SameSite=Lax cookies of this site. */
 export function jwtLoginPage(translator: Translator, assertion: string): Page {
   return {
     translator,

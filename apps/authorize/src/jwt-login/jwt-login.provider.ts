@@ -19,7 +19,7 @@ export class JwtLoginProvider extends LoginProvider {
     super();
   }
 
-  /** The return URL is not a parameter: a product that trusted it would be an open redirector. */
+  /** Sends no return URL, because a product that trusted such a parameter would be an open redirector. */
   async start({
     state,
     application,
@@ -41,12 +41,12 @@ export class JwtLoginProvider extends LoginProvider {
     return { location: location.href, details: {} };
   }
 
-  /** The product has no log-out URL: the user stays logged in there. */
+  /** The product has no log-out URL, so the user stays logged in there. */
   logoutUrl(): Promise<null> {
     return Promise.resolve(null);
   }
 
-  /** Explicit typing (RFC 8725 3.11): assertions are signed with the same keys. */
+  /** Requires an explicit type (RFC 8725 3.11), because the product signs assertions with the same keys. */
   logoutTokenRules(): Promise<LogoutTokenRules> {
     const { AUTH_URL: audience } = this.configuration;
     return Promise.resolve({ keys: this.keys, audience, algorithms: PRODUCT_ALGORITHMS, typ: 'logout+jwt' });

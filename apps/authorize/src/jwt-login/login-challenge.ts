@@ -6,12 +6,12 @@ import type { Clock } from '#platform/clock.js';
 /** Explicit typing (RFC 8725 3.11): the product cannot mistake another JWT of this service for a challenge. */
 const CHALLENGE_TYPE = 'login-challenge+jwt';
 
-/** Maximum length in characters, above any challenge that we issue. */
+/** Maximum length in characters. Longer than any issued challenge. */
 const MAX_CHALLENGE = 4_000;
 
-/** Claims of a challenge, all of them readable by the product. Undefined claims are omitted. */
+/** Claims of a challenge, which the product can read. Undefined claims are omitted. */
 export interface ChallengeClaims {
-  /** Id of the login transaction; single use. */
+  /** Single-use id of the login transaction. */
   readonly jti: string;
   readonly client_name?: string | undefined;
   /** `login` or `select_account` or both (OpenID Connect Core 3.1.2.1). */
@@ -29,7 +29,7 @@ export interface IssuedChallenge extends ChallengeClaims {
 export interface ChallengeOptions {
   readonly issuer: string;
   readonly audience: string;
-  /** In seconds. */
+  /** Seconds. */
   readonly lifetime: number;
   readonly clock: Clock;
 }
@@ -70,7 +70,7 @@ export class LoginChallenges {
       .sign(privateKey);
   }
 
-  /** Ignores expiry and reuse: the login transaction checks both, and can restart the login. @returns null if forged */
+  /** Ignores expiry and reuse, which the login transaction checks. @returns null if forged */
   async verify(challenge: unknown): Promise<IssuedChallenge | null> {
     if (typeof challenge !== 'string' || challenge.length > MAX_CHALLENGE) return null;
     try {
@@ -82,7 +82,7 @@ export class LoginChallenges {
     }
   }
 
-  /** Public keys (RFC 7517 5). */
+  /** Public keys as a JWK Set (RFC 7517 5). */
   get jwks(): { readonly keys: readonly JWK[] } {
     return {
       keys: this.keys.map(({ kid, publicKey }) => ({

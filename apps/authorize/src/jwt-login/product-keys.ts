@@ -2,17 +2,17 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { ValidateBy } from 'class-validator';
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 
-/** Finds the key of a JWT signed by the product. Throws a JWKS error of jose unless exactly one key matches. */
+/** Finds the key of a JWT from the product. Throws a JWKS error of jose if no key or several keys match. */
 export type ProductKeys = JWTVerifyGetKey;
 
 export const PRODUCT_KEYS = Symbol('keys of the product');
 
-/** RFC 8725 3.1: only these algorithms. Ed25519 is the name in RFC 9864 for EdDSA with that curve. */
+/** The only accepted algorithms (RFC 8725 3.1). `Ed25519` is EdDSA with that curve (RFC 9864). */
 export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
-/** Reads PEM blocks (also with escaped line ends), a JWK or a JWK Set. @throws Error that does not quote the keys */
+/** Reads PEM blocks (with real or escaped line ends), a JWK or a JWK Set. @throws Error that does not quote the keys */
 export function readPublicKeys(text: string): JWK[] {
   const keys = text.trim().startsWith('{') ? readJwks(text) : readPem(text.replaceAll('\\n', '\n'));
   if (keys.length === 0) throw new Error('it contains no key');
@@ -69,7 +69,7 @@ function keyObject(input: Parameters<typeof createPublicKey>[0]): KeyObject {
   }
 }
 
-/** Keeps only the members of the key itself, so that no `kid` or `alg` excludes it. */
+/** Drops `kid` and `alg`, because a mismatch with an assertion would exclude the key. */
 function publicJwk(key: KeyObject): JWK {
   const isEd25519 = key.asymmetricKeyType === 'ed25519';
   if (!isEd25519 && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
@@ -77,7 +77,7 @@ function publicJwk(key: KeyObject): JWK {
   return key.export({ format: 'jwk' });
 }
 
-/** Keys of LOGIN_PUBLIC_KEY. Matches by algorithm only, whatever `kid` an assertion has. */
+/** Keys of LOGIN_PUBLIC_KEY. Matches by algorithm, and ignores the `kid` of an assertion. */
 export function configuredKeys(text: string): ProductKeys {
   const keys = createLocalJWKSet({ keys: readPublicKeys(text) });
   return ({ alg }, token) => keys({ alg }, token);

@@ -14,9 +14,9 @@ export interface LoginForm {
   readonly translator: Translator;
   readonly cookie: string;
   readonly query: string;
-  /** Null if the query contains no valid request. If the request has a user, that user must confirm the password. */
+  /** Null if the query contains no valid request. If the request has a user, the user must confirm the password. */
   readonly request: ValidatedRequest | null;
-  /** The submitted user name, or the login_hint. The password is never shown again. */
+  /** Submitted user name, or the login_hint. The password is never shown again. */
   readonly username?: string;
   readonly problem?: LoginProblem;
   readonly flash?: FlashMessage | null;
@@ -75,7 +75,7 @@ export function loginPage(form: LoginForm): Page {
   };
 }
 
-/** The application may hint at another user (login_hint, OpenID Connect Core 3.1.2.1). */
+/** Compares the user with the login_hint, which may name another user (OpenID Connect Core 3.1.2.1). */
 function isNamed({ email, username }: User, login: string): boolean {
   return [email, username].some((name) => name.toLowerCase() === login.toLowerCase());
 }

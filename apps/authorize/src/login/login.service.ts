@@ -17,11 +17,11 @@ export interface LoginProblem {
   readonly values?: Readonly<Record<string, number>>;
 }
 
-/** `problem` is for the user, `detail` for the log. */
+/** `problem` is shown to the user, and `detail` is logged. */
 export interface LoginRefusal {
   readonly status: 400 | 401 | 403 | 429;
   readonly problem: LoginProblem;
-  /** Seconds until the next attempt is allowed; with 429 only. */
+  /** Seconds until the next attempt is allowed; only with status 429. */
   readonly retryAfter?: number;
   readonly detail: ErrorDetail;
 }
@@ -67,8 +67,8 @@ export class LoginService {
   }
 
   /**
-   * Responds in the same way and time to an unknown user and to a wrong password, also of a disabled user: only the
-   * right password reveals that an account is disabled.
+   * Returns the same result in the same time for an unknown user and a wrong password. Only the right password reveals
+   * that an account is disabled.
    */
   private async verify(
     { username, password }: FormFields,
@@ -115,7 +115,7 @@ export class LoginService {
   }
 }
 
-/** Same message for every counter: naming the counter would reveal the attempts of others. */
+/** Uses the same message for every counter, because the counter would reveal attempts of other people. */
 function throttled({ counter, seconds }: Throttled): LoginRefusal {
   return {
     status: 429,

@@ -26,7 +26,7 @@ export class PasswordService {
     return true;
   }
 
-  /** Changes nothing if the password was changed concurrently. After a failure, the next login retries. */
+  /** Does nothing if the password was changed concurrently. After a failure, the next login retries. */
   private async rehash(userId: number, password: string, verified: string): Promise<void> {
     try {
       const replacement = await this.gate.run(() => hashPassword(password), true);

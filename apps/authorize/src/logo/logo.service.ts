@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { type ClientLogo, isLogoDigest } from '#database/client/client.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 
-/** At most 2.4 MiB, at 12 KiB each. */
+/** At most 2.4 MiB, because a logo has at most 12 KiB. */
 const CACHED_LOGOS = 200;
-/** A removed image may still be served for this long. */
+/** A removed logo may still be served until its cache entry expires. */
 const CACHED_MS = 10 * 60_000;
 
-/** Runs one query at a time, for all waiting digests: a flood of guesses occupies only one database connection. */
+/** Runs one query at a time for all waiting digests, so that a flood of guesses uses only one database connection. */
 @Injectable()
 export class LogoService {
   /** Only existing logos are cached, so guessed digests evict nothing. */

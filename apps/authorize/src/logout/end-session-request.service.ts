@@ -24,7 +24,7 @@ export interface EndSessionRequest {
   readonly uiLocales: string | null;
 }
 
-/** Validates end-session requests (RP-Initiated Logout 1.0 2). Ignores `logout_hint`: the session names the user. */
+/** Validates end-session requests (RP-Initiated Logout 1.0 2). Ignores `logout_hint`: a session has one user. */
 @Injectable()
 export class EndSessionRequestService {
   constructor(
@@ -43,7 +43,7 @@ export class EndSessionRequestService {
     const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
     const hint = idToken === undefined ? null : await this.verifyHint(idToken, clientId);
     const client = await this.clientOf(hint === null ? clientId : String(hint['aud']));
-    // 3: "the OP MUST NOT perform post-logout redirection" to a URI that is not registered.
+    // Section 3: "the OP MUST NOT perform post-logout redirection" to a URI that is not registered.
     if (uri !== undefined && !client?.postLogoutRedirectUris.includes(uri)) throw unregistered(uri, client);
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
@@ -58,7 +58,7 @@ export class EndSessionRequestService {
     );
   }
 
-  /** 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID Token". */
+  /** Section 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID Token". */
   private async verifyHint(
     idToken: string,
     clientId: string | undefined,
@@ -83,7 +83,7 @@ export class EndSessionRequestService {
   }
 }
 
-/** URL after the log-out. 3: the OP "passes this value back to the RP using the state parameter". */
+/** URL after the log-out. Section 3: the OP "passes this value back to the RP using the state parameter". */
 export function locationOf({ returnTo }: EndSessionRequest): string | null {
   if (returnTo === null) return null;
   const { uri, state } = returnTo;

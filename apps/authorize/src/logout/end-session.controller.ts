@@ -81,7 +81,7 @@ export class EndSessionController {
     this.pages.seeOther(reply, location);
   }
 
-  /** Redirects a browser without a session to the application, also after the log-out at the login provider. */
+  /** Redirects a browser without a session to the application, or shows the page after a log-out. */
   private async returnOrShow(
     headers: IncomingHttpHeaders,
     reply: FastifyReply,

@@ -4,10 +4,10 @@ import { messageOf } from '#platform/message-of.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** Seconds for the log-out at the login provider, which may show a page. */
+/** Maximum duration of a log-out at the login provider in seconds. The provider may show a page. */
 const LIFETIME = 10 * 60;
 
-/** Redirect URIs during the provider's log-out, keyed by a hash of the cookie. A Redis outage loses only these URIs. */
+/** Stores redirect URIs during a log-out at the provider, keyed by a hash of the cookie. An outage loses only these. */
 @Injectable()
 export class LogoutReturnStore {
   private readonly logger = new Logger(LogoutReturnStore.name);

@@ -65,7 +65,7 @@ export class LogoutController {
   }
 }
 
-/** Returns true for an end-session request of an application: the form of this service always has a CSRF token. */
+/** Returns true for an end-session request of an application. The form of this service always has a CSRF token. */
 function isPostedRequest(fields: FormFields, { ID_TOKEN_KEYS }: AuthorizeConfiguration): boolean {
   return ID_TOKEN_KEYS !== '' && fields[CSRF_FIELD] === undefined;
 }

@@ -16,7 +16,7 @@ export interface LogoutConfirmation {
   readonly cookie: string;
   readonly client: Client | null;
   readonly query: string;
-  /** Address after the log-out; null for a page of this service. */
+  /** URL after the log-out; null for a page of this service. */
   readonly returnTo: string | null;
 }
 

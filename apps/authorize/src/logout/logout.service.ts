@@ -58,7 +58,7 @@ export class LogoutService {
     return this.continuation.landing;
   }
 
-  /** URL of the application, after the log-out at the login provider; null if none is stored for this browser. */
+  /** @returns URL of the application after the log-out at the login provider; null if no URL is stored */
   async storedReturn(cookieHeader: string | undefined): Promise<string | null> {
     return this.returns.consume(this.cookies.read(cookieHeader));
   }

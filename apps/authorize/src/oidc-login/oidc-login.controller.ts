@@ -7,7 +7,7 @@ import { OidcLoginService } from './oidc-login.service.js';
 import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
 import { LoginResponder } from '../external-login/login.responder.js';
 
-/** The redirect URI at the provider (OpenID Connect Core 3.1.2.5). */
+/** Redirect URI that is registered at the provider (OpenID Connect Core 3.1.2.5). */
 @Controller(ENDPOINTS.loginCallback)
 export class OidcLoginController {
   constructor(

@@ -22,7 +22,7 @@ export class OidcLoginService {
     this.mapping = readClaimMapping(LOGIN_CLAIMS) ?? {};
   }
 
-  /** Consumes the transaction first, so that every callback counts once. @throws ExternalLoginError */
+  /** Consumes the transaction first, so that a callback cannot be replayed. @throws ExternalLoginError */
   async finish(cookieHeader: string | undefined, query: string): Promise<FinishedLogin> {
     const states = new URLSearchParams(query).getAll('state');
     const [state = ''] = states.length === 1 ? states : [];

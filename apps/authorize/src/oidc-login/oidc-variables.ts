@@ -1,7 +1,7 @@
 import { ValidateBy } from 'class-validator';
 import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from '../external-login/profile-claims.js';
 
-/** Validates scope tokens (RFC 6749 3.3), one of which is required. */
+/** Validates scope tokens (RFC 6749 3.3). @param required token that must be among them */
 export function ScopeVariable(required: string): PropertyDecorator {
   return ValidateBy({
     name: 'scope',
@@ -27,7 +27,7 @@ export function ClaimsVariable(): PropertyDecorator {
   });
 }
 
-/** `field=claim,field=claim`; an empty claim disables the field. @returns null if malformed */
+/** Reads `field=claim,field=claim`. An empty claim disables the field. @returns null if malformed */
 export function readClaimMapping(text: string): ClaimMapping | null {
   const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };
   for (const part of text.split(',').filter((entry) => entry.trim() !== '')) {

@@ -26,13 +26,13 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/** Maximum age of metadata in ms. Short: if the provider is down, users get our error page, not the browser's. */
+/** Maximum age of metadata in ms. Short, so that users see our error page if the provider is down. */
 const FRESH_MS = 15_000;
 
-/** Asymmetric only: a shared secret or `none` does not prove that the provider signed. */
+/** Only asymmetric algorithms, because a shared secret or `none` does not prove that the provider signed a token. */
 const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
-// Loaded on the first login: a process without a provider never evaluates it.
+// Loaded on the first login, so that a process without a provider never loads the library.
 const openid = () => import('openid-client');
 
 /** Implements OpenID Connect Core 1.0, Discovery 1.0 and RP-Initiated Logout 1.0 as a client. */
@@ -49,7 +49,7 @@ export class OpenIdProvider implements LoginProvider {
     this.callback = configuration.AUTH_URL + ENDPOINTS.loginCallback;
   }
 
-  /** Code flow with PKCE, state and nonce (OpenID Connect Core 3.1.2.1, RFC 7636, RFC 9700 2.1.1). */
+  /** Starts a code flow with PKCE, state and nonce (OpenID Connect Core 3.1.2.1, RFC 7636, RFC 9700 2.1.1). */
   async start(login: LoginStart): Promise<StartedLogin> {
     try {
       return await this.authorizationRequest(login);
@@ -86,7 +86,7 @@ export class OpenIdProvider implements LoginProvider {
     return { location: location.href, details };
   }
 
-  /** OpenID Connect Core 3.1.2.7, 3.1.3.7, 5.3.2, RFC 9207 2.4. @throws ExternalLoginError */
+  /** Validates responses (OpenID Connect Core 3.1.2.7, 3.1.3.7, 5.3.2, RFC 9207 2.4). @throws ExternalLoginError */
   async authenticate(query: string, state: string, transaction: LoginTransaction): Promise<Authenticated> {
     try {
       return await this.exchange(query, state, transaction);
@@ -199,7 +199,7 @@ export class OpenIdProvider implements LoginProvider {
       },
     );
     const { issuer } = config.serverMetadata();
-    // Discovery 4.3: "identical". openid-client ignores a trailing slash, but users are stored by issuer.
+    // Discovery 4.3: "identical". openid-client ignores a trailing slash, but stored identities contain the issuer.
     if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
     // Keeps the existing object, because it has cached keys.
@@ -209,7 +209,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 }
 
-/** Providers reject unknown values. All of them support `login`, whose page also lets the user choose the account. */
+/** Replaces unsupported values, which providers reject, with `login`, where users can also choose an account. */
 function supportedPrompt(prompt: string, { prompt_values_supported: supported }: ServerMetadata): string {
   return Array.isArray(supported) && supported.includes(prompt) ? prompt : 'login';
 }

@@ -42,7 +42,7 @@ export class CookieDiagnosisService {
     }
   }
 
-  /** Explains why the browser did not send the cookie: its host or scheme may differ from AUTH_URL. */
+  /** Explains why the browser did not send the cookie. The page may have another host or scheme than AUTH_URL. */
   private missingCookie(request: FastifyRequest): Diagnosis {
     const expected = this.configuration.AUTH_URL;
     const { opened, otherHost, otherScheme, untrustedProxy } = compareOrigin(request, expected);
@@ -65,7 +65,7 @@ export class CookieDiagnosisService {
     return { kind, values, next: this.startOf(request), hints, facts };
   }
 
-  /** Explains a page of an earlier cookie: the user has logged in or out in another tab. */
+  /** Explains a form that was shown before the user logged in or out in another tab. */
   private async changedSession(request: FastifyRequest): Promise<Diagnosis> {
     // If Redis fails, shows the page for a logged-out user, which has the same link.
     const account = await this.sessions.findAccount(request.headers.cookie).catch(() => null);
@@ -75,7 +75,7 @@ export class CookieDiagnosisService {
       : { kind: 'form_outdated', ...rest };
   }
 
-  /** Detects a form of our own page that was opened at another origin than AUTH_URL. */
+  /** Detects a form of our own page that was opened at an origin other than AUTH_URL. */
   private isOwnForm({ detail: { check } }: OAuthError, { headers, protocol, host }: FastifyRequest): boolean {
     const site = headers['sec-fetch-site'] ?? 'same-origin';
     return (
@@ -83,7 +83,7 @@ export class CookieDiagnosisService {
     );
   }
 
-  /** URL to start again at AUTH_URL. Its path is a route of this app, so it cannot lead to another site. */
+  /** Returns the URL to start again. Its origin is AUTH_URL, so the URL cannot lead to another site. */
   private startOf({ server, url }: FastifyRequest): string {
     const [path = ''] = url.split('?', 1);
     const query = rawQuery(url);
@@ -94,7 +94,7 @@ export class CookieDiagnosisService {
   }
 }
 
-/** Bound for pages and log lines: a Host header may have 16 KiB, a host name has at most 253 characters. */
+/** Maximum length on pages and in log lines, because a Host header may have 16 KiB. */
 const MAX_ORIGIN = 200;
 
 export interface OriginComparison {

@@ -15,7 +15,7 @@ import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { SessionCookie } from './session.service.js';
 
-/** Purpose of a form. The token of one purpose is not valid for another. */
+/** Purpose of a form. A CSRF token is valid for only one purpose. */
 export type FormPurpose =
   | 'login'
   | 'logout'
@@ -38,7 +38,7 @@ interface Protection {
 
 const PROTECTION = Symbol('protection of the form');
 
-/** @param isExempt returns true for a request that another site may send; the handler must not take it for the form */
+/** @param isExempt returns true for requests that other sites may send; the handler must not process them as a form */
 export function ProtectForm(purpose: FormPurpose, isExempt: Exemption = () => false): MethodDecorator {
   return applyDecorators(
     SetMetadata(PROTECTION, { purpose, isExempt } satisfies Protection),
@@ -76,11 +76,11 @@ class CsrfGuard implements CanActivate {
     return true;
   }
 
-  /** Browsers without these headers rely on the token alone. */
+  /** Browsers that omit these headers are protected by the token alone. */
   private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
     if (site !== undefined && site !== 'same-origin')
       throw forbidden('the form was sent by another site', 'sec_fetch_site_mismatch', site);
-    // "null" proves nothing: browsers send it with every form because of our Referrer-Policy, no-referrer.
+    // "null" proves nothing, because browsers send it with every form under our Referrer-Policy (no-referrer).
     if (origin !== undefined && origin !== 'null' && origin !== this.configuration.AUTH_URL)
       throw forbidden('the form was sent by another site', 'origin_mismatch', origin);
   }

@@ -9,10 +9,10 @@ import { CATALOGUE } from '../ui/i18n/translator.js';
 /** In seconds. The browser requests the next page immediately. */
 const LIFETIME = 60;
 
-/** Parameter without which Redis is not queried. It contains no text, so that links cannot inject messages. */
+/** Query parameter of pages that show a message. It contains no text, so that links cannot inject messages. */
 export const FLASH_QUERY = 'done';
 
-/** Messages of a form for the next page, keyed by a hash of the cookie. An outage of Redis loses only the message. */
+/** Messages for the page after a form, keyed by a hash of the cookie. A Redis outage loses only the message. */
 @Injectable()
 export class FlashMessageStore {
   private readonly logger = new Logger(FlashMessageStore.name);
@@ -23,7 +23,7 @@ export class FlashMessageStore {
     await this.optional(this.redis.set(keyOf(cookie), JSON.stringify(message), 'EX', LIFETIME));
   }
 
-  /** @returns null without a message, or if its id is unknown to this version of the app */
+  /** @returns null without a message, or if this version of the app has no text for the message */
   async consume(cookie: string, query: string): Promise<FlashMessage | null> {
     if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;
     const text = await this.optional(this.redis.getdel(keyOf(cookie)));

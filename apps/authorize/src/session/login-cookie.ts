@@ -4,7 +4,7 @@ import { RandomCookie } from '#ui/browser-cookie.js';
 
 export interface LoginRedirect {
   readonly location: string;
-  /** Value of a new login cookie; null if the browser needs no new one. */
+  /** Value of a new login cookie; null if the browser needs no new cookie. */
   readonly loginCookie: string | null;
 }
 

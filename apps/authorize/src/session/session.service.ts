@@ -15,7 +15,7 @@ export interface Visitor {
   readonly session: Session | null;
 }
 
-/** The logged-in user, the cookie that binds the user's forms, and the id of the session in grants. */
+/** Logged-in user, the cookie to which the user's forms are bound, and the id of the session in grants. */
 export interface CurrentAccount {
   readonly cookie: string;
   readonly user: User;
@@ -30,12 +30,12 @@ export interface LoginRequest {
   readonly isForced: boolean;
 }
 
-/** Milliseconds for which a login counts as fresh for its authorization request: enough to read a consent page. */
+/** Milliseconds for which a login counts as fresh for its authorization request. Enough to read a consent page. */
 const FRESH_LOGIN_MS = 10 * 60_000;
 
 const MAX_ID_TOKEN = 4_096;
 
-/** Before the login the cookie only keys CSRF tokens. The login replaces it with the cookie of the session. */
+/** Before a login, the cookie only keys CSRF tokens. A login replaces the cookie. */
 @Injectable()
 export class SessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
@@ -66,7 +66,7 @@ export class SessionService {
     return { cookie, session: expired ? null : session };
   }
 
-  /** Deletes an invalid session: with it, the login page would redirect back in a loop. @returns null without a user */
+  /** Deletes an invalid session, which would cause a redirect loop with the login page. @returns null without a user */
   async findAccount(cookieHeader: string | undefined): Promise<CurrentAccount | null> {
     const { cookie, session } = await this.findVisitor(cookieHeader);
     if (cookie === null || !session) return null;
@@ -78,8 +78,8 @@ export class SessionService {
   }
 
   /**
-   * Never keeps the old cookie, which an attacker may have planted (session fixation). For applications, a new login of
-   * the same user continues the session, so that a later log-out reaches the applications of the first login.
+   * Never keeps the old cookie, which an attacker may have planted (session fixation). If the same user logs in again,
+   * keeps the id in grants, so that a later log-out also notifies the applications of the first login.
    * @returns the new cookie
    */
   async begin(
@@ -107,7 +107,7 @@ export class SessionService {
     return cookie;
   }
 
-  /** @returns id of the session in grants, if the login of this user continues it */
+  /** @returns id of the former session in grants if the new login continues that session, otherwise null */
   private async endFormer(
     cookie: string | null,
     user: Pick<User, 'id' | 'sessionGeneration'>,
@@ -138,7 +138,7 @@ export class SessionService {
     );
   }
 
-  /** After an external login, our start time counts only if the provider authenticated again for this request. */
+  /** After an external login without `auth_time`, our start time counts only if this request forced the login. */
   loginOf(cookie: string, session: Session, { query, isForced }: LoginRequest): Login {
     const known = session.external ? session.external.authTime : session.authTime;
     const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
@@ -148,18 +148,21 @@ export class SessionService {
     };
   }
 
-  /** Consumes the login of this request. Returns true to one of several concurrent responses. */
+  /** Consumes the login of this request. Returns true for only one of several concurrent responses. */
   async consumeLogin({ cookie, session }: Visitor, query: string): Promise<boolean> {
     if (cookie === null || session === null || !this.isLoginFor(session, query)) return false;
     return this.sessions.replace(cookie, session, { ...session, loginFor: null });
   }
 
-  /** Rejects the `sid` for the lifetime of a session, because a login may be in progress. @returns its session ids */
+  /**
+   * Rejects the `sid` for the lifetime of a session, because a login may be in progress.
+   * @returns ids in grants of the ended sessions
+   */
   async endExternal(sid: string): Promise<readonly string[]> {
     return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
   }
 
-  /** Records a session without a `sid`, which logout tokens cannot identify, for its lifetime. */
+  /** Records that the user has a session without a `sid`, which a logout token cannot identify. */
   async addWithoutSid(identity: Identity): Promise<void> {
     await this.sessions.addWithoutSid(nameOf(identity), this.configuration.SESSION_LIFETIME);
   }
@@ -172,7 +175,7 @@ export class SessionService {
     return sid !== undefined && this.sessions.isEnded(sid);
   }
 
-  /** @returns the user, and the id of the session in grants */
+  /** @returns the user and the id of the session in grants; null without a session */
   async end(cookie: string | null): Promise<{ userId: number; sessionId: string } | null> {
     const ended = cookie === null ? null : await this.sessions.delete(cookie);
     return cookie === null || !ended ? null : { userId: ended.userId, sessionId: sessionIdOf(cookie, ended) };
@@ -185,7 +188,7 @@ function sessionIdOf(cookie: string, { id }: Pick<Session, 'id'>): string {
   return hash('sha256', `session of ID tokens\n${cookie}`, 'base64url');
 }
 
-/** "Log out everywhere" invalidates every earlier generation of sessions, and disabling a user all of them. */
+/** Returns false for a session before the last "Log out everywhere", and for every session of a disabled user. */
 export function isCurrent(
   session: Session,
   user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,
@@ -198,7 +201,7 @@ function nameOf({ issuer, externalId }: Identity): string {
   return `${issuer} ${externalId}`;
 }
 
-/** Drops an ID token that is too long for a log-out URL. */
+/** Encrypts the ID token, and drops a token that is too long for a log-out URL. */
 function withEncryptedIdToken({ idToken, ...rest }: ExternalSession, cookie: string): ExternalSession {
   if (idToken === undefined || idToken.length > MAX_ID_TOKEN) return rest;
   return { ...rest, idToken: encrypt(idToken, idTokenKey(cookie)) };

@@ -15,11 +15,11 @@ export interface Session {
   readonly userId: number;
   /** `User.sessionGeneration` at the login. */
   readonly generation: number;
-  /** Time of the login here, in milliseconds since the epoch. */
+  /** Time of the login at this service, in milliseconds since the epoch. */
   readonly authTime: number;
   /** Digest of the authorization request that required the login; null after the response. */
   readonly loginFor: string | null;
-  /** Id in grants, kept when the same user logs in again; absent if it is computed from the cookie. */
+  /** Id of the session in grants, kept when the same user logs in again. If absent, it is a hash of the cookie. */
   readonly id?: string;
   readonly external?: ExternalSession;
 }
@@ -29,11 +29,11 @@ export interface ExternalSession {
   readonly authTime?: number;
   /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). */
   readonly sid?: string;
-  /** For the log-out at the provider. Encrypted with the cookie in Redis. */
+  /** ID token for the log-out at the provider. In Redis, it is encrypted with the cookie. */
   readonly idToken?: string;
 }
 
-/** Redis has only the cookie's SHA-256, so its contents cannot decrypt the ID token. */
+/** Redis contains only the SHA-256 of the cookie, so a reader of Redis cannot decrypt the ID token. */
 export const idTokenKey = (cookie: string): EncryptionKey => ({
   secret: cookie,
   purpose: 'encryption with the cookie',
@@ -49,7 +49,7 @@ return 1
 `,
 );
 
-/** KEYS session, replaced session. Moves a session to its second key for concurrent logins. */
+/** KEYS session, replaced session. Moves a session to the second key, where concurrent logins find the session. */
 const TAKE = script(
   ['ttl'],
   `
@@ -60,10 +60,10 @@ return session
 `,
 );
 
-/** Seconds in which a concurrent login of the same browser finds the session that another login has replaced. */
+/** Seconds for which a concurrent login of the same browser can read the session that another login has replaced. */
 const REPLACED_LIFETIME = 60;
 
-/** Adds a session to the sessions of its user. KEYS index. */
+/** KEYS index. Adds a session to the sessions of the user. */
 const INDEX = script(
   ['session', 'start', 'oldest_start', 'max', 'ttl'],
   `
@@ -76,10 +76,10 @@ redis.call('EXPIRE', KEYS[1], ttl)
 
 const SCRIPTS = { sessionReplace: REPLACE, sessionIndex: INDEX, sessionTake: TAKE };
 
-/** Maximum number of listed sessions of a user; the newest ones are listed. */
+/** Maximum number of listed sessions per user. The newest sessions are listed. */
 const MAX_LISTED = 100;
 
-/** Keyed by a hash of the cookie: the contents of Redis or its backup cannot be used to take over a session. */
+/** Keyed by a hash of the cookie, so that a reader of Redis or its backup cannot take over a session. */
 @Injectable()
 export class SessionStore {
   private readonly run: RunScript<typeof SCRIPTS>;
@@ -134,13 +134,13 @@ export class SessionStore {
     return (await this.run('sessionReplace', [keyOf(cookie)], texts)) === 1;
   }
 
-  /** @returns ids of the sessions of this `sid` in grants */
+  /** Ends all sessions with this `sid`. @returns the ids of these sessions in grants */
   async endExternal(sid: string, lifetimeS: number): Promise<string[]> {
     await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetimeS));
     return withRedisErrors(this.redis.smembers(sessionsKeyOf(sid)));
   }
 
-  /** Records which session of grants belongs to a `sid`. */
+  /** @param session id of the session in grants */
   async addToExternal(sid: string, session: string, lifetimeS: number): Promise<void> {
     await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
     await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetimeS));
@@ -163,8 +163,8 @@ export class SessionStore {
   }
 
   /**
-   * Deletes a session that a login replaces. All concurrent logins get it, because the browser keeps only one of their
-   * cookies.
+   * Returns and deletes a session that a login replaces. Concurrent logins get the same session, because the browser
+   * keeps only one of the new cookies.
    */
   async take(cookie: string): Promise<Session | null> {
     const keys = [keyOf(cookie), replacedKeyOf(cookie)];
@@ -180,7 +180,7 @@ export class SessionStore {
 
 const sessionKeyOf = (digest: string): string => `session:${digest}`;
 const keyOf = (cookie: string): string => sessionKeyOf(sha256(cookie));
-/** Is in the Redis Cluster slot of the session. */
+/** Returns a key in the Redis Cluster slot of the session. */
 const replacedKeyOf = (cookie: string): string => `replaced:{${keyOf(cookie)}}`;
 const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;

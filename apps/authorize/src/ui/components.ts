@@ -4,7 +4,7 @@ import type { User } from '#database/user/user.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
 
-/** The logo is from this origin, so that no third party sees the user. Screen readers skip it: the name follows. */
+/** Loads the logo from this origin for privacy. Screen readers skip the logo, because the name follows. */
 export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Html {
   return logo === null
     ? html`<span class="face" aria-hidden="true">${initial(name)}</span>`
@@ -43,7 +43,7 @@ function contactText(contact: string): string {
   return URL.canParse(contact) ? new URL(contact).host : contact;
 }
 
-/** Shows only pictures from AVATAR_ORIGINS, which learn who visits. The page must allow `pictureOrigins`. */
+/** Shows only pictures from AVATAR_ORIGINS. The Content-Security-Policy must allow `pictureOrigins`. */
 export function userAvatar(
   { name, avatarUrl }: Pick<User, 'name' | 'avatarUrl'>,
   avatarOrigins: readonly string[],
@@ -68,7 +68,7 @@ function trustedOrigin(avatarUrl: string | null, avatarOrigins: readonly string[
   return avatarOrigins.includes(origin) ? origin : null;
 }
 
-/** An eye and a pencil; screen readers skip them. */
+/** An eye and a pencil, hidden from screen readers. */
 const ACCESS_ICONS = {
   read: html`<path d="M2 10s3-5 8-5 8 5 8 5-3 5-8 5-8-5-8-5Z" /><circle cx="10" cy="10" r="2" />`,
   write: html`<path d="m4 16 .8-3.2 8.7-8.7 2.4 2.4-8.7 8.7ZM11.5 6.1l2.4 2.4" />`,
@@ -82,7 +82,7 @@ export function scopeText(translator: Translator, { text, access }: ShownScope):
 
 const graphemes = new Intl.Segmenter();
 
-/** The first grapheme, which may be several code points. */
+/** Returns the first grapheme, which may have several code points. */
 function initial(name: string): string {
   const [first] = graphemes.segment(name.trim());
   return first?.segment.toUpperCase() ?? '';

@@ -16,7 +16,7 @@ export const page = (
   content: { 'text/html': { schema: { type: 'string' } } },
 });
 
-/** RFC 9700 4.12: 303, which the browser follows with GET. */
+/** Status 303, which browsers follow with GET (RFC 9700 4.12). */
 export const seeOther = (description: string): ResponseDescription => ({
   description,
   headers: {
@@ -45,7 +45,7 @@ const HEADERS: Readonly<Partial<Record<ErrorStatus, Readonly<Record<string, Head
   503: { 'Retry-After': RETRY_AFTER },
 };
 
-/** Error pages with the reference of the request. Every endpoint may respond with 429, 500 and 503. */
+/** Error pages with the reference of the request. Every endpoint may respond with 429, 500 or 503. */
 export function errorPages(...statuses: readonly ErrorStatus[]): Record<number, ResponseDescription> {
   return Object.fromEntries(
     [...new Set<ErrorStatus>([...statuses, 429, 500, 503])].map((status) => [

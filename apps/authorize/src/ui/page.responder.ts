@@ -39,7 +39,7 @@ export class PageResponder {
       .send(documentOf(page, brand));
   }
 
-  /** 303: the browser follows with GET, and does not resend a password or decision (RFC 9700 4.12). */
+  /** Browsers follow 303 with GET, and do not resend a password or decision (RFC 9700 4.12). */
   seeOther(reply: FastifyReply, location: string): void {
     void reply.status(303).header('Location', location).send();
   }

@@ -3,19 +3,22 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation } from '#openapi/operation.js';
 import { SCRIPT_OPERATION } from './script.openapi.js';
 
-/** Milliseconds without a second submission: longer than a double click, shorter than the wait for a lost response. */
+/** Minimum milliseconds between two submissions: longer than a double click, shorter than a user waits to retry. */
 const ONCE_MS = 3_000;
 
-/** Stops double-clickjacking: another site closes its window between two clicks, so that the second hits this page. */
+/**
+ * Milliseconds. Prevents double-clickjacking, in which another site closes its window between two clicks and the
+ * second click lands on this page.
+ */
 const WAIT_MS = 500;
 
 /**
- * The only script of the pages, which also work without it.
- * - A double click submits a form once: a second response would replace the first one, and its code.
- * - `data-submits`: a form submits itself (OAuth 2.0 Form Post Response Mode).
- * - `data-waits`: a button does nothing for a moment after its page is shown.
- * - `data-shows`: a button shows the password. Submitting hides it again, so that browsers do not
- *   store it as plain text.
+ * The only script of the pages, which also work without scripts.
+ * - A double click submits a form only once, because a second response would replace the first response and its code.
+ * - `data-submits`: the form submits itself (OAuth 2.0 Form Post Response Mode).
+ * - `data-waits`: the button does nothing for a moment after the page is shown.
+ * - `data-shows`: the button shows the password. Submitting the form hides the password, so that browsers do not store
+ *   it as plain text.
  */
 export const SCRIPT = `'use strict';
 for (const form of document.forms) {

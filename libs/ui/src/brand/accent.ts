@@ -2,7 +2,7 @@ export interface AccentColours {
   readonly accent: string;
   /** Text on a button. */
   readonly onAccent: string;
-  /** Background of initials. */
+  /** Background of a user's or application's initial. */
   readonly tint: string;
   readonly onTint: string;
 }
@@ -12,7 +12,7 @@ interface Scheme {
   readonly page: string;
   readonly card: string;
   readonly text: string;
-  /** The colour towards which an accent gains contrast. */
+  /** Colour that is mixed into an accent to increase its contrast. */
   readonly opposite: string;
 }
 
@@ -97,7 +97,7 @@ function passes(accent: string, scheme: Scheme, text: number): boolean {
   return uses(accent, scheme, text).every(({ ratio, needed }) => ratio >= needed);
 }
 
-/** Returns the colour if it has enough contrast, otherwise its first mix with black or white that has. */
+/** Returns the colour, or its first mix with black or white that has enough contrast. */
 export function nearestAccent(accent: string, scheme: Scheme, text = TEXT): string {
   const steps = Array.from({ length: 101 }, (_, percent) => mix(accent, scheme.opposite, percent / 100));
   return steps.find((step) => passes(step, scheme, text)) ?? scheme.opposite;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 export interface BrandImage {
-  /** File name: the start of its SHA-256, and its type. */
+  /** File name, which consists of the start of the SHA-256 and the type. */
   readonly name: string;
   readonly mediaType: 'image/svg+xml' | 'image/png';
   readonly content: Buffer;
@@ -13,8 +13,8 @@ const MAX_RATIO = 12;
 const RULE = `it must be an SVG with a viewBox, or a PNG, of at most ${MAX_KIB} KiB, at least as wide as high and at most ${MAX_RATIO} times as wide`;
 
 /**
- * Reads a PNG or an SVG. An SVG may have scripts, which browsers do not run in images and the Content-Security-Policy
- * forbids.
+ * Reads a PNG or an SVG. Accepts an SVG with scripts, because browsers do not run scripts in images, and the
+ * Content-Security-Policy forbids them.
  * @throws Error
  */
 export function readImage(content: Buffer): BrandImage {

@@ -15,7 +15,7 @@ import {
 import { type BrandImage, brandImage, readImage } from './brand-image.js';
 import { stylesheetOf } from '../stylesheet.js';
 
-/** Variables of the brand. An empty or absent variable means its default, or nothing. */
+/** Environment variables of the brand. Empty and absent variables have the same effect. */
 export interface BrandSettings {
   readonly PRODUCT_NAME: string;
   readonly LOGO_FILE?: string;
@@ -32,7 +32,7 @@ export interface Brand {
   readonly productName: string;
   readonly style: Html;
   readonly styleSource: string;
-  /** Null to show the name as text. */
+  /** If null, the header shows the name as text. */
   readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
   readonly icon: BrandImage;
   readonly iconLink: Html;

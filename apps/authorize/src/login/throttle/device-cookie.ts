@@ -8,7 +8,7 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 
 const DEVICE_DAYS = 180;
 
-/** Maximum number of accounts per browser: few people share one. */
+/** Maximum number of accounts per browser. Few people share a browser. */
 const DEVICE_ACCOUNTS = 3;
 
 export interface KnownDevice {
@@ -16,7 +16,7 @@ export interface KnownDevice {
   readonly proof: string;
 }
 
-/** Exempts a browser from the counters of unknown devices. Grants no access, so it survives a log-out. */
+/** Exempts a browser from the counters of unknown devices. The cookie grants no access, so it survives a log-out. */
 @Injectable()
 export class DeviceCookie {
   private readonly name: string;
@@ -33,7 +33,7 @@ export class DeviceCookie {
     this.proofs = new DeviceProofs(keys.deviceKeys, clock);
   }
 
-  /** Recognizes a device known to this account, without I/O. */
+  /** Recognizes, without I/O, a device on which this account has logged in. */
   recognize(header: string | undefined, login: string): KnownDevice | null {
     for (const proof of this.read(header)) {
       const id = this.proofs.deviceOf(proof, login);
@@ -72,8 +72,9 @@ const PROOF_BYTES = BODY_BYTES + CLAIMS.length * MAC_BYTES;
 const PROOF = new RegExp(`^[\\w-]{${(PROOF_BYTES * 4) / 3}}$`);
 
 /**
- * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`. The names allow counting before the
- * account lookup, whose time would reveal the account. The id detects a name that passed to another user.
+ * `base64url(device id ‖ last day ‖ mac(e-mail) ‖ mac(username) ‖ mac(user id))`. The MACs of the names allow counting
+ * before the account lookup, whose duration would reveal whether the account exists. The MAC of the user id detects a
+ * name that now belongs to another user.
  */
 export class DeviceProofs {
   /** @param keys MAC keys; the first one issues new proofs */
@@ -83,7 +84,7 @@ export class DeviceProofs {
     private readonly random: (size: number) => Buffer = randomBytes,
   ) {}
 
-  /** The device id is new, so that an older stolen proof does not share its counter. */
+  /** Generates a new device id, so that an older, stolen proof has a separate counter. */
   issue({ id, email, username }: Pick<User, 'id' | 'email' | 'username'>): string {
     const [key] = this.keys;
     if (!key) throw new RangeError('device proofs need a key');
@@ -135,7 +136,7 @@ export class DeviceProofs {
   }
 }
 
-/** Kind and body have fixed lengths, so the input is unambiguous. */
+/** The kind ends at the colon and the body has a fixed length, so the input is unambiguous. */
 function mac(key: Buffer, body: Buffer, kind: 'login' | 'user', value: string): Buffer {
   return createHmac('sha256', key)
     .update(`${kind}:`)

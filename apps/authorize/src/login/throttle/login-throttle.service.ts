@@ -36,7 +36,7 @@ export class LoginThrottleService {
     this.key = keys.throttleKey;
   }
 
-  /** Counts an attempt as failed before the password is verified; `succeeded` or `cancel` undoes that. */
+  /** Counts an attempt as failed before the password is verified. `succeeded` and `cancel` remove the attempt. */
   async count(
     login: string,
     address: string | undefined,
@@ -55,7 +55,7 @@ export class LoginThrottleService {
 
   async succeeded({ outcome, id, counters }: Attempt): Promise<void> {
     const { addressAndLogin, address, login, siteAndLogin } = counters;
-    // Failures of a known device are kept: a thief of its cookie must not profit from the logins of the owner.
+    // Keeps the failures of a known device, because a thief of its cookie must not profit from the owner's logins.
     if (outcome === 'device') return this.cancel({ outcome, id, counters });
     // Many people may share a site, so only this attempt is removed from the site counter.
     const others = [address, login, siteAndLogin].filter((counter) => counter !== addressAndLogin);
@@ -89,17 +89,17 @@ export class LoginThrottleService {
     };
   }
 
-  /** Names are HMACs: Redis must not contain addresses or logins, because people also type passwords as user names. */
+  /** Returns an HMAC, because Redis must not contain addresses, or logins, where people sometimes type a password. */
   private name(kind: string, value: string): string {
     return `${kind}:${createHmac('sha256', this.key).update(`${kind}:${value}`).digest('base64url')}`;
   }
 }
 
 /**
- * Ignores every difference that PostgreSQL's `lower()` ignores in any locale: two spellings of one account would have
- * separate counters, and double the guesses.
+ * Ignores every difference that PostgreSQL's `lower()` ignores in any locale. Otherwise two spellings of one account
+ * would have separate counters, which would double the guesses.
  */
 export function normalizeLogin(login: string): string {
-  // Lower case first: ẞ has no upper case, but ß has. Upper case last: σ and ς become equal.
+  // Lower case comes first, because only ß (not ẞ) becomes SS. Upper case comes last, because it equates σ and ς.
   return login.trim().normalize('NFKD').toLowerCase().toUpperCase().normalize('NFKD').replace(/\p{M}/gu, '');
 }

@@ -16,17 +16,17 @@ export interface ThrottleLimit {
 
 const MINUTE = 60_000;
 
-/** Not configurable: people who mistype need few attempts, and guessing needs thousands. */
+/** Not configurable, because people who mistype need few attempts, and guessing needs thousands. */
 export const THROTTLE_LIMITS = {
-  /** One address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
+  /** Per address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
   addressAndLogin: { failures: 5, window: 15 * MINUTE },
-  /** One address, all accounts. Hundreds of people in an office fail less often than a list of leaked passwords. */
+  /** Per address, for all accounts. Hundreds of people in an office fail less often than a list of leaked passwords. */
   address: { failures: 50, window: 15 * MINUTE },
-  /** All unknown devices of one account. No owner fails this often: many addresses are guessing the password. */
+  /** Per account, for all unknown devices. No owner fails this often; only an attack from many addresses does. */
   login: { failures: 100, window: 60 * MINUTE },
-  /** Replaces addressAndLogin (IPv6: per site) while `login` is exceeded. Not 0: the owner may be in a new place. */
+  /** Replaces addressAndLogin (for IPv6, per site) while `login` is exceeded. The owner may be at a new address. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
-  /** One known device and its account. The device may be stolen. */
+  /** Per known device and account. The device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
 } as const satisfies Record<string, ThrottleLimit>;
 
@@ -35,12 +35,12 @@ export interface Counters {
   readonly addressAndLogin: string;
   readonly address: string;
   readonly login: string;
-  /** `addressAndLogin` for the site of the address; equal for IPv4. */
+  /** Counter for the site of the address. For IPv4, the same as `addressAndLogin`. */
   readonly siteAndLogin: string;
   readonly device: string | null;
 }
 
-/** `login`: many addresses are guessing the password of the account, and this address has used its attempt. */
+/** `login` means that many addresses are guessing the password, and that this address has used its attempt. */
 export type RefusingCounter = 'address_and_login' | 'address' | 'login';
 
 export type Verdict =
@@ -51,8 +51,9 @@ const luaOf = ({ failures, window }: ThrottleLimit): string =>
   `{ failures = ${failures}, window = ${window} }`;
 
 /**
- * KEYS addressAndLogin address login siteAndLogin [device]. Adds an attempt to every counter that must allow it, or to
- * none. A counter is a sorted set by time, so a single attempt can be removed, however late.
+ * KEYS addressAndLogin address login siteAndLogin [device]. Adds an attempt to the counter of a known device, to all
+ * other counters, or to none if a limit is reached. A counter is a sorted set by time, so that a single attempt can be
+ * removed at any time.
  */
 const COUNT_ATTEMPT = script(
   ['attempt', 'now'],
@@ -95,7 +96,7 @@ add(KEYS[1], pair)
 add(KEYS[4], pair)
 add(KEYS[2], address)
 add(KEYS[3], login)
--- An attempt is counted here even above the limit, so the set is bounded explicitly; the decision needs only the newest entries.
+-- This counter also counts attempts above the limit, so the set must be bounded. Only the newest entries matter.
 redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -login.failures - 1)
 return {'unknown'}
 `,
@@ -103,7 +104,7 @@ return {'unknown'}
 
 const SCRIPTS = { throttleCount: COUNT_ATTEMPT };
 
-/** Not `rate-limiter-flexible`, which counts an attempt in some counters even if another counter refuses it. */
+/** Does not use `rate-limiter-flexible`, which counts an attempt even if another counter refuses the attempt. */
 @Injectable()
 export class ThrottleStore {
   private readonly run: RunScript<typeof SCRIPTS>;
@@ -112,7 +113,7 @@ export class ThrottleStore {
     this.run = defineScripts(redis, SCRIPTS);
   }
 
-  /** Counts an attempt before it is made, in one round trip, so that concurrent attempts cannot exceed a limit. */
+  /** Counts an attempt in one round trip before it is made, so that concurrent attempts cannot exceed a limit. */
   async count(
     { addressAndLogin, address, login, siteAndLogin, device }: Counters,
     attempt: string,
@@ -135,7 +136,7 @@ export class ThrottleStore {
   }
 }
 
-/** One hash tag for all keys: a script can use keys of one Redis Cluster slot only. */
+/** All keys have one hash tag, because a script can only use keys of one Redis Cluster slot. */
 function keyOf(counter: string): string {
   return `{throttle}:${counter}`;
 }

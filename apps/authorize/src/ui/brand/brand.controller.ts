@@ -22,7 +22,7 @@ export class BrandController {
     const image = this.images.get(name);
     if (!image) throw new OAuthError('not_found', 404, 'image not found');
     void reply
-      // An SVG opened as a document may apply its own styles, and do nothing else.
+      // An SVG that is opened as a document may only apply its own styles.
       .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
       .header('Cache-Control', IMMUTABLE)
       .type(image.mediaType)

@@ -2,7 +2,7 @@ import type { Party } from '#oauth/error-guide/guide-entry.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 
-/** Advice to the user, with the text error.advice.<name> in i18n/error.messages.ts. */
+/** Advice to the user. The text of an advice is error.advice.<name> in i18n/error.messages.ts. */
 export type Advice =
   | 'start_at_application'
   | 'contact_developer'
@@ -20,12 +20,12 @@ export type Advice =
   | 'review_apps';
 
 interface Remedy {
-  /** Null if the problem is temporary. A page does not distinguish the operator and the platform team. */
+  /** Null if the problem is temporary. Pages do not distinguish the operator from the platform team. */
   readonly party: Exclude<Party, 'platform'> | null;
   readonly advice: Advice;
 }
 
-/** Texts: i18n/error-kind.messages.ts, or external-login.messages.ts. KIND_BY_CHECK maps failed checks to kinds. */
+/** Kinds of error pages. The texts are in i18n/error-kind.messages.ts and i18n/external-login.messages.ts. */
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'contact_developer' },
   client_unknown: { party: 'application', advice: 'contact_developer' },
@@ -87,7 +87,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['parameter_invalid', () => 'parameter_malformed'],
   ['request_uri_invalid', ({ found }) => KIND_BY_PUSHED_REQUEST.get(found) ?? 'request_malformed'],
   ['device_answered', () => 'request_answered'],
-  // Only for a device: the client’s registration changed after the request.
+  // Occurs only for devices, if the registration of the client has changed since the request.
   ['scope_unregistered', () => 'request_expired'],
   ['decision_missing', () => 'form_incomplete'],
   ['locale_unsupported', () => 'form_incomplete'],
@@ -104,7 +104,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['login_starts_exceeded', () => 'busy'],
 ]);
 
-/** Keyed by the outcome for the pushed request. A request of another client counts as unknown. */
+/** Keyed by the state of the pushed request. A request of another client counts as unknown. */
 const KIND_BY_PUSHED_REQUEST = new Map<unknown, ErrorKind>([
   ['answered', 'request_answered'],
   ['unknown', 'request_expired'],

@@ -66,7 +66,7 @@ export function errorPage(report: ErrorReport): Page {
 /** Errors whose pages link to the account, because the user requested a page or a log-out. */
 const ACCOUNT_LINK: readonly ErrorKind[] = ['not_found', 'logout_malformed', 'logout_redirect'];
 
-/** Name and links of the application. The links of a disabled application are not trusted. */
+/** Name and links of the application. Omits the links of a disabled application, which are not trusted. */
 function application(translator: Translator, client: Client): Html {
   return html`
     <div class="party">
@@ -89,14 +89,14 @@ function buttonOf(
     : 'error.button.again';
 }
 
-/** Details that the request itself contains. Other details, such as registered redirect URIs, are only logged. */
+/** Details that the request contains. Other details, such as registered redirect URIs, are only logged. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
-/** Matches the parameter names of standards. Other names may contain any text. */
+/** Matches every standard parameter name. Other names may contain any text. */
 const PARAMETER_NAME = /^[a-z_]{1,30}$/;
 const MAX_NAMES = 20;
 
-/** The description is the error_description, which stays in English. Of the query, only parameter names are shown. */
+/** Shows the error_description in English, and only the parameter names of the query. */
 function developerDetails(
   translator: Translator,
   { code, description, detail }: OAuthError,
@@ -144,10 +144,10 @@ const MISMATCH_CAUSES: readonly Hint[] = [
   { id: 'error.hint.encoding' },
 ];
 
-/** The page must not show the registered redirect URIs. */
+/** Explains a redirect URI mismatch without the registered redirect URIs, which are not public. */
 function mismatchHelp(translator: Translator): Html {
   const show = html`<code>client show</code>`;
-  // On a narrow screen, wraps before the option instead of between its hyphens.
+  // On a narrow screen, the line breaks before the option and not between its hyphens.
   const add = html`<code>client update <span>--add-redirect-uri</span></code>`;
   return html`
     <h2>${translator.text('error.causes')}</h2>

@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** Texts shared by all error pages, and the error reference. */
+/** Texts of the error reference, and texts that all error pages share. */
 export const ERROR_MESSAGES = {
   'error.title': {
     en: 'Error: {title}',

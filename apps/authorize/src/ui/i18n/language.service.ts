@@ -55,8 +55,8 @@ export class LanguageService {
 const COOKIE_LIFETIME = 365 * 24 * 60 * 60;
 
 /**
- * Language of pages without a user: errors, and the login after a log-out. The cookie needs no protection, and survives
- * a log-out.
+ * Stores the language for pages without a user, such as errors and the login page after a log-out. The cookie needs no
+ * protection.
  */
 export class LanguageCookie {
   private readonly name: string;
@@ -89,14 +89,14 @@ export interface LanguagePreferences {
   readonly acceptLanguage?: string | undefined;
 }
 
-/** More than browsers send. Limits the cost of parsing a header. */
+/** Limits the cost of parsing a header. Browsers send less. */
 const MAX_TAGS = 20;
 const MAX_HEADER = 1_000;
 
 /** Enough for any tag in use (RFC 5646 4.4.1). The cost of a lookup grows with the square of the length. */
 const MAX_TAG = 35;
 
-/** Uses the language requested by the application, else the setting of the user, else the preference of the browser. */
+/** Prefers the request of the application to the setting of the user, and that setting to the browser's language. */
 export function chooseLocale({
   uiLocales,
   setting,
@@ -112,7 +112,7 @@ export function chooseLocale({
   );
 }
 
-/** Ignores a list that is too long, for which the authorization request is rejected. */
+/** Ignores a list that is too long; the authorization endpoint rejects the request. */
 function tagsOf(uiLocales: string): string[] {
   return uiLocales.length > LIMITS.ui_locales ? [] : uiLocales.split(' ');
 }

@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** Log-out at the request of an application, and its errors. */
+/** Texts of a log-out that an application requests, and of its errors. */
 export const LOGOUT_MESSAGES = {
   'logout.title': {
     en: 'Log out of {product}?',

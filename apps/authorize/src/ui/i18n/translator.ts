@@ -13,7 +13,7 @@ import { ERROR_MESSAGES } from './error.messages.js';
 import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
 import { LOGOUT_MESSAGES } from './logout.messages.js';
 
-/** Page texts in ICU MessageFormat: `<b>` emphasizes, `<a>` is a link. A missing language does not compile. */
+/** Page texts in ICU MessageFormat. `<b>` emphasizes, and `<a>` is a link. A missing language is a type error. */
 export const CATALOGUE = {
   ...ACCOUNT_MESSAGES,
   ...APPS_MESSAGES,
@@ -29,7 +29,7 @@ export const CATALOGUE = {
 
 export type MessageId = keyof typeof CATALOGUE;
 
-/** Tags for every message. `<a>` needs a value made by `link`. */
+/** Tags that every message can use. For `<a>`, pass a value made by `link`. */
 const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 
 const formats = new Map<string, IntlMessageFormat>();
