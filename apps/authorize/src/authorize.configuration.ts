@@ -31,7 +31,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   override PORT = 3001;
   override INTERNAL_PORT = 9001;
 
-  /** Origin of this app ({auth_url} in the documentation). If it is https, cookies are Secure and HSTS is sent. */
+  /** Origin of this app, {auth_url} in the documentation. An https origin makes cookies Secure and enables HSTS. */
   @OriginVariable() AUTH_URL: string;
   @NameVariable() PRODUCT_NAME = 'Scheduling';
 
@@ -39,9 +39,9 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   LOGO_FILE = '';
   LOGO_DARK_FILE = '';
 
-  /** Format: `#rrggbb`. */
+  /** Colour of buttons and links, as `#rgb` or `#rrggbb`. If empty, the default colour applies. */
   ACCENT_COLOR = '';
-  /** Derived from ACCENT_COLOR if empty. */
+  /** Accent colour of the dark scheme. If empty, the colour is derived from ACCENT_COLOR. */
   ACCENT_COLOR_DARK = '';
 
   /** Every page links to this URL and to the three URLs below. */
@@ -90,7 +90,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Absolute timeout of a session, which also limits the use of a stolen cookie. */
   @NumberVariable(60, 366 * 24 * 60 * 60) SESSION_LIFETIME = 30 * 24 * 60 * 60;
 
-  /** Issuer of the OpenID provider that logs users in. Empty for logins with a password. */
+  /** Issuer of the OpenID provider that logs users in; empty without a provider. */
   @IssuerVariable() LOGIN_ISSUER = '';
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_ID = '';
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_SECRET = '';

@@ -21,7 +21,7 @@ export function addQuery(uri: string, query: string): string {
 
 const MAX_POSTED_QUERY = 8_000;
 
-/** Query for a redirect, because browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST. */
+/** Query for a redirect. Browsers send SameSite=Lax cookies with a cross-site GET, but not with a cross-site POST. */
 export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((item): [string, string] => [name, String(item)]),

@@ -82,7 +82,7 @@ export class AuthorizationService {
     throw denied;
   }
 
-  /** Deletes an invalid session, because the login page would redirect back here in a loop. */
+  /** Deletes an invalid session, because the login page would redirect back to this endpoint in a loop. */
   private async login({ request, visitor: { cookie, session }, query }: Visit): Promise<NextStep> {
     if (session && !request.user) await this.sessions.end(cookie);
     return { kind: 'redirect', location: withQuery(ENDPOINTS.login, query) };
@@ -101,7 +101,7 @@ export class AuthorizationService {
   ): Promise<NextStep> {
     const isForced = request.maxAge !== null || request.prompt.has('login');
     const login = this.sessions.loginOf(cookie, session, { query, isForced });
-    // A first-party application can get scopes that the user was never asked for. Such a grant continues no consent.
+    // A first-party application may get scopes without earlier consent. Such a grant does not continue a consent.
     const continuesConsent =
       isByEarlierConsent && (!request.client.firstParty || grantedEarlier(request.scopes) !== null);
     try {
@@ -150,7 +150,7 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
   return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
 }
 
-/** Core 3.1.2.2 and 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
+/** OpenID Connect Core 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
 function otherUserError(request: ValidatedRequest): RedirectableError {
   const description = 'another user is logged in than the one that the request names';
   const error = new OAuthError('login_required', 400, description, {

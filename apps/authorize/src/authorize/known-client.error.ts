@@ -1,7 +1,7 @@
 import type { Client } from '#database/client/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Error of a request whose client is known. The error page shows the client. */
+/** Error of a request whose client is known. The error page shows the name of the client. */
 export class KnownClientError extends OAuthError {
   constructor(
     { code, status, description, detail, headers, cause }: OAuthError,

@@ -160,7 +160,7 @@ function hosts(apis: readonly string[]): string {
   return apis.map((api) => new URL(api).host).join(', ');
 }
 
-/** Warns about native applications with a metadata document, because any program can use the document. */
+/** Warns about native applications with a metadata document, because any program can use the same document. */
 function destination(translator: Translator, { document }: Client, redirectUri: string): Html {
   const { kind, place } = destinationOf(redirectUri);
   return html`

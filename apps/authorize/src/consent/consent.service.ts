@@ -52,8 +52,8 @@ export class ConsentService {
 
   /**
    * Writes to PostgreSQL first, because no code may exist without a durable grant. Revokes older grants that include a
-   * declined scope, and repeats recent revocations, because an earlier attempt may have failed before Redis.
-   * @throws UnfinishedRevocationError if Redis did not apply the end of older grants; the new grant is withdrawn
+   * declined scope. Repeats recent revocations, because an earlier attempt may not have reached Redis.
+   * @throws UnfinishedRevocationError if Redis did not apply these revocations; the new grant is then withdrawn
    * @throws ConsentEndedError
    */
   async allow(

@@ -15,7 +15,8 @@ export type Interaction =
 
 /**
  * Limits storage, because each response without a page stores a row for the lifetime of a refresh token, and any site
- * can send a browser here. Concurrent requests may exceed the limit. AuthorizationContextStore counts at most 100.
+ * can send a browser here. Concurrent requests may exceed the limit. AuthorizationContextStore counts at most 100
+ * grants.
  */
 const MAX_GRANTS_A_DAY = 100;
 
@@ -33,8 +34,8 @@ export function requiredInteraction(request: ValidatedRequest, loggedInForIt: bo
 }
 
 /**
- * RFC 8252 8.6: no automatic processing "except when the identity of the client can be assured". Any application on a
- * device can use the client_id of a public client with its loopback or private-use URI, but not its https URI.
+ * RFC 8252 8.6 forbids automatic processing "except when the identity of the client can be assured". Any application
+ * on a device can use the client_id of a public client with a loopback or private-use URI, but not with an https URI.
  */
 function isClientAssured({ client, redirectUri }: ValidatedRequest): boolean {
   if (client.type === 'confidential') return true;
@@ -99,7 +100,7 @@ export function declinedScopes(granted: string, requested: string): string[] {
 
 export const REQUIRED_SCOPES_FIELD = 'required_scopes';
 
-/** Name of a scope's field. Each scope has its own, because forms must not repeat fields. */
+/** Name of a scope's field. Each scope has a separate field, because forms must not repeat fields. */
 export function checkboxOf(scope: string): string {
   return `allow:${scope}`;
 }

@@ -14,7 +14,7 @@ export interface CodeProblem {
 export interface CodeForm {
   readonly translator: Translator;
   readonly cookie: string;
-  /** Code of `verification_uri_complete`, which the user compares (RFC 8628 3.3.1); null if the user types a code. */
+  /** Code in `verification_uri_complete`, which the user compares with the device (RFC 8628 3.3.1); null if absent. */
   readonly userCode: string | null;
   readonly submitted?: string;
   readonly problem?: CodeProblem;
@@ -69,7 +69,7 @@ function codeToCompare(translator: Translator, userCode: string): Html {
   `;
 }
 
-/** Shows the address that started the request, and the warning of RFC 8628 5.4. */
+/** Shows the IP address of the device, and the warning of RFC 8628 5.4. */
 export function deviceNotice(
   translator: Translator,
   { address, userCode }: Pick<PendingDevice, 'address' | 'userCode'>,

@@ -69,7 +69,7 @@ export class DeviceService {
     addAuditEvent(request, 'consent.allowed');
   }
 
-  /** Checks again, because the registration may have changed since the request. */
+  /** Checks the grant type and the scope again, because the registration may have changed since the request. */
   private checkRegistration({ scope }: DeviceRequest, client: Client): void {
     try {
       checkDeviceGrant(client);

@@ -15,7 +15,7 @@ import { BACK_CHANNEL_LOGOUT_OPERATION } from './external-login.openapi.js';
 export class BackChannelLogoutController {
   constructor(private readonly logout: BackChannelLogoutService) {}
 
-  /** OpenID Connect Back-Channel Logout 1.0 2.5, 2.8. */
+  /** Implements OpenID Connect Back-Channel Logout 1.0 2.5 and 2.8. */
   @Post()
   @ApiOperation(BACK_CHANNEL_LOGOUT_OPERATION)
   async receive(
@@ -31,7 +31,7 @@ export class BackChannelLogoutController {
       const error = thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown));
       addErrorToLog(raw, error);
       const { code, status, description, headers } = error;
-      // 2.8: 400 "and the response body MAY" contain error and error_description (RFC 6749 5.2).
+      // Section 2.8: "the response body MAY" contain error and error_description (RFC 6749 5.2).
       void reply
         .status(status)
         .headers(headers)

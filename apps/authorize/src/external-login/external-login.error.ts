@@ -19,7 +19,7 @@ const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status
   login_starts_exceeded: ['temporarily_unavailable', 429],
 };
 
-/** Failed external login. The error page offers to start again with the same authorization request. */
+/** Failed external login. The error page offers to restart the authorization request. */
 export class ExternalLoginError extends OAuthError {
   constructor(
     check: LoginCheck,

@@ -35,10 +35,10 @@ export interface AuthenticatedUser {
   readonly session: ExternalSession;
 }
 
-/** Maximum duration of a login in seconds. Long enough to reset a password by e-mail. */
+/** Maximum duration of a login in seconds. Some users must reset their password by e-mail. */
 export const LOGIN_VALIDITY = 30 * 60;
 
-/** Maximum length of a received `state` in characters. An issued `state` has 43. */
+/** Maximum length of a received `state` in characters. Issued values have 43 characters. */
 const MAX_STATE = 100;
 
 @Injectable()

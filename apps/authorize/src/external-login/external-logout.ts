@@ -9,7 +9,7 @@ import { LoginProvider } from './login-provider.js';
 
 @Injectable()
 export class ExternalLogout extends LogoutContinuation {
-  /** Not the login page, which would redirect to the provider, and the provider may log the user in again. */
+  /** The login page would redirect to the provider, and the provider may log the user in again. */
   readonly landing = ENDPOINTS.logout;
 
   constructor(

@@ -23,7 +23,7 @@ export type ConsumedTransaction =
 /** In seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
 const LIFETIME = 60 * 60;
 
-/** KiB of logins that an address (IPv6 /64) or site (/48) may start in ten minutes. Prevents attacks that fill Redis. */
+/** Limits in KiB of logins per address (IPv6 /64) and site (/48) in ten minutes. Prevents attacks that fill Redis. */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of the memory that Redis needs for a transaction in addition to its texts. */
@@ -117,7 +117,7 @@ export class LoginTransactionStore {
   }
 }
 
-/** All keys have one hash tag, because a script can only use keys of one Redis Cluster slot. */
+/** All keys have the same hash tag, because a script can only use keys of one Redis Cluster slot. */
 function keyOf(state: string): string {
   return `{login}:transaction:${sha256(state)}`;
 }

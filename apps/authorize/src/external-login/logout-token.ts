@@ -1,7 +1,7 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
 import { isSessionId, isSubject } from './profile-claims.js';
 
-/** OpenID Connect Back-Channel Logout 1.0 2.4. */
+/** Event type of a logout token (OpenID Connect Back-Channel Logout 1.0 2.4). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** Claims of a valid logout token, which ends one session (`sid`) or every session of a user (`sub`). */
@@ -19,12 +19,13 @@ export class InvalidLogoutTokenError extends Error {
 }
 
 /**
- * Performs steps 4 to 7 of 2.6. jose has already checked the signature, `iss`, `aud`, `exp` and `iat`.
+ * Performs steps 4 to 7 of Back-Channel Logout 1.0 2.6. jose has already checked the signature, `iss`, `aud`, `exp`
+ * and `iat`.
  * @throws InvalidLogoutTokenError
  */
 export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
-  // 2.4 recommends the type logout+jwt; any other explicit type is another kind of token (RFC 8725 3.11).
+  // Section 2.4 recommends the type logout+jwt. Any other explicit type is another kind of token (RFC 8725 3.11).
   if (header.typ !== undefined && !/^(application\/)?(logout\+jwt|jwt)$/i.test(header.typ))
     throw invalid('typ');
   if (sub !== undefined && !isSubject(sub)) throw invalid('sub');

@@ -19,7 +19,7 @@ import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi
 import { LoginResponder } from '../external-login/login.responder.js';
 import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
 
-/** Maximum length in characters. An assertion with a profile has about a thousand. */
+/** Maximum length in characters. An assertion with a profile has about 1,000 characters. */
 const MAX_ASSERTION = 16_000;
 
 @Controller()

@@ -6,7 +6,7 @@ import type { Clock } from '#platform/clock.js';
 /** Explicit typing (RFC 8725 3.11): the product cannot mistake another JWT of this service for a challenge. */
 const CHALLENGE_TYPE = 'login-challenge+jwt';
 
-/** Maximum length in characters. Longer than any issued challenge. */
+/** Maximum length in characters. Issued challenges are shorter. */
 const MAX_CHALLENGE = 4_000;
 
 /** Claims of a challenge, which the product can read. Undefined claims are omitted. */
@@ -14,7 +14,7 @@ export interface ChallengeClaims {
   /** Single-use id of the login transaction. */
   readonly jti: string;
   readonly client_name?: string | undefined;
-  /** `login` or `select_account` or both (OpenID Connect Core 3.1.2.1). */
+  /** `login`, `select_account`, or both (OpenID Connect Core 3.1.2.1). */
   readonly prompt?: string | undefined;
   readonly max_age?: number | undefined;
   readonly login_hint?: string | undefined;
@@ -41,13 +41,13 @@ interface SigningKey {
 }
 
 /**
- * Signed login requests. The product verifies a challenge before it shows the application's name; forged ones are
- * rejected without I/O.
+ * Signed login requests. The product verifies a challenge before it shows the application's name. This service rejects
+ * forged challenges without I/O.
  */
 export class LoginChallenges {
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
 
-  /** @param seeds 32 bytes each; the first one signs, all verify */
+  /** @param seeds 32 bytes each; the first seed signs, and all seeds verify */
   constructor(
     seeds: readonly Buffer[],
     private readonly options: ChallengeOptions,

@@ -7,7 +7,7 @@ export type ProductKeys = JWTVerifyGetKey;
 
 export const PRODUCT_KEYS = Symbol('keys of the product');
 
-/** The only accepted algorithms (RFC 8725 3.1). `Ed25519` is EdDSA with that curve (RFC 9864). */
+/** The only accepted algorithms (RFC 8725 3.1). `Ed25519` is EdDSA with the curve Ed25519 (RFC 9864). */
 export const PRODUCT_ALGORITHMS = ['EdDSA', 'Ed25519', 'ES256'];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;

@@ -9,7 +9,7 @@ import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import { type Attempt, LoginThrottleService, type Throttled } from './throttle/login-throttle.service.js';
 
-/** Maximum lengths in characters. An e-mail address has at most 254 (RFC 5321 4.5.3.1.3). */
+/** Maximum lengths in characters. An e-mail address has at most 254 characters (RFC 5321 4.5.3.1.3). */
 export const LOGIN_LIMITS = { username: 254, password: 256 } as const;
 
 export interface LoginProblem {
@@ -67,8 +67,8 @@ export class LoginService {
   }
 
   /**
-   * Returns the same result in the same time for an unknown user and a wrong password. Only the right password reveals
-   * that an account is disabled.
+   * Returns the same result, after the same time, for an unknown user and a wrong password. Only the right password
+   * reveals that an account is disabled.
    */
   private async verify(
     { username, password }: FormFields,
@@ -115,7 +115,7 @@ export class LoginService {
   }
 }
 
-/** Uses the same message for every counter, because the counter would reveal attempts of other people. */
+/** Uses the same message for every counter, because the name of the counter would reveal attempts of other people. */
 function throttled({ counter, seconds }: Throttled): LoginRefusal {
   return {
     status: 429,

@@ -6,7 +6,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { LogoService } from './logo.service.js';
 import { LOGO_OPERATION } from './logo.openapi.js';
 
-/** Serves the logos of applications from this origin, so that pages reveal visits to no third party. */
+/** Serves the logos of applications from this origin, so that pages do not reveal visits to third parties. */
 @Controller(ENDPOINTS.logos)
 export class LogoController {
   constructor(private readonly logos: LogoService) {}

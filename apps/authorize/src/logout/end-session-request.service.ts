@@ -17,14 +17,17 @@ export interface EndSessionRequest {
   /** Claims of the ID token; null without one. */
   readonly hint: Readonly<Record<string, unknown>> | null;
   readonly returnTo: {
-    /** Registered by the client. */
+    /** URI that the client has registered. */
     readonly uri: string;
     readonly state: string | null;
   } | null;
   readonly uiLocales: string | null;
 }
 
-/** Validates end-session requests (RP-Initiated Logout 1.0 2). Ignores `logout_hint`: a session has one user. */
+/**
+ * Validates end-session requests (RP-Initiated Logout 1.0 2). Ignores `logout_hint`, because a session has only one
+ * user.
+ */
 @Injectable()
 export class EndSessionRequestService {
   constructor(
@@ -58,7 +61,10 @@ export class EndSessionRequestService {
     );
   }
 
-  /** Section 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID Token". */
+  /**
+   * RP-Initiated Logout 1.0 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID
+   * Token".
+   */
   private async verifyHint(
     idToken: string,
     clientId: string | undefined,
@@ -83,7 +89,7 @@ export class EndSessionRequestService {
   }
 }
 
-/** URL after the log-out. Section 3: the OP "passes this value back to the RP using the state parameter". */
+/** RP-Initiated Logout 1.0 3: the OP "passes this value back to the RP using the state parameter". */
 export function locationOf({ returnTo }: EndSessionRequest): string | null {
   if (returnTo === null) return null;
   const { uri, state } = returnTo;

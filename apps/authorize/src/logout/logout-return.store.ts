@@ -7,7 +7,10 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 /** Maximum duration of a log-out at the login provider in seconds. The provider may show a page. */
 const LIFETIME = 10 * 60;
 
-/** Stores redirect URIs during a log-out at the provider, keyed by a hash of the cookie. An outage loses only these. */
+/**
+ * Stores redirect URIs during a log-out at the provider, keyed by a hash of the cookie. A Redis outage loses only these
+ * URIs.
+ */
 @Injectable()
 export class LogoutReturnStore {
   private readonly logger = new Logger(LogoutReturnStore.name);

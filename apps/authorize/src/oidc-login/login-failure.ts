@@ -46,7 +46,7 @@ function invalid(failed: string, reason: string): LoginFailure {
   return { check: 'login_response_invalid', description, detail: { failed, reason } };
 }
 
-/** OpenID Connect Core 3.1.2.6, RFC 6749 4.1.2.1 and 5.2. */
+/** Handles error responses (OpenID Connect Core 3.1.2.6, RFC 6749 4.1.2.1 and 5.2). */
 function providerError(name: string, error: string | null): LoginFailure {
   const code = error !== null && ERROR_CODE.test(error) ? error : 'malformed';
   if (name === 'AuthorizationResponseError') {

@@ -26,10 +26,10 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/** Maximum age of metadata in ms. Short, so that users see our error page if the provider is down. */
+/** Maximum age of metadata in ms. Must be short, so that users see our error page if the provider is down. */
 const FRESH_MS = 15_000;
 
-/** Only asymmetric algorithms, because a shared secret or `none` does not prove that the provider signed a token. */
+/** Asymmetric algorithms, because a shared secret or `none` does not prove that the provider signed a token. */
 const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
 // Loaded on the first login, so that a process without a provider never loads the library.
@@ -124,7 +124,7 @@ export class OpenIdProvider implements LoginProvider {
     return { claims, userInfo, idToken: tokens.id_token };
   }
 
-  /** 3.1.2.1: with prompt=login the provider "SHOULD prompt the End-User for reauthentication". */
+  /** OpenID Connect Core 3.1.2.1: a provider "SHOULD prompt the End-User for reauthentication" for prompt=login. */
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;
     if (authTime + 1 + this.configuration.CLOCK_SKEW >= startedAt / 1000) return;
@@ -199,7 +199,7 @@ export class OpenIdProvider implements LoginProvider {
       },
     );
     const { issuer } = config.serverMetadata();
-    // Discovery 4.3: "identical". openid-client ignores a trailing slash, but stored identities contain the issuer.
+    // Discovery 4.3 requires an "identical" issuer. openid-client ignores a trailing slash, but identities do not.
     if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
     // Keeps the existing object, because it has cached keys.

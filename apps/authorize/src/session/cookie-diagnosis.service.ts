@@ -42,7 +42,7 @@ export class CookieDiagnosisService {
     }
   }
 
-  /** Explains why the browser did not send the cookie. The page may have another host or scheme than AUTH_URL. */
+  /** Explains why the browser did not send the cookie. The host or scheme of the page may differ from AUTH_URL. */
   private missingCookie(request: FastifyRequest): Diagnosis {
     const expected = this.configuration.AUTH_URL;
     const { opened, otherHost, otherScheme, untrustedProxy } = compareOrigin(request, expected);
@@ -131,7 +131,7 @@ function isHostOf(name: string | undefined, { protocol, host }: URL): boolean {
   );
 }
 
-/** Browsers send Sec-Fetch-Site to https and to loopback hosts only (Fetch Metadata, "potentially trustworthy"). */
+/** Browsers send Sec-Fetch-Site only to https and loopback hosts (Fetch Metadata, "potentially trustworthy"). */
 function impliesHttps({ 'sec-fetch-site': site }: FastifyRequest['headers'], { hostname }: URL): boolean {
   return site !== undefined && !isLoopback(hostname);
 }

@@ -30,7 +30,7 @@ export interface LoginRequest {
   readonly isForced: boolean;
 }
 
-/** Milliseconds for which a login counts as fresh for its authorization request. Enough to read a consent page. */
+/** Milliseconds for which a login counts as fresh for its authorization request. Users may read a consent page. */
 const FRESH_LOGIN_MS = 10 * 60_000;
 
 const MAX_ID_TOKEN = 4_096;
@@ -182,7 +182,7 @@ export class SessionService {
   }
 }
 
-/** Returns the id of a session in grants and for ID tokens, from which the cookie cannot be computed. */
+/** Returns the id of a session in grants and ID tokens. The cookie cannot be computed from this id. */
 function sessionIdOf(cookie: string, { id }: Pick<Session, 'id'>): string {
   if (id !== undefined) return id;
   return hash('sha256', `session of ID tokens\n${cookie}`, 'base64url');

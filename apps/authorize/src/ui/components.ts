@@ -32,7 +32,7 @@ export function clientLinks(
   </ul>`;
 }
 
-/** Encodes characters that have a meaning in a mailto URI (RFC 6068 2). */
+/** Encodes characters that have a special meaning in a mailto URI (RFC 6068 2). */
 function contactAddress(contact: string): string {
   if (URL.canParse(contact)) return contact;
   const at = contact.lastIndexOf('@');

@@ -3,12 +3,12 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation } from '#openapi/operation.js';
 import { SCRIPT_OPERATION } from './script.openapi.js';
 
-/** Minimum milliseconds between two submissions: longer than a double click, shorter than a user waits to retry. */
+/** Minimum milliseconds between two submissions: longer than a double click, shorter than the wait before a retry. */
 const ONCE_MS = 3_000;
 
 /**
- * Milliseconds. Prevents double-clickjacking, in which another site closes its window between two clicks and the
- * second click lands on this page.
+ * Delay in milliseconds that prevents double-clickjacking, in which another site closes its window between two clicks
+ * and the second click lands on this page.
  */
 const WAIT_MS = 500;
 

@@ -77,7 +77,7 @@ const PROOF = new RegExp(`^[\\w-]{${(PROOF_BYTES * 4) / 3}}$`);
  * name that now belongs to another user.
  */
 export class DeviceProofs {
-  /** @param keys MAC keys; the first one issues new proofs */
+  /** @param keys MAC keys; the first key issues new proofs */
   constructor(
     private readonly keys: readonly Buffer[],
     private readonly clock: () => number,

@@ -89,7 +89,7 @@ export class LoginThrottleService {
     };
   }
 
-  /** Returns an HMAC, because Redis must not contain addresses, or logins, where people sometimes type a password. */
+  /** Returns an HMAC. Redis must not contain logins, because people sometimes type a password as the login. */
   private name(kind: string, value: string): string {
     return `${kind}:${createHmac('sha256', this.key).update(`${kind}:${value}`).digest('base64url')}`;
   }

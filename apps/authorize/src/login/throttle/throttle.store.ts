@@ -24,7 +24,7 @@ export const THROTTLE_LIMITS = {
   address: { failures: 50, window: 15 * MINUTE },
   /** Per account, for all unknown devices. No owner fails this often; only an attack from many addresses does. */
   login: { failures: 100, window: 60 * MINUTE },
-  /** Replaces addressAndLogin (for IPv6, per site) while `login` is exceeded. The owner may be at a new address. */
+  /** Replaces addressAndLogin while `login` is exceeded (for IPv6, per site). Allows the owner one attempt. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
   /** Per known device and account. The device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
@@ -136,7 +136,7 @@ export class ThrottleStore {
   }
 }
 
-/** All keys have one hash tag, because a script can only use keys of one Redis Cluster slot. */
+/** All keys have the same hash tag, because a script can only use keys of one Redis Cluster slot. */
 function keyOf(counter: string): string {
   return `{throttle}:${counter}`;
 }

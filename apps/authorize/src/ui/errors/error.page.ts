@@ -162,7 +162,7 @@ const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
   431: 'The link that brought you here is too long, or your browser stores too many cookies for this site.',
 };
 
-/** Response to a request that Node cannot parse. Its language is unknown, so the page is in English. */
+/** Response to a request that Node cannot parse. The user's language is unknown, so the page is in English. */
 export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestAnswer {
   const page: Page = {
     translator: new Translator(LOCALES[0]),

@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 
-/** Pages of the device authorization grant (RFC 8628). */
+/** Texts for the device authorization grant (RFC 8628). */
 export const DEVICE_MESSAGES = {
   'device.title': {
     en: 'Connect a device',

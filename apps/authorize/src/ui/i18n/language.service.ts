@@ -89,14 +89,14 @@ export interface LanguagePreferences {
   readonly acceptLanguage?: string | undefined;
 }
 
-/** Limits the cost of parsing a header. Browsers send less. */
+/** Limits the cost of parsing a header. Browsers send fewer tags. */
 const MAX_TAGS = 20;
 const MAX_HEADER = 1_000;
 
-/** Enough for any tag in use (RFC 5646 4.4.1). The cost of a lookup grows with the square of the length. */
+/** No tag in use is longer (RFC 5646 4.4.1). The cost of a lookup grows with the square of the length. */
 const MAX_TAG = 35;
 
-/** Prefers the request of the application to the setting of the user, and that setting to the browser's language. */
+/** Prefers, in this order, the application's request, the user's setting, and the browser's languages. */
 export function chooseLocale({
   uiLocales,
   setting,

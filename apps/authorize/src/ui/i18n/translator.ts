@@ -29,7 +29,7 @@ export const CATALOGUE = {
 
 export type MessageId = keyof typeof CATALOGUE;
 
-/** Tags that every message can use. For `<a>`, pass a value made by `link`. */
+/** Tags that every message can use. A message with `<a>` needs a value from `link`. */
 const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 
 const formats = new Map<string, IntlMessageFormat>();
@@ -60,7 +60,7 @@ export class Translator {
     return this.locale === 'ar' ? 'rtl' : 'ltr';
   }
 
-  /** Plain text, for titles and attributes. Isolates values where left-to-right and right-to-left text meet. */
+  /** Returns plain text for titles and attributes. Isolates values where text directions differ. */
   text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
     const isolates = (value: string) => this.direction === 'rtl' || RIGHT_TO_LEFT.test(value);
     const shown = Object.entries(values).map(([name, value]) => [
