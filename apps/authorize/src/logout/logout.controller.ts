@@ -45,7 +45,6 @@ export class LogoutController {
     reply.header('Set-Cookie', this.cookies.clear());
     const browser = { cookies: headers.cookie, address: ip };
     const { location, loginCookie } = await this.continuation.logInAgain(browser, query);
-    reply.header('Set-Cookie', this.cookies.clear());
     if (loginCookie !== null) reply.header('Set-Cookie', this.loginCookie.set(loginCookie));
     this.pages.seeOther(reply, location);
   }

@@ -110,12 +110,12 @@ describe('a logout', () => {
   it('ends the session even if the limit of logins is reached', async () => {
     const browser = app.browser();
     const consent = await browser.follow(await logIn(browser));
-    const session = browser.cookies.get('session') ?? '';
+    const session = browser.cookies.get('oauth_service_session') ?? '';
     for (const counter of await counters()) await app.redis.set(counter, LOGIN_STARTS.site, 'KEEPTTL');
     const out = await browser.submit(consent, {}, '/auth/logout');
     expect(out.status).toBe(429);
-    expect(browser.cookies.has('session')).toBe(false);
-    browser.cookies.set('session', session);
+    expect(browser.cookies.has('oauth_service_session')).toBe(false);
+    browser.cookies.set('oauth_service_session', session);
     expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
   });
 });

@@ -228,15 +228,15 @@ describe('a provider', () => {
     const browser = app.browser();
     await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
     const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
-    const session = browser.cookies.get('session') ?? '';
+    const session = browser.cookies.get('oauth_service_session') ?? '';
     const real = Date.now();
     jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
     provider.state.isDown = true;
     const out = await browser.submit(consent, {}, '/auth/logout');
     provider.state.isDown = false;
     expect([out.status, h1Of(out)]).toEqual([503, 'Login is temporarily unavailable']);
-    expect(browser.cookies.has('session')).toBe(false);
-    browser.cookies.set('session', session);
+    expect(browser.cookies.has('oauth_service_session')).toBe(false);
+    browser.cookies.set('oauth_service_session', session);
     expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
   });
 

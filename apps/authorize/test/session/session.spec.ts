@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { formsOf } from '#local/demo/page.js';
 import { csrfToken } from '#ui/browser-cookie.js';
 import { PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
@@ -28,6 +29,17 @@ describe('a session', () => {
     } finally {
       await secure.close();
     }
+  });
+
+  // RFC 6265 4.1.1: "Servers SHOULD NOT include more than one Set-Cookie header field" for one cookie.
+  it('ends with one Set-Cookie header if the user switches accounts', async () => {
+    const browser = await app.loggedIn(user);
+    const form = formsOf((await browser.get('/auth/')).text).find(({ action }) => action === '/auth/logout');
+    const answer = await browser.post('/auth/logout?client_id=x', form?.hidden ?? {});
+    expect(answer.headers['location']).toBe('/auth/login?client_id=x');
+    expect(answer.headers['set-cookie']).toEqual([
+      'oauth_service_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
+    ]);
   });
 
   it('starts only at the login, with a new cookie', async () => {
