@@ -35,7 +35,7 @@ export interface AuthenticatedUser {
   readonly session: ExternalSession;
 }
 
-/** Maximum duration of a login in seconds. Some users must reset their password by e-mail. */
+/** Maximum duration of a login in seconds. Must be enough to reset a password by e-mail. */
 export const LOGIN_VALIDITY = 30 * 60;
 
 /** Maximum length of a received `state` in characters. Issued values have 43 characters. */

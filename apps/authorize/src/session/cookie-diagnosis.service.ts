@@ -136,7 +136,7 @@ function impliesHttps({ 'sec-fetch-site': site }: FastifyRequest['headers'], { h
   return site !== undefined && !isLoopback(hostname);
 }
 
-/** Value set by the proxy closest to the browser. */
+/** Returns the first value, which comes from the proxy closest to the browser. */
 function firstOf(header: string | string[] | undefined): string | undefined {
   return (
     String(header ?? '')

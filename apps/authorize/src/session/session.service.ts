@@ -30,7 +30,7 @@ export interface LoginRequest {
   readonly isForced: boolean;
 }
 
-/** Milliseconds for which a login counts as fresh for its authorization request. Users may read a consent page. */
+/** Milliseconds for which a login is fresh for its authorization request. Must be enough to read a consent page. */
 const FRESH_LOGIN_MS = 10 * 60_000;
 
 const MAX_ID_TOKEN = 4_096;

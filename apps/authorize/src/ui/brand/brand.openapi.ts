@@ -1,7 +1,7 @@
 import { fixedHeader, type OperationDescription } from '#openapi/operation.js';
 import { errorPages, IMAGE } from '../page.openapi.js';
 
-/** For images whose URL changes with their content. */
+/** Cache-Control of images whose URL changes with the content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 export const BRAND_OPERATION: OperationDescription = {
