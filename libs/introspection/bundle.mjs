@@ -1,5 +1,5 @@
-// Builds the contents of `npm pack`: the library with its dependencies except Nest, as one ES module and one CommonJS module; its
-// types; and the licenses of the bundled packages.
+// Builds the contents of `npm pack`: an ES module and a CommonJS module with all dependencies except Nest, the types,
+// and the licenses of the bundled packages.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
@@ -62,7 +62,7 @@ async function bundle(format, file, options) {
   return metafile;
 }
 
-/** Writes one file per module system, which TypeScript selects by the extension. */
+/** Writes one file per module system. TypeScript selects a file by its extension. */
 async function bundleTypes() {
   const types = await rollup({
     input: `${ENTRY}.d.ts`,
@@ -86,7 +86,7 @@ async function bundleTypes() {
   }
 }
 
-/** Collects the license texts, which every license requires in each copy. */
+/** Collects the license texts, because every license requires its text in each copy. */
 function licenses(inputs) {
   const folders = inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
   const texts = [...new Set(folders)].map((folder) => {
@@ -96,7 +96,7 @@ function licenses(inputs) {
   return `# Packages bundled in dist/index.js and dist/index.cjs\n\n${texts.join('\n')}`;
 }
 
-/** Reads the text from a license file, or from the section of the README. */
+/** Returns the text of the license file, or of the license section of the README. */
 function licenseOf(folder) {
   const files = readdirSync(folder);
   const read = (pattern) =>

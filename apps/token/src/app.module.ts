@@ -40,7 +40,7 @@ export class AppModule {
   }
 }
 
-/** Endpoints that public clients call from a browser. Only resource servers introspect tokens. */
+/** Endpoints that public clients may call from a browser. */
 const BROWSER_ENDPOINTS = [
   ENDPOINTS.token,
   ENDPOINTS.refreshToken,

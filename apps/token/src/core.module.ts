@@ -20,7 +20,7 @@ import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 
-/** The other transitions happen in the authorize app. */
+/** Transitions of grants in this app. The others happen in the authorize app. */
 const TRANSITIONS = [
   'issued',
   'redeemed',

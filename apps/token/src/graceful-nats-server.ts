@@ -19,9 +19,9 @@ const ERROR_INTERVAL_MS = 10_000;
 type Reply = { readonly response: unknown } | { readonly err: unknown };
 
 /**
- * Nest's NATS server with a graceful shutdown: NATS delivers a request to one queue member only, which must answer it,
- * and Nest's own `gracefulShutdown` ignores requests in flight. Rejects malformed messages, which Nest would treat as
- * events or log with a stack trace. Limits the log of NATS errors, because a requester can cause them.
+ * Nest's NATS server with a graceful shutdown. NATS delivers a request to only one process of a queue group, so this
+ * process must answer requests in flight, which Nest's own `gracefulShutdown` ignores. Rejects malformed messages,
+ * which Nest would treat as events or log with a stack trace. Limits the log of NATS errors, which requesters can cause.
  */
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];
@@ -108,7 +108,7 @@ export class GracefulNatsServer extends ServerNats {
   }
 }
 
-/** NATS reports each reply to a subject that this process may not publish to, and the requester chooses the subject. */
+/** Limits errors: NATS reports each reply to a forbidden subject, and the requester chooses the subject. */
 async function* throttleErrors(statuses: AsyncIterable<Status>): AsyncGenerator<Status> {
   let reportedAt = -Infinity;
   for await (const status of statuses) {

@@ -7,7 +7,7 @@ import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from './token.configuration.js';
 
-/** Renders every error as in RFC 6749 5.2, with the reference of its log line. */
+/** Renders every error as in RFC 6749 5.2, with the reference of the request's log line. */
 @Catch()
 export class OAuthErrorFilter implements ExceptionFilter {
   constructor(private readonly configuration: TokenConfiguration) {}
@@ -23,7 +23,7 @@ export class OAuthErrorFilter implements ExceptionFilter {
   }
 }
 
-/** RFC 6749 5.2. `error_uri` explains the failed check. */
+/** Returns the body of RFC 6749 5.2. The page at `error_uri` explains the failed check. */
 export function errorBody(
   { code, description, detail }: OAuthError,
   request: IncomingMessage,

@@ -45,13 +45,13 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** Must have the same value as in the authorize app; published in the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
   /**
-   * Must have the same value as in the authorize app. Lets `oauth.user.upsert` link an account by its verified email.
+   * Must have the same value as in the authorize app. If true, `oauth.user.upsert` can link an account by verified email.
    */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @KeysVariable() TOKEN_KEYS: string;
-  /** Private keys of ID tokens (PKCS#8 PEM, JWK or JWK Set), which turn OpenID Connect on; empty for none. */
+  /** Private keys of ID tokens (PKCS#8 PEM, JWK or JWK Set). An empty value disables OpenID Connect. */
   @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
-  /** The durations are in seconds. */
+  /** All lifetimes are in seconds. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
   /** Seconds in which the browser must open a pushed request (RFC 9126 2.2; FAPI 2.0 5.3.2.2: less than 600). */
   @NumberVariable(5, 599) PAR_LIFETIME = 300;

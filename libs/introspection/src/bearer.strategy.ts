@@ -5,7 +5,7 @@ import { type AnyToken, Introspector } from './introspector.js';
 
 export const ACCESS_TOKEN_STRATEGY = 'oauth-access-token';
 
-/** Request for passport, with only the Authorization header: tokens are accepted nowhere else (RFC 9700 4.3.2). */
+/** Request for passport. Contains only the Authorization header, because no token may be elsewhere (RFC 9700 4.3.2). */
 export interface BearerRequest {
   readonly headers: { readonly authorization?: string | undefined };
   readonly reference: string;

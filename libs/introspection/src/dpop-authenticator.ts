@@ -22,11 +22,11 @@ export interface DpopRequest {
 
 export interface DpopAuthentication {
   readonly token: AnyToken;
-  /** Nonce for the client's next proof (RFC 9449 8.2); undefined if none is required. */
+  /** Nonce for the client's next proof (RFC 9449 8.2); undefined if no nonce is required. */
   readonly nonce: string | undefined;
 }
 
-/** Authenticates `Authorization: DPoP` (RFC 9449 7): a bound token, and for each request a new proof of its key. */
+/** Authenticates requests with `Authorization: DPoP` (RFC 9449 7), which need a bound token and a new proof. */
 @Injectable()
 export class DpopAuthenticator {
   private readonly verifier: DpopVerifier;
@@ -47,7 +47,7 @@ export class DpopAuthenticator {
   }
 
   /**
-   * Needs no I/O for an invalid proof, and one round trip for a valid one.
+   * Rejects an invalid proof without I/O. A valid proof takes one round trip.
    * @throws TokenRefusedError, DependencyUnavailableError
    */
   async authenticate(request: DpopRequest): Promise<DpopAuthentication> {
@@ -60,7 +60,7 @@ export class DpopAuthenticator {
       );
     const proof = await this.verify(request, accessToken);
     const result = await this.introspector.introspectProved(accessToken, proof, request.reference);
-    // 4.3, 12: "confirm that the public key to which the access token is bound matches" the key of the proof.
+    // RFC 9449 4.3, 12: "confirm that the public key to which the access token is bound matches" the key of the proof.
     if (result.token === null)
       throw new TokenRefusedError(
         'invalid_token',

@@ -18,8 +18,8 @@ import { TokenGuard } from './token.guard.js';
 class OptionsModule {}
 
 /**
- * Protects an API: import `IntrospectionModule.forRoot({ natsUrl })`, put `@UseGuards(TokenGuard)` on a controller or
- * handler, and take `@CurrentToken()`. The module is global: import it once.
+ * Protects an API. Import `IntrospectionModule.forRoot({ natsUrl })` once, because the module is global. Put
+ * `@UseGuards(TokenGuard)` on a controller or handler, and inject the token with `@CurrentToken()`.
  */
 @Module({})
 export class IntrospectionModule {
@@ -29,7 +29,7 @@ export class IntrospectionModule {
     return IntrospectionModule.forRootAsync({ useFactory: () => options });
   }
 
-  /** `inject` lists the arguments of the factory, and `imports` the modules that provide them. */
+  /** `inject` lists the arguments of the factory. `imports` lists the modules that provide these arguments. */
   static forRootAsync({ imports = [], inject = [], useFactory }: IntrospectionAsyncOptions): DynamicModule {
     const options: DynamicModule = {
       module: OptionsModule,

@@ -3,21 +3,21 @@ import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
 export const INTROSPECTION_OPTIONS = Symbol('introspection options');
 
 export interface IntrospectionOptions {
-  /** NATS of the token app: `nats://[user:password@]host:port[,nats://…]`. */
+  /** URLs of the NATS servers of the token app: `nats://[user:password@]host:port[,nats://…]`. */
   readonly natsUrl: string;
   /** Connection name in NATS monitoring; default `api`. */
   readonly name?: string | undefined;
   /** Timeout of requests to the token app in milliseconds, at most 10000; default 2000. */
   readonly timeoutMs?: number | undefined;
-  /** URL of the API's metadata (RFC 9728) for challenges; `@ResourceMetadata` overrides it for a route. */
+  /** URL of the API's metadata (RFC 9728) in challenges. `@ResourceMetadata` overrides the URL for a route. */
   readonly resourceMetadata?: string | undefined;
   /**
-   * Public URL of the API without a trailing slash (`https://api.example.com`): prefix of the `htu` of DPoP proofs (RFC
-   * 9449), and covered by the audience of tokens (RFC 8707). Without it, the API accepts only bearer tokens that were
-   * requested for no particular API.
+   * Public URL of the API without a trailing slash (`https://api.example.com`). The `htu` of DPoP proofs must begin
+   * with this URL (RFC 9449), and the audience of tokens must cover this URL (RFC 8707). Without this option, the API
+   * accepts only bearer tokens that were requested for no particular API.
    */
   readonly resourceUrl?: string | undefined;
-  /** Seconds after its `iat` in which a proof is accepted, at most 3600; default 300. */
+  /** Seconds for which a proof is accepted after its `iat`, at most 3600; default 300. */
   readonly proofLifetime?: number | undefined;
   /** Seconds that the `iat` of a proof may be in the future, at most 300; default 5. */
   readonly clockSkew?: number | undefined;
@@ -41,7 +41,7 @@ const isNumber =
   (value: unknown): boolean =>
     typeof value === 'number' && value >= min && value <= max;
 
-/** Rules whose messages do not repeat values, because `natsUrl` may contain a password. */
+/** Rules of the options. Their messages do not contain values, because `natsUrl` may contain a password. */
 const RULES: Readonly<
   Record<keyof IntrospectionOptions, readonly [check: (value: unknown) => boolean, mustBe: string]>
 > = {

@@ -18,18 +18,18 @@ export interface TokenInfo {
   readonly grantId: string;
   readonly clientId: string;
   readonly userId: number;
-  /** Id of the user in the product; null if there is none. */
+  /** Id of the user in the product; null if the user has no such id. */
   readonly externalId: string | null;
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** APIs that the client requested the token for (RFC 8707), including this one; empty for every API. */
+  /** APIs for which the token was requested (RFC 8707), including this API; empty if the token is for every API. */
   readonly audience: readonly string[];
   /** Thumbprint of the token's key (RFC 9449); null for a bearer token. */
   readonly jkt: string | null;
 }
 
-/** An access token that a client requested for itself (RFC 6749 4.4). It has no user and is only for this API. */
+/** Access token that a client requested for itself (RFC 6749 4.4). It has no user and always has an audience. */
 export interface ClientTokenInfo extends Omit<TokenInfo, 'userId' | 'externalId'> {
   readonly userId: null;
 }
@@ -37,18 +37,18 @@ export interface ClientTokenInfo extends Omit<TokenInfo, 'userId' | 'externalId'
 /** @internal */
 export type AnyToken = TokenInfo | ClientTokenInfo;
 
-/** The token is null if it is not valid with the key of the proof. */
+/** `token` is null if the access token is invalid or not bound to the key of the proof. */
 export type ProvedToken =
   | { readonly token: AnyToken; readonly proof: ConsumeProofReply }
   | { readonly token: null; readonly proof?: undefined };
 
-/** Milliseconds that a token is cached, unless a broadcast evicts it. */
+/** Maximum time in milliseconds for which a token is cached. */
 export const CACHED_MS = 30_000;
 const CACHED_TOKENS = 10_000;
-/** RFC 6750 2.1 `b64token`, at most 512 characters; other values are refused without a request. */
+/** `b64token` of RFC 6750 2.1 with at most 512 characters. Other values are rejected without a request. */
 const TOKEN = /^(?=.{1,512}$)[A-Za-z0-9._~+/-]+=*$/;
 
-/** Introspects access tokens from a cache, or by a request to the token app. */
+/** Looks up access tokens in a cache, or by a request to the token app. */
 @Injectable()
 export class Introspector {
   private readonly cache: InvalidatedCache<AnyToken | null>;
@@ -79,9 +79,9 @@ export class Introspector {
   }
 
   /**
-   * Returns null unless this is a valid bearer token of a user for this API.
+   * Returns null if the token is not a valid bearer token of a user for this API.
    * @param reference request id for logs
-   * @throws Error if the token app does not answer: respond with 503
+   * @throws Error if the token app is unavailable; the API should respond with 503
    */
   async introspect(token: string, reference = ''): Promise<TokenInfo | null> {
     const info = await this.introspectAny(token, reference);
@@ -95,7 +95,7 @@ export class Introspector {
 
   /**
    * @internal Returns a token that is bound to the key of the proof, and consumes the proof. Takes one
-   * round trip, cached or not.
+   * round trip, even for a cached token.
    * @throws DependencyUnavailableError
    */
   async introspectProved(token: string, proof: DpopProof, reference = ''): Promise<ProvedToken> {
@@ -128,7 +128,7 @@ export class Introspector {
   }
 
   private request(request: IntrospectionRequest, reference: string): Promise<IntrospectionReply> {
-    // A proof can be consumed only once, so a retry would report it as replayed.
+    // A proof can be consumed only once, so a retry would report the proof as replayed.
     const options = { reference, isRepeatable: request.proof === undefined };
     return this.connection.request(SUBJECTS.introspect, request, parseReply.introspect, options);
   }
@@ -137,7 +137,7 @@ export class Introspector {
     if (!reply.active) return null;
     const { grant_id: grantId, client_id: clientId, sub, scope, exp, cnf } = reply;
     const { external_id: externalId = null, aud: audience = [] } = reply;
-    // Rejects unclear replies: a bound token without thumbprint is not a bearer token, an empty audience not every API.
+    // A bound token without a thumbprint must not become a bearer token. An empty audience must not mean every API.
     if ('cnf' in reply && !cnf?.jkt) return null;
     if ('aud' in reply && audience.length === 0) return null;
     if (!isInAudience(audience, this.options.resourceUrl)) return null;
@@ -145,7 +145,7 @@ export class Introspector {
     const token = { grantId, clientId, scopes, expiresAt, audience, jkt };
     const userId = userIdOf(sub);
     if (userId !== null) return { ...token, userId, externalId };
-    // A token without a user is never for every API.
+    // A token without a user must have an audience.
     return audience.length === 0 ? null : { ...token, userId };
   }
 }

@@ -19,12 +19,12 @@ export interface ChallengedResponse {
   header(name: string, value: string): void;
 }
 
-/** Error codes of RFC 6750 3.1 and RFC 9449 7.1 and 9. */
+/** Error codes of RFC 6750 3.1, RFC 9449 7.1 and RFC 9449 9. */
 type RefusalCode =
   'invalid_request' | 'invalid_token' | 'insufficient_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce';
 
 interface RefusalOptions {
-  /** Failed check and compared values, for the operator; never a credential. */
+  /** Failed check and compared values for the operator. Must not contain a credential. */
   readonly detail: ErrorDetail;
   readonly nonce?: string | undefined;
   readonly cause?: unknown;
@@ -109,7 +109,7 @@ export class Refusals {
     );
   }
 
-  /** Refuses a token without a user on a route for users, or the reverse. */
+  /** Rejects a token without a user on a route for users, and a user's token on a route for clients. */
   wrongSubject(response: ChallengedResponse, route: ProtectedRoute, token: AnyToken): Error {
     const code = 'invalid_token';
     response.header('WWW-Authenticate', this.challengeFor(code, route, token));
@@ -129,7 +129,7 @@ export class Refusals {
     );
   }
 
-  /** RFC 6750 3.1: "The request requires higher privileges than provided by the access token": 403. */
+  /** RFC 6750 3.1 requires 403 if "the request requires higher privileges than provided by the access token". */
   insufficientScope(response: ChallengedResponse, route: ProtectedRoute, token: AnyToken): Error {
     const code = 'insufficient_scope';
     const { scope } = route;
@@ -182,7 +182,7 @@ export class Refusals {
     return jkt === null ? this.bearerChallenge(error, route) : this.dpopChallenge(error, route);
   }
 
-  /** Challenge after no token or a bearer token (RFC 6750 3): both schemes, with the error in Bearer. */
+  /** Returns the challenge for a bearer token or no token (RFC 6750 3): both schemes, with the error in Bearer. */
   private bearerChallenge(error: string | null, route: ProtectedRoute): string {
     const metadata = this.metadataOf(route);
     const bearer = challenge('Bearer', {
@@ -195,7 +195,7 @@ export class Refusals {
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null, route)}`;
   }
 
-  /** Challenge after a DPoP token: only DPoP, so that clients do not fall back to bearer tokens. */
+  /** Returns the challenge for a DPoP token: only DPoP, so that clients do not fall back to bearer tokens. */
   private dpopChallenge(error: string | null, route: ProtectedRoute): string {
     return challenge('DPoP', {
       error,

@@ -23,15 +23,15 @@ const CLIENT_TOKENS = 'introspection:client tokens';
 
 /**
  * Makes `TokenGuard` accept only tokens that a client requested for itself (RFC 6749 4.4), on a handler or on every
- * handler of a controller. Without it, the guard accepts only tokens of users.
+ * handler of a controller. Without this decorator, the guard accepts only tokens of users.
  */
 export const RequireClientToken = (): ClassDecorator & MethodDecorator => SetMetadata(CLIENT_TOKENS, true);
 
 const REQUIRED_SCOPES = 'introspection:required scopes';
 
 /**
- * Requires scopes for a handler, or for every handler of a controller; `TokenGuard` refuses other tokens with 403
- * `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace the scopes of its controller.
+ * Requires scopes for a handler, or for every handler of a controller. `TokenGuard` rejects a token without these
+ * scopes with 403 `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace the scopes of its controller.
  */
 export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecorator =>
   SetMetadata(REQUIRED_SCOPES, scopes);
@@ -39,9 +39,9 @@ export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecora
 const RESOURCE_METADATA = 'introspection:resource metadata';
 
 /**
- * Sets the address of the metadata of a handler, or of every handler of a controller (RFC 9728 3.1): a URL, or a path
- * of `resourceUrl`. Challenges contain it, because a client may accept only metadata whose `resource` is the
- * URL that it called (3.3).
+ * Sets the metadata address (RFC 9728 3.1) of a handler, or of every handler of a controller, to a URL or to a path of
+ * `resourceUrl`. Challenges contain the address, because a client may accept only metadata whose `resource` is the URL
+ * that the client called (3.3).
  */
 export const ResourceMetadata = (address: string): ClassDecorator & MethodDecorator =>
   SetMetadata(RESOURCE_METADATA, address);
@@ -61,9 +61,9 @@ interface HttpRequest {
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
- * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Refuses
- * others as RFC 6750 3 and RFC 9449 7.1 require: 401 with a challenge, which has an error code if the request has a
- * token; 403 if a scope is missing; 400 for a malformed header; 503 with Retry-After if the token app does not answer.
+ * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Rejects
+ * other requests as RFC 6750 3 and RFC 9449 7.1 require: with 401 and a challenge, with 403 if a scope is missing, or
+ * with 400 for a malformed header. Responds with 503 and Retry-After if the token app is unavailable.
  */
 @Injectable()
 export class TokenGuard extends BearerGuard {
@@ -86,7 +86,7 @@ export class TokenGuard extends BearerGuard {
     return this.permits(cached, context);
   }
 
-  /** @internal Limits the parts of the request that passport sees. */
+  /** @internal Returns the part of the request that passport may read. */
   getRequest(context: ExecutionContext): BearerRequest {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     return {
@@ -110,7 +110,7 @@ export class TokenGuard extends BearerGuard {
       return token;
     }
     const route = this.routeOf(context);
-    // passport-http-bearer fails with 400 for a malformed header, otherwise with a challenge.
+    // passport-http-bearer fails with 400 for a malformed header, and with a challenge otherwise.
     if (status === 400 || challenge === 400) throw this.refusals.malformedHeader(response, route);
     const isPresent = typeof challenge === 'string' && challenge.includes('invalid_token');
     throw isPresent
@@ -175,7 +175,7 @@ export class TokenGuard extends BearerGuard {
   }
 }
 
-/** Returns an empty string for unusual headers, which passport and DPoP parse. */
+/** Returns an empty string for any header other than `Bearer …`, which passport or DpopAuthenticator then parses. */
 function bearerToken(authorization = ''): string {
   return authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }

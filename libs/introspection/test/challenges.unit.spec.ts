@@ -13,12 +13,12 @@ function challengeOf(resourceUrl: string | undefined, route: Parameters<Refusals
 
 // @rfc 6750 3 @rfc 9728 5.1
 describe('a challenge', () => {
-  it('names the scope that the route requires, for both schemes', () => {
+  it('names the required scope of the route for both schemes', () => {
     const challenge = challengeOf('https://api.example.com', { scope: 'a b' });
     expect(challenge).toMatch(/^Bearer scope="a b", .*, DPoP scope="a b", /);
   });
 
-  it('names the metadata of the API if the route has none', () => {
+  it('names the metadata of the API if the route has no metadata', () => {
     expect(challengeOf(undefined, {})).toBe(`Bearer resource_metadata="${options.resourceMetadata}"`);
   });
 
@@ -27,7 +27,7 @@ describe('a challenge', () => {
     ['https://api.example.com/v2', '/.well-known/x/v2', 'https://api.example.com/.well-known/x/v2'],
     ['https://api.example.com', 'https://other.example.com/m', 'https://other.example.com/m'],
     [undefined, '/.well-known/x/notes', 'https://api.example.com/.well-known/x/notes'],
-  ])('names the metadata of the route: with the resourceUrl %s, %s', (resourceUrl, metadata, expected) => {
+  ])('names the metadata of the route: resourceUrl %s, metadata %s', (resourceUrl, metadata, expected) => {
     expect(challengeOf(resourceUrl, { metadata })).toContain(`Bearer resource_metadata="${expected}"`);
   });
 });
@@ -35,14 +35,14 @@ describe('a challenge', () => {
 const headers: string[] = [];
 const response = { header: (name: string) => void headers.push(name) };
 
-it('Refusals returns errors other than an outage of the token app unchanged, without Retry-After', () => {
+it('Refusals returns an error other than an outage of the token app unchanged', () => {
   const refusals = new Refusals({ natsUrl: 'nats://localhost' });
   const error = new TypeError('a fault of ours');
   expect([refusals.failure(response, error), refusals.dpop(response, {}, error)]).toEqual([error, error]);
   expect(headers).toEqual([]);
 });
 
-it('Refusals logs the cause of many failed requests once, because Nest does not log HTTP exceptions', () => {
+it('Refusals logs the cause of repeated failures once', () => {
   const lines: string[] = [];
   const silent = () => undefined;
   Logger.overrideLogger({ log: silent, error: silent, warn: (line: string) => void lines.push(line) });

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const bookings = () => request(service.getHttpServer()).get('/v2/bookings');
 
-describe('a service of another team with three lines of protection', () => {
+describe('a service that protects its API with three lines of code', () => {
   it('gets the user, client and scopes of the access token', async () => {
     const answer = await bookings().auth(accessToken, { type: 'bearer' });
     expect(answer.status).toBe(200);
@@ -51,12 +51,12 @@ describe('a service of another team with three lines of protection', () => {
   });
 
   // @rfc 6750 3 @rfc 6750 3.1
-  it('answers a request without a token with a challenge without an error code (RFC 6750 3.1)', async () => {
+  it('challenges a request without a token, and sends no error code (RFC 6750 3.1)', async () => {
     const answer = await bookings();
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="oauth"']);
   });
 
-  it('refuses anything but an access token (RFC 6750 3.1)', async () => {
+  it('rejects every credential that is not an access token (RFC 6750 3.1)', async () => {
     for (const token of [refreshToken, 'nonsense', `sat_${randomBytes(63).toString('base64url')}`]) {
       const answer = await bookings().auth(token, { type: 'bearer' });
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -66,7 +66,7 @@ describe('a service of another team with three lines of protection', () => {
     }
   });
 
-  it('refuses a malformed Authorization header (RFC 6750 3.1)', async () => {
+  it('rejects a malformed Authorization header (RFC 6750 3.1)', async () => {
     const answer = await bookings().set('Authorization', 'Bearer a b');
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([
       400,

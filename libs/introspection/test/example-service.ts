@@ -1,7 +1,7 @@
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CurrentToken, IntrospectionModule, TokenGuard, type TokenInfo } from '#introspection/index.js';
 
-// Service of another team, which needs only the three marked lines to protect its API.
+// Service of another team. Only the three marked lines protect its API.
 
 @Controller('v2/bookings')
 @UseGuards(TokenGuard) // 2: admits requests with a valid access token

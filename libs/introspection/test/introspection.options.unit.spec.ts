@@ -10,24 +10,24 @@ const problemOf = (options: object): string => {
   }
 };
 
-describe('the options of the introspection library', () => {
+describe('the introspection library', () => {
   it.each([
     'nats://localhost:4222',
     'nats://bookings:p%40ss@nats:4222',
     'tls://nats.example.com:4222',
     'nats://a:4222, nats://b:4222',
-  ])('accept %s as natsUrl', (natsUrl) => {
+  ])('accepts %s as natsUrl', (natsUrl) => {
     expect(problemOf({ natsUrl })).toBe('');
   });
 
   it.each([undefined, '', 'localhost:4222', 'http://localhost:4222', 'nats://', 'nats://a:4222,b:4222', 7])(
-    'reject %p as natsUrl',
+    'rejects %p as natsUrl',
     (natsUrl) => {
       expect(problemOf({ natsUrl })).toMatch(/natsUrl must be nats:\/\//);
     },
   );
 
-  it('are all checked: the error lists every invalid option without its value', () => {
+  it('lists every invalid option, but not its value, in the error', () => {
     const problem = problemOf({
       natsUrl: 'natz://bookings:hidden@nats:4222',
       name: '',
@@ -50,7 +50,7 @@ describe('the options of the introspection library', () => {
     expect(problem).not.toContain('hidden');
   });
 
-  it('make forRoot throw if they are invalid', () => {
+  it('rejects invalid options in forRoot', () => {
     expect(() => IntrospectionModule.forRoot(undefined as never)).toThrow(/natsUrl/);
     expect(() => IntrospectionModule.forRoot({ natsUrl: 'localhost' })).toThrow(TypeError);
   });

@@ -77,7 +77,7 @@ describe('the introspector (RFC 9449 6)', () => {
 });
 
 // @rfc 8707 2 @rfc 9700 2.3
-describe('the audience of a token (RFC 8707)', () => {
+describe('the audience check of the introspector (RFC 8707)', () => {
   const [here, elsewhere] = ['https://api.example.com', 'https://bookings.example.com'];
   const refused = [
     [[elsewhere]],
@@ -124,7 +124,7 @@ describe('the audience of a token (RFC 8707)', () => {
     await expect(asBearer()).rejects.toBeInstanceOf(DependencyUnavailableError);
   });
 
-  it('is cached separately for each token', async () => {
+  it('caches its result separately for each token', async () => {
     answering({ aud: [here] });
     expect(await introspector.introspect('ours')).not.toBeNull();
     answering({ aud: [elsewhere] });
@@ -135,7 +135,7 @@ describe('the audience of a token (RFC 8707)', () => {
 });
 
 describe("the user's id in the product", () => {
-  it('is null if the reply has none', async () => {
+  it('is null if the reply has no external_id', async () => {
     answering({ external_id: 'ada-1815' });
     expect(await asBearer()).toMatchObject({ userId: 7, externalId: 'ada-1815' });
     answering({});

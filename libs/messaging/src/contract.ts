@@ -4,9 +4,9 @@ import type { Invalidations } from './nats.connection.js';
 
 /**
  * NATS contract of the token app. Payloads are JSON, as declared below. Requests are Nest packets
- * (`{pattern, data, id}`, answered `{response}` or `{err}`). During a rollout, either side may be one version ahead: a
- * new version only adds optional fields, each side ignores unknown fields, and callers use a new subject one version
- * after the token app has begun to serve it.
+ * (`{pattern, data, id}`, answered `{response}` or `{err}`). During a rollout, either side may be one version ahead.
+ * Therefore new versions only add optional fields, both sides ignore unknown fields, and callers start to use a new
+ * subject one version after the token app starts to serve the subject.
  */
 export const SUBJECTS = {
   introspect: 'oauth.token.introspect',
@@ -14,11 +14,11 @@ export const SUBJECTS = {
   profile: 'oauth.user.profile',
   claims: 'oauth.user.claims',
   applyRevocations: 'oauth.grant.apply_revocations',
-  /** Request of the product (docs/users.md), reply {@link UserUpsertReply}. */
+  /** Sent by the product (docs/users.md). The reply is a {@link UserUpsertReply}. */
   userUpsert: 'oauth.user.upsert',
-  /** Request of the product: identity and `updated_at`; reply {@link UserDisableReply}. */
+  /** Sent by the product with the identity and `updated_at`. The reply is a {@link UserDisableReply}. */
   userDisable: 'oauth.user.disable',
-  /** Request of the product: identity and `updated_at`; reply {@link UserDeleteReply}. */
+  /** Sent by the product with the identity and `updated_at`. The reply is a {@link UserDeleteReply}. */
   userDelete: 'oauth.user.delete',
   grantRevoked: 'oauth.grant.revoked',
   clientChanged: 'oauth.client.changed',
@@ -27,9 +27,9 @@ export const SUBJECTS = {
 
 export interface IntrospectionRequest {
   readonly token: string;
-  /** Thumbprint of the proved key (RFC 9449); without it a bound token is inactive. */
+  /** Thumbprint of the proved key (RFC 9449). A bound token is inactive without the thumbprint. */
   readonly jkt?: string;
-  /** Proof to consume if the token is bound to its key, which saves a round trip. */
+  /** Proof to consume if the token is bound to the key of the proof. Saves a round trip. */
   readonly proof?: ConsumeProofRequest;
 }
 
@@ -40,13 +40,13 @@ interface ActiveIntrospection {
   readonly active: true;
   readonly grant_id: string;
   readonly client_id: string;
-  /** Decimal user id; the client id for a token without a user (RFC 6749 4.4). */
+  /** User id in decimal, or the client id if the token has no user (RFC 6749 4.4). */
   readonly sub: string;
   /** Space-separated. */
   readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
-  /** APIs that the token is for (RFC 8707). Other APIs must refuse it. Absent for a token that is for every API. */
+  /** APIs that accept the token (RFC 8707). Absent if every API accepts the token. */
   readonly aud?: readonly string[];
   readonly external_id?: string;
   /** Key of a bound token (RFC 9449 6.2); absent for a bearer token. */
@@ -65,10 +65,10 @@ export interface ConsumeProofRequest {
 
 export interface ConsumeProofReply {
   /**
-   * `consumed`: accept the request. `replayed`: refuse it. `use_nonce`: refuse it, and ask for a proof with the nonce.
+   * `consumed`: accept the request. `replayed`: reject the request. `use_nonce`: reject the request with a new nonce.
    */
   readonly outcome: 'consumed' | 'replayed' | 'use_nonce';
-  /** Nonce for the client's next proof; absent if none is required (RFC 9449 11.3). */
+  /** Nonce for the client's next proof; absent if no nonce is required (RFC 9449 11.3). */
   readonly nonce?: string;
 }
 
@@ -112,7 +112,7 @@ export interface UserChanged {
 }
 
 export interface UserUpsertReply {
-  /** `stale`: a newer change or deletion was applied. `conflict`: another user logs in with the email or username. */
+  /** `stale`: a newer change or deletion was applied. `conflict`: another user logs in with this email or username. */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
   readonly user_id?: number;
   /** True if the product or the operator disabled the user. */
@@ -121,7 +121,7 @@ export interface UserUpsertReply {
 }
 
 export interface UserDisableReply {
-  /** `unchanged`: already disabled by the product. `stale`: a newer change was applied. `unknown`: no such user. */
+  /** `unchanged`: already disabled by the product. `stale`: a newer change was applied. `unknown`: no user found. */
   readonly status: 'disabled' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
   readonly user_id?: number;
   readonly revoked_grants?: number;
@@ -129,14 +129,14 @@ export interface UserDisableReply {
 }
 
 export interface UserDeleteReply {
-  /** `unchanged`: already deleted. `stale`: a newer change was applied before. `unknown`: no such user. */
+  /** `unchanged`: already deleted. `stale`: a newer change was applied. `unknown`: no user found. */
   readonly status: 'deleted' | 'unchanged' | 'stale' | 'unknown' | 'invalid';
   readonly user_id?: number;
   readonly revoked_grants?: number;
   readonly problems?: readonly string[];
 }
 
-/** Tags of cached values, by which broadcasts evict them. */
+/** Tags of cached values. A broadcast evicts every value that has its tag. */
 export const tagOf = {
   grant: (id: string) => `grant:${id}`,
   client: (id: string) => `client:${id}`,
@@ -158,7 +158,7 @@ export const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$
 /** A PostgreSQL `integer`. */
 export const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
-/** Returns the user of a `sub`; null if the token has none. Ids of clients without users begin with `sc_`. */
+/** Returns the user id in a `sub`, or null if the `sub` is the id of a client (`sc_…`). */
 export function userIdOf(sub: unknown): number | null {
   return isText(sub, 11) && /^-?\d+$/.test(sub) && isUserId(Number(sub)) ? Number(sub) : null;
 }
@@ -178,7 +178,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
   [SUBJECTS.claims]: ({ user_id: userId, client_id: clientId }) => isUserId(userId) && isId(clientId),
-  // These requests are validated later, because their replies list every problem.
+  // The next three requests are validated later, because their replies list every problem.
   [SUBJECTS.userUpsert]: () => true,
   [SUBJECTS.userDisable]: () => true,
   [SUBJECTS.userDelete]: () => true,
@@ -220,7 +220,7 @@ const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
 const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));
 const parseUserChanged = parser<UserChanged>(({ user_id: id }) => isUserId(id));
 
-/** Returns the tag of the cache entries that each broadcast evicts. */
+/** Maps each broadcast to the tag of the cache entries that it evicts. */
 export const INVALIDATIONS: Invalidations = {
   [SUBJECTS.grantRevoked]: (event) => tagOf.grant(parseGrantRevoked(event).grant_id),
   [SUBJECTS.clientChanged]: (event) => tagOf.client(parseClientChanged(event).client_id),

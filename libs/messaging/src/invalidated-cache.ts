@@ -11,14 +11,14 @@ interface Options<V> {
   readonly fetch: (key: string, reference: string) => Promise<V>;
   /** Returns the tags by which broadcasts invalidate the value. */
   readonly tags: (value: V, key: string) => readonly string[];
-  /** Returns the time to live in milliseconds; 0 to not cache the value. */
+  /** Returns the time to live in milliseconds, or 0 if the value must not be cached. */
   readonly ttl: (value: V, key: string) => number;
 }
 
-/** `miss` starts a fetch; `shared` joins one in flight; `untrusted` means that cached values may not be used. */
+/** `miss` starts a fetch, `shared` joins a fetch in flight, and `untrusted` bypasses the cache. */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Limit that bounds memory. More evictions arrive during a fetch only if a user with many grants revokes them. */
+/** Bounds memory. More evictions during one fetch are unlikely: a user would have to revoke this many grants. */
 const REMEMBERED_EVICTIONS = 100_000;
 
 interface Fetch<V> {
@@ -29,19 +29,19 @@ interface Fetch<V> {
 
 /**
  * Cache that is bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale.
- * Shares concurrent fetches.
+ * Concurrent lookups of a key share one fetch.
  */
 export class InvalidatedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Fetch<V>>();
   /**
-   * Latest change by tag: a fetch must not store a value that became stale meanwhile. An empty LRUCache
-   * of this size takes 4 MB.
+   * Number of the latest change of each tag, so that a fetch does not store a value that has become stale. A Map,
+   * because an empty LRUCache of this size takes 4 MB.
    */
   private readonly evicted = new Map<string, number>();
   private changes = 0;
-  /** Number of the latest change that may have made any value stale. */
+  /** Number of the latest change that makes every fetch in flight stale. */
   private cleared = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 
@@ -56,14 +56,14 @@ export class InvalidatedCache<V> {
     connection.onStale((tag) => (tag === null ? this.clear() : this.evict(tag)));
   }
 
-  /** Returns the cached value or undefined, synchronously for hot paths. */
+  /** Returns the cached value or undefined. Synchronous, because hot paths call this method. */
   cached(key: string): V | undefined {
     const entry = this.connection.trusted ? this.entries.get(key) : undefined;
     if (entry) this.observer('hit');
     return entry?.value;
   }
 
-  /** @param reference request id in logs @param fetch replacement for `options.fetch` that needs more than the key */
+  /** @param reference request id for logs @param fetch replaces `options.fetch` if a fetch needs more than the key */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
     const { trusted } = this.connection;
     const entry = trusted ? this.entries.get(key) : undefined;
@@ -87,13 +87,13 @@ export class InvalidatedCache<V> {
     return { entries: this.entries.size, tags: this.keysByTag.size };
   }
 
-  /** Returns the fetch in flight, unless a broadcast has arrived since it began. */
+  /** Returns the fetch in flight unless a broadcast has arrived since the fetch began. */
   private shareable(key: string): Fetch<V> | undefined {
     const pending = this.pending.get(key);
     return pending?.since === this.changes ? pending : undefined;
   }
 
-  /** Returns a value that became stale during the fetch, but does not store it for later lookups. */
+  /** Does not cache a value that has become stale during the fetch. */
   private async fetch(key: string, reference: string, fetch: Options<V>['fetch']): Promise<V> {
     const since = this.changes;
     const value = await fetch(key, reference);
@@ -115,7 +115,7 @@ export class InvalidatedCache<V> {
 
   evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
-      // Clears all entries, because after many deletions a Map takes tens of microseconds to find its oldest entry.
+      // Does not remove only the oldest tag, because a Map takes tens of microseconds to find it after many deletions.
       this.evicted.clear();
       this.cleared = ++this.changes;
     }

@@ -1,10 +1,10 @@
 import type { Msg } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
 
-/** Request header with the request id of the caller's log, to correlate both logs. */
+/** Header with the caller's request id, which correlates the logs of both services. */
 export const REFERENCE_HEADER = 'reference';
 
-/** Maximum size of a payload. Valid messages have at most 4 KB. */
+/** Maximum size of a payload in bytes. Valid messages have at most 4 KB. */
 const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const LOG_INTERVAL_MS = 10_000;
@@ -19,7 +19,7 @@ export interface NatsRequest {
 
 /** Thrown for a message that violates its contract. The error text never quotes the message. */
 export class MalformedMessageError extends Error {
-  /** @param id of the request, if it has one */
+  /** @param id id of the request; undefined if the request has no valid id */
   constructor(
     problem: string,
     readonly id?: string,
@@ -43,7 +43,7 @@ export function readObject(message: Msg): Fields {
   throw new MalformedMessageError('it is not a JSON object');
 }
 
-/** @param isValid validates the data @throws MalformedMessageError, also if the reply subject is not an inbox */
+/** @throws MalformedMessageError if the data are invalid or the reply subject is not an inbox */
 export function readRequest(message: Msg, isValid: (data: unknown) => boolean): NatsRequest {
   const { id, data } = readObject(message);
   if (typeof id !== 'string' || id.length > MAX_ID)
@@ -53,7 +53,7 @@ export function readRequest(message: Msg, isValid: (data: unknown) => boolean): 
   return { id, data };
 }
 
-/** Accepts only inboxes: a reply to a subject such as `oauth.grant.revoked` would be a broadcast of this service. */
+/** Accepts only inboxes, because a reply to a subject such as `oauth.grant.revoked` would be a broadcast. */
 export function expectsReply({ reply = '' }: Msg): boolean {
   return reply.startsWith('_INBOX.');
 }
@@ -67,7 +67,7 @@ export class MalformedMessageLog {
   private readonly logger = new Logger('NATS');
   private readonly subjects = new Map<string, { readonly writtenAt: number; readonly refused: number }>();
 
-  /** @param subject a subscription of this process, so that the map stays small */
+  /** @param subject must be a subject that this process subscribes to, so that the map stays small */
   warn(subject: string, message: Msg, { message: problem }: MalformedMessageError): void {
     const now = performance.now();
     const { writtenAt, refused } = this.subjects.get(subject) ?? { writtenAt: -Infinity, refused: 0 };

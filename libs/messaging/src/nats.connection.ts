@@ -18,21 +18,21 @@ import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
 
 const HEARTBEAT_MS = 1_000;
-/** Milliseconds for which caches may be used after a pong from NATS, which delivers the invalidating broadcasts. */
+/** Milliseconds for which caches may be used after a pong. Without NATS, no broadcast would evict stale values. */
 const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
 const RETRY_MS = 1_000;
 
-/** Publishes the subject and headers of each request to metrics and traces, never the payload. */
+/** Channel for metrics and traces, which get the subject and headers of each request, but not the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
   'scheduling-oauth:nats-request',
 );
 
 /**
- * Returns the tag of the stale values, by the broadcast's subject. Throws MalformedMessageError
- * for an unreadable payload.
+ * Functions that return the tag of the stale values, by the broadcast's subject. They throw MalformedMessageError for
+ * an unreadable payload.
  */
 export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
 
@@ -47,15 +47,15 @@ export interface NatsOptions {
 }
 
 export interface RequestOptions {
-  /** Request id of the caller's log. */
+  /** Request id in the caller's log. */
   readonly reference?: string;
-  /** True to send the request again if the connection is lost before the reply: a responder may process it twice. */
+  /** True to resend the request if the connection is lost. The responder may then process the request twice. */
   readonly isRepeatable?: boolean;
 }
 
 type Listener = (tag: string | null) => void;
 
-/** Connection to NATS for requests and broadcasts, which also tracks whether broadcasts may have been missed. */
+/** Connection to NATS for requests and broadcasts. Also reports when broadcasts may have been missed. */
 export class NatsConnection {
   private nats: NatsClient | undefined;
   /** Send time of the latest answered ping, in milliseconds since the epoch. */
@@ -77,7 +77,7 @@ export class NatsConnection {
     this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
-  /** Connects and reconnects. Retries forever, even after a rejected login, because an operator may correct it. */
+  /** Connects and reconnects. Retries forever, even after a rejected login, because an operator may fix the login. */
   async open(): Promise<void> {
     const nats = await this.connect();
     if (!nats) return;
@@ -104,7 +104,7 @@ export class NatsConnection {
 
   /** Returns the connected client, or null if this connection was closed first. */
   private async connect(): Promise<NatsClient | null> {
-    // The client has no other way to cancel its first attempts, which would keep the process alive.
+    // An exception is the only way to stop the client's first attempts, which would keep the process alive.
     const reconnectDelayHandler = () => {
       if (this.isClosed) throw new DependencyUnavailableError('nats', 'the connection is closed');
       return RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS;
@@ -119,19 +119,19 @@ export class NatsConnection {
     return null;
   }
 
-  /** True if every broadcast older than 5 s must have arrived. While false, no cache may be used. */
+  /** True if every broadcast older than 5 s must have arrived. If false, caches must not be used. */
   get trusted(): boolean {
     const age = Date.now() - this.echoedAt;
     // The age is negative if the clock was set back.
     return age >= 0 && age <= TRUST_MS;
   }
 
-  /** Calls back with the tag of stale values, or null if any value may be stale. */
+  /** Calls back with the tag of stale values, or with null if every value may be stale. */
   onStale(listener: Listener): void {
     this.listeners.add(listener);
   }
 
-  /** Responds to requests of a subject. Every responding process replies, because they do not share a queue group. */
+  /** Replies to requests on a subject. Every process replies, because the subscription has no queue group. */
   respond(subject: string, answer: () => Promise<object>): void {
     this.responders.set(subject, answer);
     if (this.nats) respond(this.nats, subject, answer);
@@ -172,7 +172,7 @@ export class NatsConnection {
     this.nats?.publish(subject, JSON.stringify(event));
   }
 
-  /** Uses the packet format of Nest's microservices, which respond. */
+  /** Sends a request in the packet format of Nest's microservices. */
   private async send(
     subject: string,
     data: object,
@@ -223,7 +223,7 @@ export class NatsConnection {
       () => true,
       () => false,
     );
-    // Without a pong the connection was lost again, and a reconnection will follow.
+    // Without a pong, the connection was lost again, and the client will reconnect.
     if (isAnswered) this.requests.onConnected(nats);
   }
 
@@ -232,7 +232,7 @@ export class NatsConnection {
   }
 }
 
-/** Uses a user without a password as a token. Retries forever, and detects a dead peer within seconds. */
+/** Returns options that retry forever and detect a dead server within seconds. A user without a password is a token. */
 export function natsOptions(url: string, name: string): NodeConnectionOptions {
   const servers = url.split(',').map((server) => new URL(server.trim()));
   const [first] = servers;
@@ -246,7 +246,7 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
     ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
     waitOnFirstConnect: true,
     maxReconnectAttempts: -1,
-    // A new password reaches client and server at different times; by default two rejected logins close the client.
+    // A new password reaches client and server at different times. By default, two rejected logins close the client.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_MS,
     reconnectJitter: RECONNECT_JITTER_MS,
@@ -257,7 +257,7 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
 }
 
 /**
- * Connects a process that works without NATS. The client's own retries would outlive a shutdown.
+ * Connects a process that works without NATS. Does not use the client's own retries, which would outlive a shutdown.
  * @returns null if the process was shut down first
  */
 export async function connectUntil(

@@ -14,7 +14,7 @@ import { NatsConnection, type NatsOptions } from './nats.connection.js';
 type NatsOptionsFactory = Pick<ModuleMetadata, 'imports'> &
   Pick<FactoryProvider<NatsOptions>, 'inject' | 'useFactory'>;
 
-/** Provides the process's NATS connection. The process starts without NATS, but is not ready until NATS answers. */
+/** Provides the process's NATS connection. The process starts without NATS, but is not ready until NATS responds. */
 @Module({})
 export class NatsModule implements OnApplicationShutdown {
   constructor(

@@ -1,4 +1,4 @@
-/** Requests of operators, to which one process of authorize replies in JSON. A failed request gets no reply. */
+/** Subjects of operators' requests. One authorize process replies in JSON. A failed request gets no reply. */
 export const OPERATOR_SUBJECTS = {
   userSessions: 'oauth.user.sessions',
   consentPreview: 'oauth.consent.preview',

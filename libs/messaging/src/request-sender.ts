@@ -13,15 +13,15 @@ export interface OutgoingRequest {
   readonly isRepeatable: boolean;
 }
 
-/** Limit of requests that wait for the connection or a responder, to bound memory. */
+/** Maximum number of requests that wait for the connection or a responder. Bounds memory. */
 const MAX_WAITING = 2_000;
 const RESPONDERS_RETRY_MS = 100;
 
 class ConnectionLostError extends Error {}
 
 /**
- * Sends requests. In an outage, holds requests for the length of a timeout, and then fails new ones immediately. The
- * NATS client would drop all of them.
+ * Sends requests. In an outage, holds requests until the outage has lasted for one timeout, and then rejects new
+ * requests immediately. The NATS client would drop the requests of an outage.
  */
 export class RequestSender {
   private client: NatsClient | undefined;
@@ -33,7 +33,7 @@ export class RequestSender {
   private readonly inFlight = new Set<(lost: Error) => void>();
   private waiting = 0;
 
-  /** @param timeoutMs total time of a request, including retries */
+  /** @param timeoutMs time limit of a request, including retries */
   constructor(private readonly timeoutMs: number) {}
 
   get isUp(): boolean {
@@ -110,7 +110,7 @@ export class RequestSender {
     }
   }
 
-  /** Returns true if the request had no responder, and a responder may return within the timeout. */
+  /** Returns true if the request had no responder, but a responder may subscribe again within the timeout. */
   private lacksResponders(error: unknown, deadline: number): boolean {
     const now = performance.now();
     return (

@@ -3,7 +3,7 @@ import { isObject, MalformedMessageError } from './nats-message.js';
 
 export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console'] as const;
 
-/** Request without payload. Each service has its own subject, so that NATS permits replies only for that service. */
+/** Returns the subject of status requests, which have no payload. NATS permits only this service to subscribe to it. */
 export function statusSubject(service: string): string {
   return `oauth.service.status.${service}`;
 }
@@ -13,7 +13,7 @@ export function statusInbox(inboxPrefix: string, service: string): string {
   return `${inboxPrefix}.status.${service}`;
 }
 
-/** Validates a reply; unknown fields of later versions are kept. @throws MalformedMessageError */
+/** Validates a reply. Keeps unknown fields, which a later version may send. @throws MalformedMessageError */
 export function parseServiceStatus(answer: unknown): ServiceStatus {
   if (isObject(answer) && isServiceStatus(answer)) return answer;
   throw new MalformedMessageError('it does not match the contract');

@@ -1,4 +1,4 @@
-/** Runs an action immediately, and at most once per interval; a call within the interval is deferred to its end. */
+/** Runs an action immediately, but at most once per interval. Further calls are deferred to the interval's end. */
 export class Throttled {
   private timer: NodeJS.Timeout | undefined;
   private isDue = false;

@@ -4,10 +4,10 @@ import { MalformedMessageError } from '#messaging/nats-message.js';
 const GRANT = 'g'.repeat(43);
 const JKT = 'k'.repeat(43);
 
-describe('broadcasts', () => {
+describe('a broadcast', () => {
   const tag = (subject: string, event: unknown) => INVALIDATIONS[subject]?.(event);
 
-  it('name the cache entries to evict', () => {
+  it('names the cache entries to evict', () => {
     expect(tag(SUBJECTS.grantRevoked, { grant_id: GRANT, later: 1 })).toBe(`grant:${GRANT}`);
     expect(tag(SUBJECTS.clientChanged, { client_id: 'sc_a' })).toBe('client:sc_a');
     expect(tag(SUBJECTS.userChanged, { user_id: 7 })).toBe('user:7');
@@ -18,12 +18,12 @@ describe('broadcasts', () => {
     [SUBJECTS.grantRevoked, null],
     [SUBJECTS.clientChanged, { client_id: 7 }],
     [SUBJECTS.userChanged, { user_id: '7' }],
-  ])('on %s must not have the body %j', (subject, event) => {
+  ])('on %s is rejected with the body %j', (subject, event) => {
     expect(() => tag(subject, event)).toThrow(MalformedMessageError);
   });
 });
 
-describe('replies', () => {
+describe('a reply', () => {
   const active = { active: true, grant_id: GRANT, client_id: 'sc_a', sub: '7', scope: 'a b', exp: 1 };
 
   it('may contain fields of later versions', () => {
@@ -36,23 +36,23 @@ describe('replies', () => {
   });
 
   it.each([{}, { active: 'true' }, { ...active, sub: '' }, { ...active, sub: 'x' }, { ...active, exp: '1' }])(
-    'to introspection must not have the body %j',
+    'to introspection is rejected with the body %j',
     (reply) => expect(() => parseReply.introspect(reply)).toThrow(MalformedMessageError),
   );
 
   it.each([{}, { claims: undefined }, { claims: {} }, { claims: { sub: '' } }, { claims: { sub: 7 } }])(
-    'with claims must not be %j',
+    'to a request for claims is rejected with the body %j',
     (reply) => expect(() => parseReply.claims(reply)).toThrow(MalformedMessageError),
   );
 
-  it('about a consumed proof must not have an unknown outcome', () => {
+  it('about a DPoP proof is rejected if its outcome is unknown', () => {
     for (const outcome of [undefined, 'spent', true])
       expect(() => parseReply.consumeProof({ outcome })).toThrow(MalformedMessageError);
   });
 });
 
-describe('requests', () => {
-  it('match the interface of their subject', () => {
+describe('a request', () => {
+  it('must match the interface of its subject', () => {
     const proof = { jkt: JKT, jti: 'one', expires_at: 1 };
     expect(isRequest(SUBJECTS.introspect, { token: 't', jkt: JKT, proof })).toBe(true);
     expect(isRequest(SUBJECTS.introspect, { token: 't', jkt: 'short' })).toBe(false);

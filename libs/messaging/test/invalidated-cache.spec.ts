@@ -31,7 +31,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-/** Opens a cache whose fetches the test resolves. A value's tag is the grant before its colon. */
+/** Opens a cache. The test resolves each fetch with a value such as `g1:active`, which has the tag `grant:g1`. */
 function open(max = 100) {
   const fetches: Fetch[] = [];
   const cache = new InvalidatedCache<string>(connection, {
@@ -68,7 +68,7 @@ describe('a cache with invalidation by broadcasts', () => {
     expect(lookups).toEqual(['miss', 'shared', 'hit', 'hit']);
   });
 
-  it('is bypassed while broadcasts cannot arrive, and reports it', async () => {
+  it('is bypassed while broadcasts cannot arrive, and reports untrusted lookups', async () => {
     const unconnected = connectionOf('never opened');
     const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
     const cache = new InvalidatedCache<string>(unconnected, options);
@@ -89,7 +89,7 @@ describe('a cache with invalidation by broadcasts', () => {
     expect(fetches).toHaveLength(1);
   });
 
-  it('does not store a value that was revoked during its fetch', async () => {
+  it('does not store a value whose grant is revoked during the fetch', async () => {
     const { cache, nth } = open();
     const asking = cache.get('token');
     const first = await nth(0);
@@ -102,7 +102,7 @@ describe('a cache with invalidation by broadcasts', () => {
     expect(await again).toBe('g2:inactive');
   });
 
-  it('does not store a value when more revocations arrived during its fetch than it remembers', async () => {
+  it('does not store a value if more revocations arrive during the fetch than the cache remembers', async () => {
     const { cache, nth } = open();
     const asking = cache.get('token');
     const first = await nth(0);
@@ -118,7 +118,7 @@ describe('a cache with invalidation by broadcasts', () => {
     expect(cache.cached('token')).toBeUndefined();
   });
 
-  it('does not share a fetch that began before a revocation with lookups after the revocation', async () => {
+  it('starts a new fetch for lookups after a revocation', async () => {
     const { cache, nth } = open();
     const early = cache.get('token');
     const first = await nth(0);
@@ -140,7 +140,7 @@ describe('a cache with invalidation by broadcasts', () => {
     expect(fetches).toHaveLength(1);
   });
 
-  it('makes one fetch per lookup, however many revocations arrive during it', async () => {
+  it('does not repeat a fetch during which the grant is revoked', async () => {
     const { cache, fetches, nth } = open();
     for (let n = 0; n < 4; n++) {
       const asking = cache.get('token');
@@ -152,7 +152,7 @@ describe('a cache with invalidation by broadcasts', () => {
     expect(fetches).toHaveLength(4);
   });
 
-  it('drops values fetched before a reconnection, because broadcasts may have been missed', async () => {
+  it('drops values after a reconnection, because broadcasts may have been missed', async () => {
     const { cache, nth } = open();
     const kept = cache.get('kept');
     (await nth(0)).answer('g6:active');
@@ -177,7 +177,7 @@ describe('a cache with invalidation by broadcasts', () => {
     }
   });
 
-  it('evicts every token of a grant, even after one of them was evicted by size', async () => {
+  it('evicts every token of a grant, including a token that was evicted by size and stored again', async () => {
     const { cache, fetches, nth } = open(3);
     const keep = async (key: string, value: string) => {
       const asking = cache.get(key);
@@ -185,7 +185,7 @@ describe('a cache with invalidation by broadcasts', () => {
       await asking;
     };
     for (const key of ['a', 'b', 'c']) await keep(key, 'g7:active');
-    // `a` is evicted and stored again; the removal of its old entry must not remove the new one from the index.
+    // `a` is evicted and stored again. The removal of the old entry must not remove the new entry from the index.
     await keep('d', 'g8:active');
     await keep('a', 'g7:active');
     await revoked('g7');

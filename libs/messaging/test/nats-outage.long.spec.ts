@@ -66,7 +66,7 @@ function reconnect(): void {
 const stateOf = (request: Promise<unknown>): Promise<unknown> =>
   Promise.race([request.catch((error: unknown) => error), turn('held')]);
 
-describe('a request over a connection to NATS that is lost', () => {
+describe('a request over a lost connection to NATS', () => {
   it('is sent after the reconnection', async () => {
     await disconnect();
     const request = ask();
@@ -86,7 +86,7 @@ describe('a request over a connection to NATS that is lost', () => {
     expect(await request).toEqual({ n: 2 });
   });
 
-  it('fails and is not sent again if it is not repeatable and its reply was lost', async () => {
+  it('fails without a retry if it is not repeatable and its reply was lost', async () => {
     answered = false;
     const request = ask();
     const refused = expect(request).rejects.toThrow('the connection was lost');
@@ -98,7 +98,7 @@ describe('a request over a connection to NATS that is lost', () => {
     expect(await ask()).toEqual({ n: 2 });
   });
 
-  it('fails at its timeout, or immediately when the outage has already lasted longer', async () => {
+  it('fails at its timeout, or immediately if the outage has lasted longer than the timeout', async () => {
     const impatient = newConnection(300);
     await impatient.open();
     try {
@@ -142,8 +142,8 @@ describe('a request over a connection to NATS that is lost', () => {
   });
 });
 
-describe('a request over NATS that finds no responder', () => {
-  it('waits for a responder that may be reconnecting', async () => {
+describe('a request over NATS without a responder', () => {
+  it('waits for a responder to reconnect', async () => {
     await ask();
     const request = connection.request('test.late', {}, (answer) => answer);
     // After the pong, NATS has reported that the subject has no responders.
@@ -152,7 +152,7 @@ describe('a request over NATS that finds no responder', () => {
     expect(await request).toEqual({ n: 1 });
   });
 
-  it('fails when no reply has arrived for the length of its timeout', async () => {
+  it('fails immediately if no reply to any request has arrived for the length of a timeout', async () => {
     const impatient = newConnection(300);
     await impatient.open();
     try {

@@ -78,7 +78,7 @@ describe('the connection to NATS', () => {
     await answers();
   });
 
-  it('connects once NATS accepts the login that it rejected at startup', async () => {
+  it('connects as soon as NATS accepts a login that was rejected at startup', async () => {
     const lines = await FaultProxy.start(services.natsUrl);
     const { password } = new URL(services.natsUrl);
     let logins = 0;
@@ -126,7 +126,7 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('stops connecting when it is closed before NATS answers', async () => {
+  it('stops connecting when it is closed before NATS responds', async () => {
     const unanswered = new NatsConnection({
       natsUrl: `nats://127.0.0.1:${await freePort()}`,
       name: 'early',
@@ -201,7 +201,7 @@ describe('the connection to NATS', () => {
     expect(stale).toEqual([null]);
   });
 
-  it('invalidates everything at most once per 5 s, and again for broadcasts that arrived within the interval', async () => {
+  it('invalidates everything at most once per 5 s, and defers further invalidations', async () => {
     const flooded = new NatsConnection({ natsUrl: services.natsUrl, name: 'flooded', invalidations });
     const stale: (string | null)[] = [];
     flooded.onStale((tag) => stale.push(tag));

@@ -5,14 +5,14 @@ import { defineScripts, type RedisClient, type RunScript, script } from '#platfo
 import { REDIS } from '#platform/redis/redis.connection.js';
 
 /**
- * Limit of live assertions per client: 800 requests per second if each assertion is valid for a minute. Limits what a
- * stolen key can store.
+ * Maximum number of live assertions per client, enough for 800 requests per second if an assertion is valid for a
+ * minute. Bounds the memory that a stolen key can use.
  */
 const MAX_LIVE = 50_000;
 
 /**
- * KEYS set of the client's live assertions, which is also their counter
- * @returns 0 if the assertion is new, -1 if it was used before, or the milliseconds until the client has room
+ * The key is the set of the client's live assertions, which also counts them.
+ * @returns 0 for a new assertion, -1 for a used assertion, or the milliseconds until the client may use another one
  */
 const CONSUME = script(
   ['jti', 'max', 'ttl'],
@@ -43,7 +43,7 @@ export class AssertionStore {
 
   /**
    * Returns `consumed` for exactly one of several calls with the same assertion.
-   * @throws DependencyUnavailableError; the assertion may have been consumed nevertheless
+   * @throws DependencyUnavailableError; the assertion may still have been consumed
    */
   async consume(clientId: string, jti: string, ttlMs: number): Promise<Consumption> {
     const [client, id] = [clientId, jti].map((text) => hash('sha256', text, 'base64url')) as [string, string];

@@ -25,7 +25,7 @@ export interface ClientRequest {
 const CACHED_MS = 30_000;
 const CACHED_CLIENTS = 10_000;
 
-/** Authenticates clients at the token endpoints (RFC 6749 3.2.1), and caches them until the operator changes them. */
+/** Authenticates clients at the token endpoints (RFC 6749 3.2.1). Caches clients until the operator changes them. */
 @Injectable()
 export class ClientAuthenticator {
   private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
@@ -42,7 +42,7 @@ export class ClientAuthenticator {
       max: CACHED_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
-      // A client with a metadata document may be admitted at any moment.
+      // An unknown client with a metadata document is not cached, because it may be admitted at any time.
       ttl: (client, clientId) => (client === null && isDocumentUrl(clientId) ? 0 : CACHED_MS),
     });
     this.clients.observe(countLookups(metrics, 'clients'));
@@ -54,7 +54,7 @@ export class ClientAuthenticator {
   }
 
   /**
-   * Fetches the metadata document first if it is due, because it may have new keys.
+   * Fetches a due metadata document first, because the document may contain new keys.
    * @param admits true to admit a new client
    */
   private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
@@ -66,8 +66,8 @@ export class ClientAuthenticator {
   }
 
   /**
-   * @param options `admits` is true where a flow may begin: a new client of CLIENT_METADATA_HOSTS is then admitted
-   * @throws OAuthError invalid_request, or invalid_client, the same for an unknown client and wrong credentials
+   * @param options `admits` is true at endpoints that begin a flow, to admit new clients of CLIENT_METADATA_HOSTS
+   * @throws OAuthError invalid_request or invalid_client; an unknown client and wrong credentials cause the same error
    */
   async authenticate(
     { headers, raw }: ClientRequest,
@@ -95,7 +95,7 @@ export class ClientAuthenticator {
     const secretId = matchClientSecret(clientSecret, client.secrets);
     if (secretId === null)
       throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_secret_mismatch');
-    // Shows the operator whether the older of two secrets is still used.
+    // The operator can see whether the older of two secrets is still in use.
     this.usage.recordSecret(secretId);
     return enabled(client, credentials);
   }
@@ -105,7 +105,7 @@ export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
   readonly assertion?: UnverifiedAssertion;
-  /** A refusal of Basic credentials must carry WWW-Authenticate (RFC 6749 5.2). */
+  /** An error response to Basic credentials must have WWW-Authenticate (RFC 6749 5.2). */
   readonly method: 'basic' | 'body';
 }
 
@@ -170,7 +170,7 @@ export function invalidClient(
   });
 }
 
-/** Refuses a client with keys that sends no assertion. Such a client has no secret (RFC 6749 2.3: one method). */
+/** Returns the error for a client with keys that sends no assertion. */
 export function needsAssertion(credentials: ClientCredentials): OAuthError {
   return credentials.clientSecret === undefined
     ? invalidClient(
@@ -185,7 +185,7 @@ export function needsAssertion(credentials: ClientCredentials): OAuthError {
       );
 }
 
-/** Called last, so that only an authenticated client learns that it is disabled. */
+/** Must be called last, so that only an authenticated client learns that it is disabled. */
 function enabled(client: ClientWithSecrets, credentials: ClientCredentials): ClientWithSecrets {
   if (client.disabledAt === null) return client;
   throw invalidClient(

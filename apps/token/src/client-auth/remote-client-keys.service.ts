@@ -8,7 +8,7 @@ import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 const FRESHNESS_MS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
 /** Minimum time between two fetches of a set, after a failure or for a key that the set does not contain. */
 const REFETCH_MS = 30_000;
-/** While the host is unavailable, expired keys are accepted for this long. */
+/** Time for which expired keys are accepted while the host is unavailable. */
 const KEEP_STALE_MS = 60 * 60_000;
 
 const CACHED_SETS = 1_000;
@@ -25,7 +25,7 @@ interface Entry {
   pending?: Promise<void>;
 }
 
-/** JWK Sets at the `jwks_uri` of clients. Requests that need the same set share one fetch. */
+/** Cache of the JWK Sets at the `jwks_uri` of clients. Concurrent requests for a set share one fetch. */
 @Injectable()
 export class RemoteClientKeysService {
   private readonly entries = new LRUCache<string, Entry>({ max: CACHED_SETS });
@@ -36,9 +36,9 @@ export class RemoteClientKeysService {
   ) {}
 
   /**
-   * Tries the cached keys. If none verifies, fetches the set again, because the client may have rotated its keys, but
-   * at most twice a minute, because anyone can send an assertion with an unknown key.
-   * @throws an error that `isFailure` accepts, if no keys are cached and none can be fetched
+   * Tries the cached keys. If no key verifies the assertion, fetches the set again, because the client may have rotated
+   * its keys. Fetches at most twice a minute, because anyone can send an assertion with an unknown key.
+   * @throws an error that `isFailure` accepts if no keys are cached and the set cannot be fetched
    */
   async tryKeys(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
     const entry = this.entries.get(url) ?? { attemptedAt: Number.NEGATIVE_INFINITY };

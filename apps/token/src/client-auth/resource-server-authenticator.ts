@@ -18,7 +18,7 @@ import type { ClientDto } from './client.dto.js';
 const CACHED_MS = 30_000;
 const CACHED_SERVERS = 1_000;
 
-/** Only registered resource servers may introspect tokens (RFC 7662 2.1). */
+/** Authenticates registered resource servers, because only they may introspect tokens (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerAuthenticator {
   private readonly servers: InvalidatedCache<ResourceServer | null>;
@@ -36,7 +36,7 @@ export class ResourceServerAuthenticator {
     });
   }
 
-  /** @throws OAuthError invalid_client, even for a client of the other endpoints */
+  /** @throws OAuthError invalid_client, even for valid credentials of a client that is not a resource server */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId: id, clientSecret, assertion } = credentials;

@@ -29,7 +29,7 @@ export class DeviceService {
     private readonly configuration: TokenConfiguration,
   ) {}
 
-  /** RFC 8628 3.2. @throws OAuthError unauthorized_client, invalid_scope, invalid_target, or 429 */
+  /** RFC 8628 3.2. @throws OAuthError unauthorized_client, invalid_scope or invalid_target, or with status 429 */
   async start(
     { raw, ip }: { readonly raw: IncomingMessage; readonly ip: string },
     client: ClientWithSecrets,

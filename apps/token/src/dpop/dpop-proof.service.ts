@@ -15,7 +15,7 @@ const MARGIN_MS = 30_000;
 /** Maximum time for which any verifier accepts a proof. */
 const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 
-/** The checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */
+/** Performs the checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */
 @Injectable()
 export class DpopProofService {
   private readonly nonces: DpopNonce;
@@ -32,21 +32,21 @@ export class DpopProofService {
   }
 
   /**
-   * Nonce for the client's next proof. Undefined if none is required, because a client must use each nonce that it
-   * receives (11.3).
+   * Nonce for the client's next proof. Undefined if no nonce is required, because a client must use each nonce that it
+   * receives (RFC 9449 11.3).
    */
   get nonce(): string | undefined {
     return this.required ? this.nonces.current() : undefined;
   }
 
-  /** 4.3, 10: "the nonce claim matches the server-provided nonce value". */
+  /** RFC 9449 4.3, 10: "the nonce claim matches the server-provided nonce value". */
   acceptsNonce(nonce: string | null | undefined): boolean {
     return !this.required || this.nonces.accepts(nonce ?? '');
   }
 
   /**
    * Consumes a proof.
-   * @returns thumbprint of its key
+   * @returns thumbprint of the proof's key
    * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
    */
   async consumeProof(
@@ -68,13 +68,13 @@ export class DpopProofService {
     const next = this.nonce === undefined ? {} : { nonce: this.nonce };
     if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
     const ttl = Math.ceil(Math.max(expiresAt - this.clock(), 0)) + MARGIN_MS;
-    // Refuses a longer TTL, because Redis would forget the proof while a verifier still accepts it.
+    // Rejects a longer TTL. If the TTL were shortened instead, the proof could be replayed after its expiry in Redis.
     const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
     return { outcome: fresh ? 'consumed' : 'replayed', ...next };
   }
 }
 
-/** FAPI 2.0 5.4.1 limits the algorithms. Checked before a code is bound to a key that the exchange would refuse. */
+/** FAPI 2.0 5.4.1 limits the algorithms. A pushed request must not bind a code to a key that the exchange rejects. */
 function checkAlgorithm(
   { alg }: DpopProof,
   { clientId, profile }: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
@@ -88,17 +88,17 @@ function checkAlgorithm(
   );
 }
 
-/** A nonce is issued in one window, and still accepted in the next one. */
+/** A nonce is issued in one window, and is also accepted in the next window. */
 const WINDOW_MS = 5 * 60 * 1000;
 const WINDOW_BYTES = 6;
 const MAC_BYTES = 18;
 const NONCE = /^[\w-]{32}$/;
 
-/** Nonces (RFC 9449 8): window number ‖ its HMAC. They need no state, and are the same in all replicas. */
+/** Nonces (RFC 9449 8) that are the same in all replicas without state: the window number followed by its HMAC. */
 export class DpopNonce {
   private latest: { readonly window: number; readonly nonce: string } | undefined;
 
-  /** @param keys MAC keys, the first for new nonces */
+  /** @param keys MAC keys; the first key is for new nonces */
   constructor(
     private readonly keys: readonly Buffer[],
     private readonly clock: Clock,

@@ -11,9 +11,9 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
 export interface ProvedRequest extends ClientRequest {
-  /** Address of the client, which is resolved through TRUSTED_PROXIES. */
+  /** Address of the client, which TRUSTED_PROXIES may report. */
   readonly ip: string;
-  /** Valid, but not consumed yet; absent if the request has no proof. */
+  /** Valid proof that is not consumed yet; absent if the request has no proof. */
   proof?: DpopProof;
 }
 
@@ -44,7 +44,7 @@ export class DpopGuard implements CanActivate {
     request: FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    // 8.2: every response, even an error, carries the nonce for the next request.
+    // RFC 9449 8.2: every response, even an error, contains the nonce for the next request.
     const { nonce } = this.proofs;
     if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
     try {
@@ -70,7 +70,7 @@ export class DpopGuard implements CanActivate {
       return await this.verifier.verify(field, { method, uri });
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
-      // 5: "an error response per Section 5.2 of [RFC6749] with invalid_dpop_proof"
+      // RFC 9449 5: "an error response per Section 5.2 of [RFC6749] with invalid_dpop_proof"
       throw new OAuthError('invalid_dpop_proof', 400, error.message, {
         detail: { check: error.check, ...error.compared },
         cause: error,
@@ -79,7 +79,7 @@ export class DpopGuard implements CanActivate {
   }
 }
 
-/** RFC 9449 8: a required nonce is missing or has expired. */
+/** Returns the error for a required nonce that is missing or has expired (RFC 9449 8). */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
   const detail: ErrorDetail = { check: nonce === null ? 'dpop_nonce_missing' : 'dpop_nonce_expired', jkt };
   return new OAuthError(

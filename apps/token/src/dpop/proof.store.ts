@@ -10,7 +10,7 @@ export class ProofStore {
 
   /**
    * Returns true for exactly one of several calls with the same proof.
-   * @throws DependencyUnavailableError; the proof may have been consumed nevertheless
+   * @throws DependencyUnavailableError; the proof may still have been consumed
    */
   async consume(jkt: string, jti: string, ttlMs: number): Promise<boolean> {
     // The thumbprint has a fixed length, so the hashed text is unambiguous.

@@ -21,17 +21,17 @@ export interface ClientDisabledRefusal {
 }
 
 /**
- * Set of disabled clients, in memory (docs/adr/0019): introspection needs it for every token, even while PostgreSQL is
- * unavailable. After a broadcast, the state of a client is unknown until a reading that began later has finished;
- * introspection of its tokens waits for that reading. Before the reading, this process may have reported a token as
- * active to an API that had already received the broadcast. Therefore every process broadcasts again when it finds a
- * client disabled.
+ * Set of disabled clients in memory (docs/adr/0019). Introspection needs the set for every token, even while PostgreSQL
+ * is unavailable. After a broadcast about a client, introspection of the client's tokens waits for a reading of
+ * PostgreSQL that began after the broadcast. Earlier, this process may have reported such a token as active to an API
+ * that had already received the broadcast. Therefore every process broadcasts again when it reads that a client is
+ * disabled.
  */
 @Injectable()
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DisabledClientsService.name);
   private disabled: ReadonlySet<string> | undefined;
-  /** Clients with a broadcast since the last complete reading began: number of their latest broadcast, by tag. */
+  /** Number of the latest broadcast by tag, for clients with a broadcast since the last complete reading began. */
   private readonly unknown = new Map<string, number>();
   private broadcasts = 0;
   private reading: Promise<void> | undefined;

@@ -43,7 +43,7 @@ export class IntrospectionController {
     await this.authenticator.authenticate(request, dto);
     const result = await this.clients.check(await this.engine.introspectWithoutProof(dto.token));
     addLogContext(request.raw, { grant_id: result.grantId, outcome: result.outcome });
-    // 2.2: every other token gets the same response, even a refresh token, because an API may check only `active`.
+    // RFC 7662 2.2. Even a refresh token gets this response, because an API may check only `active`.
     if (result.outcome !== 'active' || result.token.kind !== 'access') return { active: false };
     return {
       ...activeClaims(result),
@@ -56,13 +56,13 @@ export class IntrospectionController {
 export function activeClaims({ token, grant, grantId, scope, audience }: GrantedToken) {
   return {
     active: true,
-    // 2.2 permits additional members. A cache needs this one for the broadcast `oauth.grant.revoked`.
+    // RFC 7662 2.2 permits additional members. A cache needs `grant_id` for the broadcast `oauth.grant.revoked`.
     grant_id: grantId,
     client_id: grant.clientId,
     sub: String(grant.userId ?? grant.clientId),
     scope,
     exp: token.expiry,
-    // 2.2: "the intended audience for this token". Other resource servers must refuse the token (RFC 9700 2.3).
+    // RFC 7662 2.2: "the intended audience for this token". Other APIs must refuse the token (RFC 9700 2.3).
     ...(audience !== null && { aud: audience.split(' ') }),
     ...(grant.externalId !== null && { external_id: grant.externalId }),
     // RFC 9449 6.2: the resource server must require a proof by this key.

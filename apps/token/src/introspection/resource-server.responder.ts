@@ -52,7 +52,7 @@ export class ResourceServerResponder {
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
     const refused = {
-      // The API records an event with the same reference, which only says that the token is not active.
+      // The API's event has the same reference, but its only detail is that the token is not active.
       reference: headers?.get(REFERENCE_HEADER) ?? '',
       check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
       ...(result.grantId !== undefined && { grant_id: result.grantId }),
@@ -63,7 +63,7 @@ export class ResourceServerResponder {
     return { active: false };
   }
 
-  /** Checks for a resource server, which has the token in its cache, that the proof is new. */
+  /** Consumes a proof for a resource server that has cached the token. */
   @MessagePattern(SUBJECTS.consumeProof)
   async consumeProof(@Payload() request: ConsumeProofRequest): Promise<ConsumeProofReply> {
     return this.proofs.consume(request);
@@ -80,7 +80,7 @@ export class ResourceServerResponder {
     return { claims: client && claims && { sub: subjectOf(client, id), ...claims } };
   }
 
-  /** Consumes a proof only if it has the key of the token, so that clients cannot fill Redis with other proofs. */
+  /** Consumes only a proof of the token's key, so that clients cannot fill Redis with other proofs. */
   private async consumed({ jkt, proof }: IntrospectionRequest): Promise<{ proof?: ConsumeProofReply }> {
     return proof && proof.jkt === jkt ? { proof: await this.proofs.consume(proof) } : {};
   }

@@ -1,11 +1,11 @@
 import { DELIVERY_LIMIT_MS } from '#messaging/logout/logout-queue.js';
 
-/** Milliseconds until the next attempt. The last delay repeats until DELIVERY_LIMIT_MS. */
+/** Delays between attempts. The last delay is repeated until DELIVERY_LIMIT_MS. */
 const DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000, 20 * 60_000] as const;
 
 /**
- * Returns the milliseconds until the next attempt; null if the log-out would be too old then.
- * @param deliveries deliveries by NATS, which exceed the attempts if the client was busy; so the age counts as well
+ * Returns the milliseconds until the next attempt, or null if the log-out would then be too old.
+ * @param deliveries number of deliveries by NATS, which is too high for a busy client, so the age counts too
  * @param ageMs milliseconds since the end of the session
  */
 export function delayAfter(deliveries: number, ageMs: number): number | null {
@@ -18,8 +18,8 @@ export function delayAfter(deliveries: number, ageMs: number): number | null {
 const BUSY_MS = { first: 5_000, last: 5 * 60_000 } as const;
 
 /**
- * Returns the milliseconds until NATS offers a message of a busy client again. The delay grows, because NATS offers
- * these messages before new messages, even of other clients. It is random, so that they do not return together.
+ * Returns the milliseconds until NATS redelivers a message of a busy client. The delay grows, because NATS redelivers
+ * such messages before it delivers new messages of other clients. A random factor spreads the redeliveries.
  * @param random number from 0 to 1
  */
 export function busyDelay(deliveries: number, random = Math.random()): number {

@@ -1,7 +1,7 @@
 const CONCURRENCY = 2;
-/** Limit of waiting messages of one client. */
+/** Maximum number of waiting messages of one client. */
 const MAX_WAITING = 20;
-/** Limit of messages of all clients, whether waiting or in progress. */
+/** Maximum number of messages of all clients that wait or are in progress. */
 const MAX_HELD = 1_000;
 
 interface ClientQueue<M> {

@@ -33,8 +33,8 @@ const FETCH_MS = 5_000;
 const REPEAT_MS = 5_000;
 
 /**
- * Consumes the queue of log-outs over a separate connection, to keep introspection fast. NATS gives a message to
- * another token app if the first one reports no progress for ACK_WAIT_MS.
+ * Consumes the queue of log-outs over a separate connection, to keep introspection fast. NATS redelivers a message to
+ * another token app if this process reports no progress for ACK_WAIT_MS.
  */
 @Injectable()
 export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -66,7 +66,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     await this.running;
   }
 
-  /** @throws Error if NATS does not answer in time, or has no queue */
+  /** @throws Error if NATS does not respond in time or the queue does not exist */
   async queueState(): Promise<LogoutQueueStatus> {
     if (!this.nats) throw new Error('NATS does not answer');
     return logoutQueueState(this.nats);
@@ -81,7 +81,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     this.running = Promise.all([this.consumeEnded(nats), this.consumeDeliveries(nats)]);
   }
 
-  /** Creates the queue, which belongs to this app, at startup and after NATS has lost its data. */
+  /** Creates the queue at startup and after NATS has lost its data. No other app creates the queue. */
   private async ensureQueue(nats: NatsConnection): Promise<void> {
     for (let warned = false; !this.isClosed;) {
       try {
@@ -130,7 +130,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     );
   }
 
-  /** Fetches as many messages as there is room for, until the shutdown. */
+  /** Fetches at most as many messages as there is room for. Repeats until the shutdown. */
   private async consume(
     nats: NatsConnection,
     name: string,

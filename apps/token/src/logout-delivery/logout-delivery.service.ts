@@ -16,7 +16,8 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { delayAfter } from './backoff.js';
 
 /**
- * In this time, a process records only the first delayed delivery to a client, because the others have the same cause.
+ * Interval in which a process records only the first delayed delivery to a client, because the others have the same
+ * cause.
  */
 const RECORD_MS = 60_000;
 
@@ -92,10 +93,10 @@ export class LogoutDeliveryService {
     const uri = client?.disabledAt === null ? client.backchannelLogoutUri : null;
     if (!client || uri === null) return this.end('skipped');
     const { status, reason, isForbidden = false } = await this.send(client, uri, delivery);
-    // 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK"; 204 is tolerated.
+    // Back-Channel Logout 1.0 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK". 204 is accepted.
     if (status === 200 || status === 204) return this.end('delivered');
     const failure = { ...delivery, failure: reason, isForbidden, attempt };
-    // 2.8: "400 Bad Request" if the request was invalid or the logout failed.
+    // Back-Channel Logout 1.0 2.8: "400 Bad Request" if the request was invalid or the logout failed.
     if (status !== null && status >= 400 && status < 500) return this.fail('refused', failure);
     const delay = delayAfter(attempt, Date.now() - delivery.at);
     if (delay === null) return this.fail('dropped', failure);
@@ -129,7 +130,7 @@ export class LogoutDeliveryService {
     }
   }
 
-  /** Gives up a delivery that waits for other deliveries to the same client. @returns false if it is not overdue */
+  /** Drops an overdue delivery that waits for other deliveries to its client. @returns false if it is not overdue */
   dropIfOverdue(delivery: LogoutDelivery, attempt: number): boolean {
     if (delayAfter(attempt, Date.now() - delivery.at) !== null) return false;
     const failure = 'earlier logout tokens still wait for the application';

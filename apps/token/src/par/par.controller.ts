@@ -11,7 +11,7 @@ import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { PAR_OPERATION, type ParResponse } from './par.openapi.js';
 import { ParService } from './par.service.js';
 
-/** RFC 9126: the client sends the authorization request, and the browser only sends a reference to it. */
+/** RFC 9126: the client sends the authorization request, and the browser sends only a reference to the request. */
 @Controller(ENDPOINTS.par)
 export class ParController {
   constructor(

@@ -18,20 +18,20 @@ export interface Pushed {
 }
 
 /**
- * Limits of stored requests, which have 1 KB to 8 KB. With logins of two minutes, a confidential client can push 400
+ * Limits of stored requests, which have 1 KB to 8 KB. If logins take two minutes, a confidential client can push 400
  * requests per second, and a public client 80.
  */
 export const PUSH_LIMITS = {
   /**
-   * For each confidential client, whose secret the operator can revoke. Its addresses are not counted, because its
-   * servers share few.
+   * For each confidential client, whose secret the operator can revoke. No limit applies to its addresses, because its
+   * servers share a few of them.
    */
   confidential: 50_000,
-  /** For each public client. Anyone can push as this client, because it has no secret. */
+  /** For each public client. Anyone can push as a public client, because it has no secret. */
   public: 10_000,
-  /** Pushes for public clients, per address (IPv6: per /64) in ten minutes: an office may log in 30 times a minute. */
+  /** Pushes for public clients per address (IPv6: per /64) in ten minutes. An office can log in 30 times a minute. */
   address: 300,
-  /** Per IPv6 /48, which has 65 536 /64 networks: without this bound, 34 of them could block a client for all users. */
+  /** Per IPv6 /48. Without this limit, 34 of its 65,536 /64 networks could block a public client for all users. */
   site: 1_000,
 } as const;
 
@@ -48,7 +48,7 @@ export class ParService {
     this.key = keys.throttleKey;
   }
 
-  /** RFC 9126 2.1. @throws OAuthError from the checks of the authorize endpoint, invalid_request, or 429 */
+  /** RFC 9126 2.1. @throws OAuthError of the authorize endpoint's checks, invalid_request, or with status 429 */
   async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = withProvenKey(body, jkt);
     // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
@@ -93,7 +93,7 @@ function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
   });
 }
 
-/** RFC 9449 10.1: a proof counts as dpop_jkt. If the request has both, they must name the same key. */
+/** RFC 9449 10.1: a proof counts as dpop_jkt. A dpop_jkt in the same request must name the key of the proof. */
 function withProvenKey(body: Parameters, jkt: string | null): Parameters {
   if (jkt === null) return body;
   const requested = body['dpop_jkt'];

@@ -12,7 +12,7 @@ export class RecordedRevocationsService {
     private readonly audit: AuditPublisher,
   ) {}
 
-  /** Applies the recorded revocations of a client or user. @returns their number */
+  /** Applies the recorded revocations of a client or user. @returns number of revocations */
   async apply(subject: ApplyRevocationsRequest): Promise<number> {
     const ids = await this.records.revokedOf(
       'user_id' in subject ? { userId: subject.user_id } : { clientId: subject.client_id },

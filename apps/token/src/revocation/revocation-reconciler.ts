@@ -20,17 +20,19 @@ const BEFORE_START_MS = 24 * 60 * 60 * 1000;
 /**
  * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011). Every 5 s, each process
  * applies:
- * - revocations not applied yet: the recording process died, Redis was full or unavailable, or the commit was late;
- * - revocations applied since its last complete pass by any process, which may use another Redis;
- * - after Redis or NATS reconnects, also the revocations of the ten minutes before that pass: Redis may have lost
- *   writes, and NATS broadcasts.
+ * - revocations that are not applied yet, because the recording process died, Redis was full or unavailable, or the
+ *   commit was late;
+ * - revocations that any process has applied since this process's last complete pass, because the other process may use
+ *   another Redis;
+ * - after Redis or NATS reconnects, the revocations of the ten minutes before that pass, because Redis may have lost
+ *   writes and caches may have missed broadcasts.
  */
 @Injectable()
 export class RevocationReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(RevocationReconciler.name);
   /** Database time at which the last complete pass began, in milliseconds. */
   private watermark: number | undefined;
-  /** Milliseconds before the watermark at which the next pass begins. */
+  /** The next pass applies revocations from this many milliseconds before the watermark. */
   private lookback = BEFORE_START_MS;
   private announceAll = false;
   /** Incremented when Redis or NATS may have lost revocations. */

@@ -24,7 +24,7 @@ class RevokeDto extends ClientDto {
   token_type_hint?: string;
 }
 
-/** RFC 7009. Revoking any token revokes its grant (2.1 permits it). */
+/** RFC 7009. Any token of a grant revokes the whole grant, which 2.1 permits. */
 @Controller(ENDPOINTS.revoke)
 export class RevokeController {
   constructor(
@@ -44,10 +44,10 @@ export class RevokeController {
     const { outcome, grantId } = await this.engine.revokeByToken(dto.token, clientId);
     addLogContext(request.raw, { grant_id: grantId, outcome });
     if (outcome === 'revoked') addAuditEvent(request.raw, 'grant.revoked');
-    // 2.1: "If this validation fails, the request is refused and the client is informed of the error"
+    // RFC 7009 2.1: "If this validation fails, the request is refused and the client is informed of the error"
     if (outcome === 'other_client')
       throw OAuthError.invalidGrant('the token was issued to another client', { detail: { check: outcome } });
-    // 2.2: the response to an invalid token is 200 too.
+    // RFC 7009 2.2: an invalid token gets status 200 too.
     return {};
   }
 }

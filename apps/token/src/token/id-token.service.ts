@@ -33,8 +33,8 @@ export class IdTokenService {
   }
 
   /**
-   * Returns null without a key: a refresh response "might not contain an id_token". The ID token of a refresh has the
-   * same `sub`, `aud`, `auth_time` and `sid` as the first, but no `nonce` (OpenID Connect Core 12.2).
+   * Returns null without a key, because a refresh response "might not contain an id_token" (OpenID Connect Core 12.2).
+   * The ID token of a refresh has the `sub`, `aud`, `auth_time` and `sid` of the first ID token, but no `nonce`.
    */
   async issue(
     request: IncomingMessage,
@@ -62,8 +62,8 @@ export class IdTokenService {
   }
 
   /**
-   * Returns the requested claims (OpenID Connect Core 5.5.1), or none if they cannot be read: the code is already
-   * redeemed, so the request must not fail.
+   * Returns the requested claims (OpenID Connect Core 5.5.1), or no claims if PostgreSQL is unavailable. The request
+   * must not fail, because the code is already redeemed.
    */
   private async userClaims(
     request: IncomingMessage,

@@ -18,10 +18,10 @@ export class RefreshTokenStrategy extends PassportStrategy(Strategy, STRATEGY) {
   }
 }
 
-/** Accepts requests without a token: the controller decides whether it is required. */
+/** Accepts requests without a token, because the controller decides whether a token is required. */
 @Injectable()
 export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
-  /** Passes only the header on, because passport-http-bearer would also read the query. */
+  /** Returns only the Authorization header, because passport-http-bearer would also read the query. */
   override getRequest(context: ExecutionContext): object {
     const { authorization } = context.switchToHttp().getRequest<FastifyRequest>().headers;
     return { headers: { authorization } };

@@ -36,7 +36,7 @@ export class TokenController {
     }
   }
 
-  /** docs/specification.md: the refresh token comes as Bearer, or in the body. */
+  /** docs/specification.md: the refresh token is sent as Bearer or in the body. */
   @Post(ENDPOINTS.refreshToken)
   @ApiOperation(REFRESH_OPERATION)
   @HttpCode(200)

@@ -68,7 +68,7 @@ export class TokenService {
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
         { detail: { check: 'code_verifier_malformed' } },
       );
-    // A code with a challenge needs its verifier, and a code without one must not have a verifier.
+    // A successful request has a verifier only if the authorization request had a challenge.
     addLogContext(request.raw, { pkce: challenge !== null });
     const exchange = { clientId, redirectUri, challenge, jkt, resources };
     const isFapi = client.profile === 'fapi2';
@@ -81,7 +81,7 @@ export class TokenService {
 
   /**
    * RFC 8628 3.4 and 3.5.
-   * @throws OAuthError as `exchange` does, or authorization_pending, slow_down, access_denied, expired_token
+   * @throws OAuthError like `exchange`, or authorization_pending, slow_down, access_denied or expired_token
    */
   async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
@@ -161,7 +161,7 @@ export class TokenService {
     };
   }
 
-  /** Only the first retry is recorded, because a client may retry endlessly, which would displace other events. */
+  /** Only the first retry is recorded, because the events of endless retries would displace other events. */
   private isFirstRetry(grantId: string, generation: number): boolean {
     if (this.retries.get(grantId) === generation) return false;
     this.retries.set(grantId, generation);
@@ -196,7 +196,7 @@ function needsProof({ clientId }: Client): OAuthError {
   });
 }
 
-/** Public descriptions, which reveal no secret. `$credential` is the presented kind. */
+/** Public descriptions, which reveal no secret. `$credential` is replaced by the kind of credential. */
 const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   unrecognized: 'this is not a code or token of this service',
   wrong_kind: 'this is a token of another kind: send a $credential',
@@ -225,7 +225,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
-/** Error codes (RFC 6749 5.2); every other reason is invalid_grant. */
+/** Error codes of RFC 6749 5.2. The code of every other reason is invalid_grant. */
 const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
   // RFC 6749 6
   scope_exceeded: 'invalid_scope',

@@ -8,7 +8,7 @@ const FLUSH_MS = 30_000;
 const REMEMBERED = 100_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Records the last use of grants and client secrets in the background, once per day (UTC), id and process. */
+/** Records the last use of grants and client secrets in the background. Each process records an id once a day (UTC). */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
   private readonly timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
@@ -33,7 +33,7 @@ export class UsageRecorder implements BeforeApplicationShutdown {
     await Promise.all([this.grants.flush(), this.secrets.flush()]);
   }
 
-  /** Flushes before the connections close. Later uses are lost, which costs one day's entry. */
+  /** Flushes before the connections close. Uses after this flush are not recorded. */
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();
@@ -53,7 +53,7 @@ class DailyUses {
   private today = 0;
   private waiting = new Map<string, number>();
 
-  /** @param write called again with the same use after a failure */
+  /** @param write called again with the same uses after a failure */
   constructor(
     private readonly subject: string,
     private readonly clock: Clock,
@@ -63,7 +63,7 @@ class DailyUses {
   record(id: string): void {
     const day = Math.floor(this.clock() / DAY_MS);
     if (day === this.today && this.recorded.has(id)) return;
-    // Forgotten entries are written again, which changes nothing.
+    // A cleared id may be written again, which changes nothing.
     if (day !== this.today || this.recorded.size >= REMEMBERED) this.recorded.clear();
     this.today = day;
     this.recorded.add(id);

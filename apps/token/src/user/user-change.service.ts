@@ -25,7 +25,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
 
-/** Applies user changes of the product. Changes can be repeated, and outdated ones change nothing. */
+/** Applies the product's changes of users. A repeated or outdated message changes nothing. */
 @Injectable()
 export class UserChangeService {
   constructor(
@@ -101,7 +101,7 @@ export class UserChangeService {
     const { id, outcome } = deleted;
     if (outcome === 'stale') return { status: 'stale', user_id: id };
     this.record('user.deleted', id);
-    // The user was created, or enabled and granted access, between the two steps.
+    // The user may have been created, or enabled with new grants, between the two steps.
     if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
     return {
       status: 'deleted',
@@ -120,8 +120,8 @@ export class UserChangeService {
   }
 
   /**
-   * Evicts the user's profile and tokens from every cache, even without a change: an earlier broadcast may have been
-   * lost.
+   * Evicts the user's profile and tokens from every cache, even without a change, because an earlier broadcast may have
+   * been lost.
    */
   private async announce(userId: number): Promise<void> {
     this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
@@ -130,8 +130,8 @@ export class UserChangeService {
   }
 
   /**
-   * Must be called as soon as PostgreSQL has the change, because a message repeated after a later failure changes
-   * nothing.
+   * Must be called as soon as PostgreSQL has the change, because a repeated message after a later failure would
+   * not record it.
    */
   private record(type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`, userId: number): void {
     this.audit.record({ type, user_id: userId, detail: { by: 'the product, over NATS' } });

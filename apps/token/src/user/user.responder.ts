@@ -30,7 +30,7 @@ export class UserResponder {
     return this.logged('user deleted', await this.changes.delete(message));
   }
 
-  /** Logs the outcome, but nothing of the profile. */
+  /** Logs the outcome, but no part of the profile. */
   private logged<Reply extends UserUpsertReply | UserDisableReply | UserDeleteReply>(
     msg: string,
     reply: Reply,

@@ -98,13 +98,13 @@ describe.each([
   ['Express, NestJS 12, an ES module', () => bookingsApi, ['dist/main.js']],
   ['Fastify, NestJS 12, an ES module', () => bookingsApi, ['fastify.js']],
   ['Express, NestJS 11, CommonJS', () => commonJs, ['dist/main.js']],
-  // Jest and bundlers load the package like this.
+  // Jest and bundlers load the package in this way.
   [
     'Express, NestJS 11, CommonJS that cannot require ES modules',
     () => commonJs,
     ['--no-experimental-require-module', 'dist/main.js'],
   ],
-] as const)('a project outside the repository with the package on %s', (_name, project, program) => {
+] as const)('a project that installs the package, on %s', (_name, project, program) => {
   let service: RunningProject;
 
   beforeAll(async () => {
@@ -129,7 +129,7 @@ describe.each([
     }
   }
 
-  it('accepts a valid access token, and passes its user and client to the handler', async () => {
+  it('accepts a valid access token and passes its client to the handler', async () => {
     const token = await accessToken('bookings:read bookings:write');
     const added = await service.send('/bookings', {
       method: 'POST',
@@ -143,7 +143,7 @@ describe.each([
   });
 
   // @rfc 6750 3
-  it('answers a request without a token with a challenge and an error body of Nest', async () => {
+  it('challenges a request without a token, with an error body of Nest', async () => {
     const answer = await get();
     expect([answer.status, challengeOf(answer)]).toEqual([
       401,
@@ -153,7 +153,7 @@ describe.each([
   });
 
   // @rfc 6750 3.1
-  it('refuses a token without the required scope', async () => {
+  it('rejects a token without the required scope', async () => {
     const answer = await asBearer(await accessToken('bookings:write'));
     expect([answer.status, challengeOf(answer)]).toEqual([
       403,
@@ -162,7 +162,7 @@ describe.each([
     expect(answer.body).toMatchObject({ statusCode: 403 });
   });
 
-  it('refuses a cached token when it is revoked', async () => {
+  it('rejects a cached token after its revocation', async () => {
     const token = await accessToken('bookings:read');
     expect((await asBearer(token)).status).toBe(200);
     await revoke(token);
@@ -183,7 +183,7 @@ describe.each([
     expect((await asBearer(token)).status).toBe(401);
   });
 
-  it('answers every request with 503 while NATS is unavailable, and recovers afterwards', async () => {
+  it('responds with 503 while NATS is unavailable, and recovers afterwards', async () => {
     const token = await accessToken('bookings:read');
     expect((await asBearer(token)).status).toBe(200);
     network.disconnect();
@@ -196,7 +196,7 @@ describe.each([
     } finally {
       network.reconnect();
     }
-    // NATS lost the broadcast, but an outage empties the cache.
+    // The broadcast was lost, but the reconnection clears the cache.
     await until(401, () => asBearer(token));
     await until(200, () => service.send('/readyz'));
     expect((await asBearer(await accessToken('bookings:read'))).status).toBe(200);
@@ -212,7 +212,7 @@ describe('the package', () => {
     expect(resolve(installed)).toBe(tarball);
   });
 
-  it('uses the Nest of the project, and installs no other package', async () => {
+  it("uses the project's copy of Nest and installs no other package", async () => {
     for (const project of [bookingsApi, commonJs]) {
       expect(await project.copiesOf('@nestjs/common')).toEqual(['@nestjs/common']);
       expect(await project.copiesOf('@nestjs/core')).toEqual(['@nestjs/core']);
@@ -221,7 +221,7 @@ describe('the package', () => {
     }
   });
 
-  it('has the exports that the README lists, for import and for require', async () => {
+  it('has the exports in the README, both for import and for require', async () => {
     const names = `console.log(JSON.stringify(Object.keys(ours).filter((name) => name !== 'module.exports').sort()))`;
     const required = `const ours = require('${PACKAGE}'); ${names}`;
     const imported = `import * as ours from '${PACKAGE}'; ${names}`;
@@ -236,7 +236,7 @@ describe('the package', () => {
       expect(await project.run('--input-type=commonjs', '-e', isOne)).toBe('true\n');
   });
 
-  it('lets a project test its handlers without NATS, and lets the process exit', async () => {
+  it('allows a project to test its handlers without NATS in a process that exits', async () => {
     expect(await bookingsApi.run('without-nats.js')).toBe('[]\n');
   });
 
@@ -247,7 +247,7 @@ describe('the package', () => {
     ['nodenext', 'nodenext', 'types.mts', () => commonJs],
     ['node16', 'node16', 'types.cts', () => commonJs],
     ['commonjs', 'bundler', 'types.ts', () => commonJs],
-  ] as const)('has types for module %s, resolution %s, in %s', async (module, resolution, file, project) => {
+  ] as const)('has types for module %s with resolution %s in %s', async (module, resolution, file, project) => {
     await project().write({ [file]: TYPES });
     const options = [
       '--ignoreConfig',

@@ -11,7 +11,7 @@ const PACKAGE = '@scheduling-oauth/introspection';
 const READY_WITHIN_MS = 60_000;
 const INSTALL_WITHIN_MS = 200_000;
 
-/** Environment of a developer's shell, without the options of Jest. */
+/** Environment without the options of Jest, as in a developer's shell. */
 const { NODE_OPTIONS: _ofJest, ...ENV } = process.env;
 
 export async function packIntrospection(): Promise<string> {

@@ -8,7 +8,7 @@ app.enableShutdownHooks();
 await app.listen(process.env.PORT, '127.0.0.1');
 `;
 
-/** Tests the bookings API without NATS, as in docs/introspection.md: prints the response of the handler, and exits. */
+/** Tests the bookings API without NATS, as in docs/introspection.md. Prints the response of the handler. */
 export const WITHOUT_NATS = `
 import { Test } from '@nestjs/testing';
 import { TokenGuard } from '@scheduling-oauth/introspection';

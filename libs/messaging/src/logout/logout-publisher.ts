@@ -13,7 +13,7 @@ import {
   storeLogout,
 } from './logout-queue.js';
 
-/** Limit of buffered events, each of about 150 characters. */
+/** Maximum number of buffered events. An event has about 150 characters. */
 const MAX_EVENTS = 20_000;
 const RETRY_MS = 1_000;
 /** Milliseconds that a shutdown waits for NATS. */
@@ -22,11 +22,11 @@ const FLUSH_MS = 3_000;
 export interface LogoutPublisherOptions {
   readonly service: LogoutService;
   readonly natsUrl: string;
-  /** False without OpenID Connect, where no client receives logout tokens. */
+  /** False without OpenID Connect, because then no client receives logout tokens. */
   readonly isEnabled: boolean;
 }
 
-/** Keeps events in a bounded buffer until NATS has stored them. Never fails. NATS drops repeated events by id. */
+/** Keeps events in a bounded buffer until NATS has stored them. Callers get no errors. NATS drops duplicates by id. */
 export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('logout');
   private readonly waiting: SessionsEnded[] = [];

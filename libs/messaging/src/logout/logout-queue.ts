@@ -4,14 +4,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { isId, isUserId } from '../contract.js';
 import { isObject, MalformedMessageError } from '../nats-message.js';
 
-/** Services that end sessions. Part of the subject, so that NATS permissions control what each may publish. */
+/** Services that end sessions. Each has its own subject, so that NATS permissions can restrict it to that subject. */
 export type LogoutService = 'authorize' | 'token' | 'operator';
 
-/** The end of one session, or of every session of a user. */
+/** End of one session, or of every session of a user. */
 export interface SessionsEnded {
-  /** Random; also the Nats-Msg-Id, by which NATS drops duplicates. */
+  /** Random id. Also sent as Nats-Msg-Id, so that NATS drops duplicates. */
   readonly id: string;
-  /** Session of grants; absent for every session of the user. */
+  /** Id of the session, as stored with grants; absent if every session of the user has ended. */
   readonly session?: string;
   readonly user_id?: number;
   /** Milliseconds since the epoch. */
@@ -23,7 +23,7 @@ export interface LogoutDelivery {
   readonly id: string;
   readonly client_id: string;
   readonly user_id: number;
-  /** Session of the token; absent if it is for every session of the user. */
+  /** Absent if the logout token is for every session of the user. */
   readonly session?: string;
   readonly at: number;
 }
@@ -40,15 +40,15 @@ export const LOGOUT_CONSUMERS = {
   delivery: { name: 'delivery', subject: LOGOUT_SUBJECTS.delivery },
 } as const;
 
-/** Milliseconds since the end of a session after which its logout tokens are dropped. */
+/** Maximum age of a log-out in milliseconds. Logout tokens of older log-outs are dropped. */
 export const DELIVERY_LIMIT_MS = 60 * 60_000;
 
-/** Milliseconds after which NATS delivers a message to another token app, unless the first one reports progress. */
+/** Milliseconds after which NATS redelivers a message, unless the receiver has reported progress. */
 export const ACK_WAIT_MS = 30_000;
 
 const TIMEOUT_MS = 2_000;
 
-/** Waits until NATS has stored the message. @throws Error without a confirmation */
+/** Waits until NATS has stored the message. @throws Error if NATS does not confirm the message */
 export async function storeLogout(
   nats: NatsConnection,
   subject: string,

@@ -6,7 +6,7 @@ import { ACK_WAIT_MS, DELIVERY_LIMIT_MS, LOGOUT_CONSUMERS, LOGOUT_STREAM } from 
 
 const NS = 1e6;
 const TIMEOUT_MS = 2_000;
-/** Shorter than the time limit of a part of the status. */
+/** Shorter than the timeout of StatusReport for a part of the status. */
 const STATE_TIMEOUT_MS = 400;
 
 /** Number of copies in a NATS cluster. A single server has one copy. */
@@ -20,7 +20,7 @@ const STREAM = {
   discard: DiscardPolicy.Old,
   max_age: 2 * DELIVERY_LIMIT_MS * NS,
   max_bytes: 64 * 1024 * 1024,
-  // Drops deliveries that are stored again after a crash between storing them and confirming their event.
+  // A process that crashes after it stores deliveries and before it acknowledges the event causes duplicates.
   duplicate_window: 10 * 60_000 * NS,
 };
 
@@ -39,7 +39,7 @@ export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
     const settings = {
       filter_subject: subject,
       ack_wait: ACK_WAIT_MS * NS,
-      // A limit would also count messages that wait for a retry, so that one unavailable client would stop all others.
+      // A limit would also count messages that wait for a retry, so one unavailable client would block all others.
       max_ack_pending: -1,
     };
     await consumers
@@ -49,7 +49,7 @@ export async function ensureLogoutQueue(nats: NatsConnection): Promise<void> {
   }
 }
 
-/** @throws Error if NATS does not respond in time, or has no such stream */
+/** @throws Error if NATS does not respond in time or the stream does not exist */
 export async function logoutQueueState(nats: NatsConnection): Promise<LogoutQueueStatus> {
   const { streams } = await jetstream(nats, { timeout: STATE_TIMEOUT_MS }).jetstreamManager(false);
   const { config, state } = await streams.info(LOGOUT_STREAM);
