@@ -21,7 +21,7 @@ type Reply = { readonly response: unknown } | { readonly err: unknown };
 /**
  * Nest's NATS server with a graceful shutdown. NATS delivers a request to only one process of a queue group, so this
  * process must answer requests in flight, which Nest's own `gracefulShutdown` ignores. Rejects malformed messages,
- * which Nest would treat as events or log with a stack trace. Limits the log of NATS errors, which requesters can cause.
+ * which Nest would treat as events or log with a stack trace. Limits the log of errors that requesters can cause.
  */
 export class GracefulNatsServer extends ServerNats {
   private readonly queueSubscriptions: Subscription[] = [];

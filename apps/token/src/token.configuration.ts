@@ -45,7 +45,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   /** Must have the same value as in the authorize app; published in the metadata (RFC 9126 5). */
   @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
   /**
-   * Must have the same value as in the authorize app. If true, `oauth.user.upsert` can link an account by verified email.
+   * Must have the same value as in the authorize app. If true, `oauth.user.upsert` can link accounts by email.
    */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @KeysVariable() TOKEN_KEYS: string;

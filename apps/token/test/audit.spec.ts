@@ -13,7 +13,7 @@ const refresh = (pair: Pair) =>
   app.post('refreshToken', { grant_type: 'refresh_token', refresh_token: pair.refresh_token, ...app.ours });
 
 describe('the audit trail of the token app', () => {
-  it('has the events of a grant: issued, refreshed, retried, revoked; with client, user, grant and request', async () => {
+  it('records the issue, refresh, retry and revocation of a grant', async () => {
     const pair = await app.pair();
     await refresh(pair);
     await refresh(pair);
@@ -42,7 +42,7 @@ describe('the audit trail of the token app', () => {
     });
   });
 
-  it('has one event for all retries of a refresh token, and another for all retries of the next token', async () => {
+  it('records one event for all retries of a refresh token', async () => {
     const first = await app.pair();
     const { body } = await refresh(first);
     for (let n = 0; n < 5; n++) expect((await refresh(first)).status).toBe(200);
@@ -91,7 +91,7 @@ describe('the audit trail of the token app', () => {
     }
   });
 
-  it('records the reuse of a code in the stream that refusals cannot displace', async () => {
+  it('records the reuse of a code as token.reuse_detected', async () => {
     const redemption = app.redemption(await app.ourCode());
     await app.post('token', redemption);
     const { body } = await app.post('token', redemption);
@@ -99,7 +99,7 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ type: 'token.reuse_detected', check: 'code_replayed' });
   });
 
-  it('records the reason why an API refused a token', async () => {
+  it('records the reason for which a token is not active', async () => {
     const { refresh_token: token } = await app.pair();
     await app.ask(SUBJECTS.introspect, { token });
     const [event] = await auditEvents(app.natsUrl, {
@@ -163,7 +163,7 @@ describe('the audit trail of the token app', () => {
   });
 });
 
-it('records only details that docs/audit.md describes', async () => {
+it('the audit trail of the token app has only details that docs/audit.md describes', async () => {
   const events = await auditEvents(app.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

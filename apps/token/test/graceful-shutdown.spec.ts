@@ -41,7 +41,7 @@ afterAll(async () => {
   await services?.close();
 });
 
-it('the token app answers a NATS request in progress before it exits, and accepts no new requests', async () => {
+it('the token app answers a NATS request in progress before it exits, but accepts no new requests', async () => {
   const userId = await fixture.user();
   await holder.query('BEGIN');
   await holder.query('LOCK TABLE users');

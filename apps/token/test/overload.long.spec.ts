@@ -15,7 +15,7 @@ interface OpenLoop {
   readonly request: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** The maximum number of requests in flight. Requests due beyond that are not sent. */
+  /** Maximum number of requests in flight. Requests above this limit are not sent. */
   readonly connections: number;
   /** Called when all connections are open, before the first request. */
   readonly opened?: () => Promise<void>;
@@ -64,10 +64,10 @@ async function openConnections(port: number, count: number): Promise<KeptConnect
   return opened;
 }
 
-/** Number of connections: a second of work for the process, which is more than it can answer in time. */
+/** Number of connections. Their requests take the process about a second, too long to answer all of them in time. */
 const CROWD = 4_000;
 const FEW = 64;
-/** Requests per second; more than any machine can serve. */
+/** Requests per second, more than any machine can serve. */
 const ENDLESS = 20_000;
 
 let app: TokenProcess;
@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** Returns a refresh that can be repeated at constant cost, because it changes nothing inside the retry window. */
+/** Returns a refresh that can be repeated at constant cost, because a retry inside the window changes nothing. */
 async function refreshRequest(): Promise<string> {
   const code = await app.code(app.ours.client_id, app.userId);
   const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...app.ours };
@@ -109,7 +109,7 @@ interface Run {
 async function load(request: string, perSecond: number, connections: number, seconds = 3): Promise<Run> {
   const port = Number(new URL(app.url).port);
   let [start, cpu] = [NaN, NaN];
-  // Excludes the time to open the connections, which clients keep.
+  // Excludes the time to open the connections, because real clients keep connections open.
   const opened = async (): Promise<void> => {
     [start, cpu] = [performance.now(), await cpuSeconds()];
   };
@@ -138,29 +138,29 @@ async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
   return statuses;
 }
 
-it('at twice its capacity the token app refuses early, keeps its throughput, and recovers', async () => {
+it('the token app refuses requests early at twice its capacity, keeps its throughput, and recovers', async () => {
   const request = await refreshRequest();
-  // Warms up: V8 compiles a path after some thousand requests.
+  // Warms up, because V8 compiles a code path only after some thousand requests.
   await load(request, ENDLESS, FEW);
   const peak = await load(request, ENDLESS, FEW);
   expect(peak.refused).toHaveLength(0);
 
-  let crowd: Run | undefined;
-  // If the machine was busy, the measured peak is too low: increases the load until it is too high.
-  for (let factor = 2; !crowd?.refused.length && factor < 10; factor += 1) {
+  let overload: Run | undefined;
+  // The measured peak is too low if the machine was busy. Increases the load until requests are refused.
+  for (let factor = 2; !overload?.refused.length && factor < 10; factor += 1) {
     const counted = await refusalsCounted();
     const running = load(request, factor * peak.perSecond, CROWD, 6);
     expect([...(await healthDuring(running))]).toEqual([200]);
-    crowd = await running;
-    expect((await refusalsCounted()) - counted).toBe(crowd.refused.length);
+    overload = await running;
+    expect((await refusalsCounted()) - counted).toBe(overload.refused.length);
   }
-  if (!crowd) throw new Error('nothing was measured');
-  expect(crowd.refused.length).toBeGreaterThan(0);
-  expect(crowd.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
-  // Compares requests per CPU second of the process, so that other load does not matter. Many connections also cost
-  // garbage collection.
-  expect(crowd.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.35);
-  expect(median(crowd.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
+  if (!overload) throw new Error('nothing was measured');
+  expect(overload.refused.length).toBeGreaterThan(0);
+  expect(overload.refused.filter(({ text }) => !/^retry-after: 1\r$/im.test(text))).toEqual([]);
+  // Compares requests per CPU second of the process, so that other load does not matter. Many connections also
+  // cause garbage collection.
+  expect(overload.perCpuSecond / peak.perCpuSecond).toBeGreaterThan(0.35);
+  expect(median(overload.accepted)).toBeLessThan((3 * CROWD * 1000) / peak.perSecond);
 
   const after = await load(request, peak.perSecond / 4, FEW);
   expect(after.refused).toHaveLength(0);

@@ -59,9 +59,9 @@ describe('a cache with invalidation by broadcasts', () => {
     const { cache, nth } = open();
     const lookups: string[] = [];
     cache.observe((lookup) => lookups.push(lookup));
-    const asking = [cache.get('token'), cache.get('token')];
+    const pending = [cache.get('token'), cache.get('token')];
     (await nth(0)).answer('g0:active');
-    await Promise.all(asking);
+    await Promise.all(pending);
     await cache.get('token');
     expect(cache.cached('token')).toBe('g0:active');
     expect(cache.cached('other')).toBeUndefined();
@@ -82,20 +82,20 @@ describe('a cache with invalidation by broadcasts', () => {
 
   it('shares one fetch between concurrent lookups of a key', async () => {
     const { cache, fetches, nth } = open();
-    const asking = Array.from({ length: 50 }, () => cache.get('token'));
+    const pending = Array.from({ length: 50 }, () => cache.get('token'));
     (await nth(0)).answer('g1:active');
-    expect(new Set(await Promise.all(asking))).toEqual(new Set(['g1:active']));
+    expect(new Set(await Promise.all(pending))).toEqual(new Set(['g1:active']));
     expect(await cache.get('token')).toBe('g1:active');
     expect(fetches).toHaveLength(1);
   });
 
   it('does not store a value whose grant is revoked during the fetch', async () => {
     const { cache, nth } = open();
-    const asking = cache.get('token');
+    const pending = cache.get('token');
     const first = await nth(0);
     await revoked('g2');
     first.answer('g2:active');
-    expect(await asking).toBe('g2:active');
+    expect(await pending).toBe('g2:active');
     expect(cache.cached('token')).toBeUndefined();
     const again = cache.get('token');
     (await nth(1)).answer('g2:inactive');
@@ -104,7 +104,7 @@ describe('a cache with invalidation by broadcasts', () => {
 
   it('does not store a value if more revocations arrive during the fetch than the cache remembers', async () => {
     const { cache, nth } = open();
-    const asking = cache.get('token');
+    const pending = cache.get('token');
     const first = await nth(0);
     others.publish('test.revoked', { grant: 'g9' });
     // Publishes in parts, because NATS disconnects a busy process that reads too slowly.
@@ -114,7 +114,7 @@ describe('a cache with invalidation by broadcasts', () => {
       await connection.ping();
     }
     first.answer('g9:active');
-    await asking;
+    await pending;
     expect(cache.cached('token')).toBeUndefined();
   });
 
@@ -132,22 +132,22 @@ describe('a cache with invalidation by broadcasts', () => {
 
   it('continues a fetch when another grant is revoked', async () => {
     const { cache, fetches, nth } = open();
-    const asking = cache.get('token');
+    const pending = cache.get('token');
     const first = await nth(0);
     await revoked('another');
     first.answer('g4:active');
-    expect(await asking).toBe('g4:active');
+    expect(await pending).toBe('g4:active');
     expect(fetches).toHaveLength(1);
   });
 
   it('does not repeat a fetch during which the grant is revoked', async () => {
     const { cache, fetches, nth } = open();
     for (let n = 0; n < 4; n++) {
-      const asking = cache.get('token');
+      const pending = cache.get('token');
       const fetch = await nth(n);
       await revoked('g5');
       fetch.answer('g5:active');
-      expect(await asking).toBe('g5:active');
+      expect(await pending).toBe('g5:active');
     }
     expect(fetches).toHaveLength(4);
   });
@@ -157,7 +157,7 @@ describe('a cache with invalidation by broadcasts', () => {
     const kept = cache.get('kept');
     (await nth(0)).answer('g6:active');
     await kept;
-    const asking = cache.get('token');
+    const pending = cache.get('token');
     const first = await nth(1);
     await nats.kill();
     await nats.restart();
@@ -166,7 +166,7 @@ describe('a cache with invalidation by broadcasts', () => {
       return true;
     });
     first.answer('g6:active');
-    await asking;
+    await pending;
     for (const [n, key] of [
       [2, 'token'],
       [3, 'kept'],
@@ -180,9 +180,9 @@ describe('a cache with invalidation by broadcasts', () => {
   it('evicts every token of a grant, including a token that was evicted by size and stored again', async () => {
     const { cache, fetches, nth } = open(3);
     const keep = async (key: string, value: string) => {
-      const asking = cache.get(key);
+      const pending = cache.get(key);
       (await nth(fetches.length - 1)).answer(value);
-      await asking;
+      await pending;
     };
     for (const key of ['a', 'b', 'c']) await keep(key, 'g7:active');
     // `a` is evicted and stored again. The removal of the old entry must not remove the new entry from the index.
@@ -191,9 +191,9 @@ describe('a cache with invalidation by broadcasts', () => {
     await revoked('g7');
     const count = fetches.length;
     for (const key of ['a', 'c']) {
-      const asking = cache.get(key);
+      const pending = cache.get(key);
       (await nth(fetches.length - 1)).answer('g7:inactive');
-      expect(await asking).toBe('g7:inactive');
+      expect(await pending).toBe('g7:inactive');
     }
     expect(fetches).toHaveLength(count + 2);
     expect(await cache.get('d')).toBe('g8:active');
@@ -202,9 +202,9 @@ describe('a cache with invalidation by broadcasts', () => {
   it('removes the tags of evicted entries from the index', async () => {
     const { cache, fetches, nth } = open(10);
     for (let n = 0; n < 1_000; n++) {
-      const asking = cache.get(`token ${n}`);
+      const pending = cache.get(`token ${n}`);
       (await nth(fetches.length - 1)).answer(`g${n}x:active`);
-      await asking;
+      await pending;
     }
     expect(cache.size).toEqual({ entries: 10, tags: 10 });
   });

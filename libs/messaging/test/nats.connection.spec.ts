@@ -54,13 +54,13 @@ describe('the connection to NATS', () => {
     const { password } = new URL(services.natsUrl);
     const wrong = Buffer.from(password.replaceAll(/./g, '-'));
     let refusals = 0;
-    let enough: () => void;
-    const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
+    let onThird: () => void;
+    const threeRefusals = new Promise<void>((resolve) => (onThird = resolve));
     network.onData = (bytes) => {
       const at = bytes.indexOf(password);
       if (password === '' || at < 0) return bytes;
       refusals += 1;
-      if (refusals === 3) enough();
+      if (refusals === 3) onThird();
       return Buffer.concat([bytes.subarray(0, at), wrong, bytes.subarray(at + wrong.length)]);
     };
     network.cut();
@@ -71,7 +71,7 @@ describe('the connection to NATS', () => {
     );
     if (password !== '') {
       // By default the client gives up after the second rejection.
-      await refusedThrice;
+      await threeRefusals;
       expect(isAnswered).toBe(false);
     }
     network.onData = () => undefined;
@@ -82,16 +82,16 @@ describe('the connection to NATS', () => {
     const lines = await FaultProxy.start(services.natsUrl);
     const { password } = new URL(services.natsUrl);
     let logins = 0;
-    let enough: () => void;
-    const refusedThrice = new Promise<void>((resolve) => (enough = resolve));
+    let onThird: () => void;
+    const threeRefusals = new Promise<void>((resolve) => (onThird = resolve));
     lines.onData = (bytes) => {
-      if (bytes.includes(password) && (logins += 1) === 3) enough();
+      if (bytes.includes(password) && (logins += 1) === 3) onThird();
       return Buffer.from(bytes.toString('latin1').replace(password, '-'.repeat(password.length)), 'latin1');
     };
     const late = new NatsConnection({ natsUrl: lines.url, name: 'late', invalidations });
     try {
       const opened = late.open();
-      await refusedThrice;
+      await threeRefusals;
       await expect(late.ping()).rejects.toThrow('not connected yet');
       lines.onData = () => undefined;
       await opened;

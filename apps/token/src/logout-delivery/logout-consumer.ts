@@ -130,7 +130,7 @@ export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplication
     );
   }
 
-  /** Fetches at most as many messages as there is room for. Repeats until the shutdown. */
+  /** Handles messages until the shutdown. Fetches only as many messages as there is room for. */
   private async consume(
     nats: NatsConnection,
     name: string,

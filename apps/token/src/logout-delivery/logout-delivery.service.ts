@@ -130,7 +130,7 @@ export class LogoutDeliveryService {
     }
   }
 
-  /** Drops an overdue delivery that waits for other deliveries to its client. @returns false if it is not overdue */
+  /** Drops an overdue delivery that waits for other deliveries to its client. @returns false for any other delivery */
   dropIfOverdue(delivery: LogoutDelivery, attempt: number): boolean {
     if (delayAfter(attempt, Date.now() - delivery.at) !== null) return false;
     const failure = 'earlier logout tokens still wait for the application';

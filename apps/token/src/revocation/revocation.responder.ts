@@ -12,7 +12,7 @@ export class RevocationResponder {
 
   @MessagePattern(SUBJECTS.applyRevocations)
   async apply(@Payload() request: ApplyRevocationsRequest): Promise<ApplyRevocationsReply> {
-    // Copies only known fields, so that other fields reach neither the log nor the audit trail.
+    // Copies only known fields, because the subject goes to the log and the audit trail.
     const subject = 'user_id' in request ? { user_id: request.user_id } : { client_id: request.client_id };
     const applied = await this.revocations.apply(subject);
     this.logger.log({ ...subject, grants: applied, msg: 'recorded revocations applied' });

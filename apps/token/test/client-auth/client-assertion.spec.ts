@@ -27,7 +27,7 @@ describe('a client with keys', () => {
     },
   );
 
-  it('may also send its own client_id, but no other', async () => {
+  it('may send its own client_id, but no other client_id', async () => {
     const body = { ...(await client.exchange()), ...(await client.credentials()) };
     const other = await app.post('token', { ...body, client_id: app.ours.client_id });
     expectStandardError(other, 400, 'invalid_request');
@@ -64,7 +64,7 @@ describe('a client with keys', () => {
     expect(refreshed.status).toBe(200);
   });
 
-  it('retries a refresh inside the retry window with a new assertion, and gets the same pair', async () => {
+  it('gets the same tokens if it retries a refresh with a new assertion', async () => {
     const answer = await app.post('token', { ...(await client.exchange()), ...(await client.credentials()) });
     const { refresh_token } = answer.body as Pair;
     const [first, second] = [await refresh(refresh_token), await refresh(refresh_token)];
@@ -85,7 +85,7 @@ describe('a client with keys', () => {
     expect([answer.status, answer.body.error_description]).toEqual([200, undefined]);
   });
 
-  it('can use both keys during a rotation, and cannot use the removed key afterwards', async () => {
+  it('can use both keys during a rotation, but not the removed key afterwards', async () => {
     const [old, next] = [await ClientKey.generate(), await ClientKey.generate('PS256')];
     const clientId = await client.register(keysOf(old, next));
     const by = async (key: ClientKey, kid: string | null | undefined = key.jwk.kid) =>
@@ -114,7 +114,7 @@ describe('a client with keys', () => {
     });
   });
 
-  it('is refused with a secret or without a credential, and the check differs', async () => {
+  it('is refused with a secret or without a credential', async () => {
     const exchange = await client.exchange();
     const secret = { client_id: client.clientId, client_secret: 'scs_x' };
     const inBody = await app.post('token', { ...exchange, ...secret });
@@ -130,7 +130,7 @@ describe('a client with keys', () => {
     expect((await app.post('token', { ...exchange, ...(await client.credentials()) })).status).toBe(200);
   });
 
-  it('learns that it is disabled only after it has authenticated', async () => {
+  it('learns only after authentication that it is disabled', async () => {
     const key = await ClientKey.generate();
     const clientId = await client.register(keysOf(key));
     await app.registrations.setDisabled(clientId, true);
@@ -152,7 +152,7 @@ describe('an assertion', () => {
   const revoke = (body: object) => app.post('revoke', { token: 'sat_x', ...body });
 
   // @rfc 7523 3
-  it('is accepted once, also by concurrent requests', async () => {
+  it('is accepted only once, even by concurrent requests', async () => {
     const assertion = await credentials();
     const answers = await Promise.all(Array.from({ length: 8 }, () => revoke(assertion)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -273,7 +273,7 @@ describe('an assertion', () => {
     expect(anchorOf(answer)).toBe('client_assertion_type_unsupported');
   });
 
-  it('of a client with a secret, or of a public client, is refused', async () => {
+  it('of a client without keys is refused', async () => {
     const { client_id: publicClient } = await app.publicClient('com.example.app:/callback');
     for (const clientId of [app.ours.client_id, publicClient]) {
       const client_assertion = await client.key.assertion(clientId, ISSUER);
@@ -296,9 +296,9 @@ describe('an assertion', () => {
   });
 });
 
-describe('a resource server with keys', () => {
+describe('the introspection endpoint', () => {
   // @rfc 7662 2.1
-  it('authenticates by an assertion at the introspection endpoint, and not with a secret', async () => {
+  it('authenticates a resource server with keys by an assertion, but not by a secret', async () => {
     const key = await ClientKey.generate('EdDSA');
     const { id } = await app.resourceServers.create('Bookings', keysOf(key));
     const introspect = (body: object) => app.post('introspect', { token: 'sat_x', ...body });
@@ -316,14 +316,14 @@ describe('a resource server with keys', () => {
     expectStandardError(asClient, 401, 'invalid_client');
   });
 
-  it('is not a client: the introspection endpoint refuses the assertion of a client', async () => {
+  it('refuses the assertion of a client', async () => {
     const answer = await app.post('introspect', { token: 'sat_x', ...(await client.credentials()) });
     expectStandardError(answer, 401, 'invalid_client');
   });
 });
 
 describe('a client with a secret', () => {
-  it('costs no additional Redis command', async () => {
+  it('authenticates without a Redis command', async () => {
     const commands: string[] = [];
     const stop = await monitorRedis(app.redisUrl, ([name = '']) => commands.push(name.toLowerCase()));
     await app.post('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...app.ours });
@@ -334,7 +334,7 @@ describe('a client with a secret', () => {
   });
 });
 
-it('a client cannot register an RSA key below 2048 bits, or a key of another curve', () => {
+it('a client cannot register an RSA key below 2048 bits or a key of an unsupported curve', () => {
   const jwkOf = (key: { export: (options: { format: 'jwk' }) => object }) => key.export({ format: 'jwk' });
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
   expect(() => keysOf({ jwk: jwkOf(weak.publicKey) } as ClientKey)).toThrow(/2048 to 4096/);

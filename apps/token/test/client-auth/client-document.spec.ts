@@ -15,13 +15,13 @@ const push = (clientId: string, more: object = {}) =>
   app.post('par', { client_id: clientId, redirect_uri: CALLBACK, ...PKCE, ...more });
 
 // @client metadata document 7
-it('the metadata announces the support of client metadata documents', async () => {
+it('the metadata announces support for client metadata documents', async () => {
   const answer = await fetch(`${app.url}/.well-known/oauth-authorization-server`);
   expect(await answer.json()).toMatchObject({ client_id_metadata_document_supported: true });
 });
 
 describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
-  it('is admitted when it pushes a request, and accepted by the next request', async () => {
+  it('is admitted by its first pushed request', async () => {
     const url = host.publish(host.newUrl());
     // The app must not cache that the client is unknown.
     expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(401);
@@ -30,7 +30,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(host.fetches(url)).toBe(1);
   });
 
-  it('is not admitted by the other endpoints', async () => {
+  it('is not admitted by the token endpoint', async () => {
     const url = host.publish(host.newUrl());
     const answer = await app.post('token', {
       grant_type: 'refresh_token',
@@ -41,14 +41,14 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     expect(host.fetches(url)).toBe(0);
   });
 
-  it('gets an error_uri that names the refusal of its document', async () => {
+  it('gets an error_uri that explains the refusal of its document', async () => {
     const answer = await push(host.publish(host.newUrl(), { redirect_uris: [] }));
     expect(answer.status).toBe(400);
     expect(answer.body.error_uri).toMatch(/#client_document_refused$/);
   });
 });
 
-it('a push by a client of another host is refused, and does not fetch its document', async () => {
+it('a push by a client of another host is refused without a fetch of its document', async () => {
   const other = await startDocumentHost();
   const answer = await push(other.publish(other.newUrl()));
   other.close();
@@ -57,7 +57,7 @@ it('a push by a client of another host is refused, and does not fetch its docume
 });
 
 // @client metadata document 6 @client metadata document 9.2
-it('a client must authenticate with the keys in its document: after a rotation, only the new keys are accepted', async () => {
+it('a client must authenticate with the current keys in its metadata document', async () => {
   const [old, next] = [await ClientKey.generate(), await ClientKey.generate()];
   const url = host.publish(host.newUrl(), {
     token_endpoint_auth_method: 'private_key_jwt',

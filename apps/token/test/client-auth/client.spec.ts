@@ -39,8 +39,8 @@ const changed = async ({ client_id }: { client_id: string }) => {
   await app.settled();
 };
 
-describe('two live secrets of a client', () => {
-  it('both authenticate until one of them is revoked', async () => {
+describe('the secrets of a client', () => {
+  it('authenticate the client until they are revoked', async () => {
     const client = await app.client();
     const { secret, hash } = generateClientSecret();
     const added = await app.secrets.add(client.client_id, hash);
@@ -57,7 +57,7 @@ describe('two live secrets of a client', () => {
     expect(after.status).toBe(200);
   });
 
-  it('each record the day of their last use, unlike a wrong secret', async () => {
+  it('have separate dates of last use', async () => {
     const client = await app.client();
     await app.secrets.add(client.client_id, generateClientSecret().hash);
     await changed(client);
@@ -78,7 +78,7 @@ describe('two live secrets of a client', () => {
     ]).toContainEqual(await uses());
   });
 
-  it('record a use later if PostgreSQL fails', async () => {
+  it('have their last use recorded after an outage of PostgreSQL', async () => {
     const client = await app.client();
     const before = today();
     await pair(client);
@@ -92,7 +92,7 @@ describe('two live secrets of a client', () => {
     expect([[before], [today()]]).toContainEqual(days);
   });
 
-  it('can both be revoked with force, after which the client cannot authenticate', async () => {
+  it('can all be revoked with force, so that the client cannot authenticate', async () => {
     const client = await app.client();
     const listed = await app.secrets.list(client.client_id);
     const [only = ''] = 'live' in listed ? listed.live.map(({ id }) => id) : [];
@@ -111,7 +111,7 @@ describe('two live secrets of a client', () => {
 
 describe('a public client', () => {
   // @rfc 6749 10.1 @rfc 8252 8.5
-  it('may omit its secret or send an empty secret, but not another (RFC 6749 2.1)', async () => {
+  it('may send no secret or an empty secret, but no other secret (RFC 6749 2.1)', async () => {
     const { client_id } = await app.publicClient('com.example.app:/callback');
     const body = { grant_type: 'refresh_token', refresh_token: 'srt_x' };
     const basic = (secret: string) =>
@@ -129,7 +129,7 @@ describe('a deleted client', () => {
   const applyRevocations = (client_id: string) =>
     app.ask<ApplyRevocationsReply>(SUBJECTS.applyRevocations, { client_id });
 
-  it('loses its tokens: refreshes are refused immediately, and access tokens become inactive', async () => {
+  it('cannot refresh tokens, and its access tokens become inactive', async () => {
     const client = await app.client();
     const other = await pair(await app.client());
     const pairs = [await pair(client), await pair(client)];
@@ -149,13 +149,13 @@ describe('a deleted client', () => {
     expect(await applyRevocations(client.client_id)).toEqual({ applied: 3 });
     await app.settled();
     stop();
-    // The reconciler may broadcast some of them again.
+    // The reconciler may repeat some broadcasts.
     expect(heard.size).toBe(3);
     for (const { access_token } of pairs) expect(await introspect(access_token)).toEqual({ active: false });
     expect(await introspect(other.access_token)).toMatchObject({ active: true });
   });
 
-  it('stays deleted when Redis has lost its data', async () => {
+  it('has no active token after Redis has lost its data', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
     await app.registrations.delete(client.client_id);
@@ -163,7 +163,7 @@ describe('a deleted client', () => {
     expect(await introspect(access_token)).toEqual({ active: false });
   });
 
-  it('does not affect other clients: only grants revoked in PostgreSQL end', async () => {
+  it('cannot be simulated by a request to apply revocations', async () => {
     const client = await app.client();
     const { access_token } = await pair(client);
     expect(await applyRevocations(client.client_id)).toEqual({ applied: 0 });

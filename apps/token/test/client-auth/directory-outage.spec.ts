@@ -38,13 +38,13 @@ function shown(answer: { status: number; body: { error?: string }; headers: Reco
   return { status: answer.status, error: answer.body.error, retryAfter: answer.headers['retry-after'] };
 }
 
-describe('while PostgreSQL is down', () => {
+describe('the token app while PostgreSQL is down', () => {
   it.each([
     ['token', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
     ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
     ['revoke', { token: 'srt_x' }],
     ['introspect', { token: 'sat_x' }],
-  ])('%s answers 503 without a reason to a client that is not cached', async (path, body) => {
+  ])('responds at %s with 503 to a client that is not cached', async (path, body) => {
     stop();
     const uncached = path === 'introspect' ? 'rs_aaaaaaaaaaaaaaaaaaaaaaaa' : 'sc_stranger';
     const answer = await post(path, { ...body, client_id: uncached, client_secret: 'scs_x' });
@@ -52,7 +52,7 @@ describe('while PostgreSQL is down', () => {
     expect(answer.text).not.toMatch(/ECONN|postgres|terminated/i);
   });
 
-  it('cached clients can exchange and refresh, and grants that Redis has lost work again afterwards', async () => {
+  it('serves cached clients, and restores lost grants after the outage', async () => {
     const code = await app.code(client.client_id, userId);
     const another = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, ...client };
@@ -60,12 +60,12 @@ describe('while PostgreSQL is down', () => {
     stop();
     const { status, body } = await post('token', { ...exchange, code: another });
     expect(status).toBe(200);
-    const renewal = { grant_type: 'refresh_token', refresh_token: body.refresh_token as string };
-    const renewed = await post('token', { ...renewal, ...client });
-    expect(renewed.status).toBe(200);
+    const refreshBody = { grant_type: 'refresh_token', refresh_token: body.refresh_token as string };
+    const refreshed = await post('token', { ...refreshBody, ...client });
+    expect(refreshed.status).toBe(200);
     // Grants that Redis has lost cannot be looked up.
     await app.redis.flushdb();
-    const next = { ...renewal, refresh_token: renewed.body.refresh_token as string, ...client };
+    const next = { ...refreshBody, refresh_token: refreshed.body.refresh_token as string, ...client };
     expect(shown(await post('token', next))).toEqual(UNAVAILABLE);
     postgres.reconnect();
     expect((await post('token', next)).status).toBe(200);

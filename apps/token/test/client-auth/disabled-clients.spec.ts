@@ -78,7 +78,7 @@ function broadcastsAbout({ client_id }: TestClient, times = 1): Promise<void> {
 
 describe('a client that the operator disables', () => {
   // @rfc 7662 2.2
-  it('has no active token, over NATS and HTTP, until it is enabled again', async () => {
+  it('has no active token until it is enabled again', async () => {
     const [token, another] = [await tokenOf(client), await tokenOf(other)];
     const { secret, hash } = generateClientSecret();
     const { id } = await app.resourceServers.create('Bookings API', hash);
@@ -101,7 +101,7 @@ describe('a client that the operator disables', () => {
     ]);
   });
 
-  it('has no active token when it is deleted, before its tokens are revoked', async () => {
+  it('has no active token after its deletion, even before Redis has the revocations', async () => {
     const token = await tokenOf(client);
     await set(client, true);
     // Simulates a command that was killed: the grants are revoked in PostgreSQL but active in Redis.
@@ -112,7 +112,7 @@ describe('a client that the operator disables', () => {
   });
 
   // @rfc 6749 5.2
-  it('gets invalid_client at every endpoint, with the reason only after authentication', async () => {
+  it('gets invalid_client at every endpoint, but the reason only after authentication', async () => {
     const code = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
     await set(client, true);
@@ -140,7 +140,7 @@ describe('a client that the operator disables', () => {
     expect((await send('token', { ...exchange, ...client })).status).toBe(200);
   });
 
-  it('is refused as a public client too', async () => {
+  it('is refused even if it is a public client', async () => {
     const phone = await app.publicClient('com.example.app:/callback');
     await set(phone as TestClient, true);
     const answer = await send('token', { grant_type: 'refresh_token', refresh_token: 'srt_x', ...phone });
@@ -149,7 +149,7 @@ describe('a client that the operator disables', () => {
 });
 
 describe("the token app's set of disabled clients", () => {
-  it('is read again after a broadcast, and delays only tokens of that client', async () => {
+  it('is read again after a broadcast, which delays only tokens of the client', async () => {
     const [token, another] = [await tokenOf(client), await tokenOf(other)];
     await app.sql('BEGIN');
     await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
@@ -183,13 +183,13 @@ describe("the token app's set of disabled clients", () => {
     await until('PostgreSQL answers', PATIENCE_MS, async () => (await introspect(changed))?.active === true);
   });
 
-  it('evicts earlier replies from the cache of an API', async () => {
+  it('causes a broadcast that evicts earlier replies from the cache of an API', async () => {
     const token = await tokenOf(client);
     const api = new NatsConnection({ natsUrl: app.natsUrl, name: 'api', invalidations: INVALIDATIONS });
     await api.open();
     try {
       const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
-      // The API has received the operator's broadcast before the token app: it introspects and caches the reply. The
+      // Simulates an API that receives the operator's broadcast before the token app, and then caches a reply. The
       // app's readings, every 5 s, do not see the change before the COMMIT.
       await app.sql('BEGIN');
       await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.client_id]);
@@ -210,7 +210,7 @@ describe("the token app's set of disabled clients", () => {
   });
 });
 
-describe('without the operator’s broadcast', () => {
+describe('a token app without the operator’s broadcast', () => {
   const active = ({ client_id: clientId }: TestClient) =>
     ({ outcome: 'active', grantId: 'a grant', grant: { clientId } }) as ActiveToken;
 
@@ -236,7 +236,7 @@ describe('without the operator’s broadcast', () => {
 
   const NEVER = 2 ** 31 - 1;
 
-  it('a starting process reads PostgreSQL before it reports a token as active', async () => {
+  it('reads PostgreSQL at startup before it reports a token as active', async () => {
     await app.registrations.setDisabled(client.client_id, true);
     const { clients, isDisabled, close } = await startInstance(NEVER);
     expect([await isDisabled(client), await isDisabled(other)]).toEqual([true, false]);
@@ -244,7 +244,7 @@ describe('without the operator’s broadcast', () => {
     await close();
   });
 
-  it('a process reads PostgreSQL again after NATS reconnects', async () => {
+  it('reads PostgreSQL again after NATS reconnects', async () => {
     const { nats, clients, isDisabled, close } = await startInstance(NEVER);
     clients.onApplicationBootstrap();
     expect(await isDisabled(client)).toBe(false);
@@ -256,7 +256,7 @@ describe('without the operator’s broadcast', () => {
     await close();
   });
 
-  it('a process reads PostgreSQL again periodically', async () => {
+  it('reads PostgreSQL again periodically', async () => {
     const { clients, isDisabled, close } = await startInstance(50);
     clients.onApplicationBootstrap();
     expect(await isDisabled(client)).toBe(false);

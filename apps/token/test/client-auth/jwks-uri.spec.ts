@@ -59,7 +59,7 @@ describe('a client with a jwks_uri', () => {
     });
   }
 
-  it('authenticates with a key of the set; concurrent requests share one fetch', async () => {
+  it('authenticates in concurrent requests that share one fetch of its keys', async () => {
     const key = await ClientKey.generate('PS256');
     host.keys = [{ kty: 'unknown' }, key.jwk];
     const clientId = await client.register({ jwks: null, jwksUri: host.url });
@@ -90,7 +90,7 @@ describe('a client with a jwks_uri', () => {
     ['JSON that is not a JWK Set', (response: ServerResponse) => response.end('[]')],
     ['deeply nested JSON', (response: ServerResponse) => response.end('['.repeat(400_000))],
     ['600 KB', (response: ServerResponse) => response.end(`{"keys":[]${' '.repeat(600_000)}}`)],
-  ])('gets invalid_client if its host answers with %s', async (_what, respond) => {
+  ])('gets invalid_client if its host responds with %s', async (_what, respond) => {
     host.respond = respond;
     const clientId = await client.register({ jwks: null, jwksUri: host.url });
     const refused = await revokeBy(clientId, await ClientKey.generate());
@@ -105,7 +105,7 @@ describe('a client with a jwks_uri', () => {
     expect(refused.text).not.toContain('169.254');
   });
 
-  it('cannot use a private key that its host published by mistake', async () => {
+  it('cannot use a private key that its host has published by mistake', async () => {
     const key = await ClientKey.generate();
     host.keys = [{ ...key.jwk, d: 'AAAA' }];
     const clientId = await client.register({ jwks: null, jwksUri: host.url });
@@ -129,11 +129,11 @@ describe('the keys at a jwks_uri', () => {
   const known = () => keys.tryKeys(host.url, (set) => Promise.resolve(set.keys.length > 0));
 
   it.each([
-    ['a minute, if the host says less', 'max-age=1', 1],
-    ['a minute, if the host forbids it', 'no-store', 1],
-    ['as long as the host says', 'public, max-age=300', 5],
-    ['an hour, if the host says more', 'max-age=31536000', 60],
-    ['ten minutes, if the host says nothing', '', 10],
+    ['a minute if max-age is shorter', 'max-age=1', 1],
+    ['a minute despite no-store', 'no-store', 1],
+    ['the max-age of the response', 'public, max-age=300', 5],
+    ['an hour if max-age is longer', 'max-age=31536000', 60],
+    ['ten minutes without Cache-Control', '', 10],
   ])('are cached for %s', async (_rule, cacheControl, minutes) => {
     host.cacheControl = cacheControl;
     await known();
@@ -145,7 +145,7 @@ describe('the keys at a jwks_uri', () => {
     expect(host.requests).toBe(2);
   });
 
-  it('are fetched again for a new kid, but not more often than every 30 seconds', async () => {
+  it('are fetched again for a new kid, but at most every 30 seconds', async () => {
     await known();
     host.keys = [RSA_KEY, { ...RSA_KEY, kid: 'new' }];
     expect(await has('new')).toBe(false);
@@ -155,7 +155,7 @@ describe('the keys at a jwks_uri', () => {
     expect(host.requests).toBe(2);
   });
 
-  it('are accepted for one more hour if the host fails, and not for longer', async () => {
+  it('are accepted for only one more hour if the host fails', async () => {
     await known();
     host.respond = (response) => response.destroy();
     now += 69 * MINUTE;

@@ -40,7 +40,7 @@ async function approved(scope: string, more: object = {}): Promise<() => Promise
 const idTokenOf = ({ body }: Response) => decodeJwt(String(body.id_token));
 
 // @rfc 8628 3.5 @openid core 2
-it('a device with the scope openid gets an ID token of the login that approved it', async () => {
+it('a device with the scope openid gets an ID token of the approving login', async () => {
   const answer = await (await approved('openid profile:read'))();
   expect(answer.status).toBe(200);
   expect(idTokenOf(answer)).toMatchObject({
@@ -52,7 +52,7 @@ it('a device with the scope openid gets an ID token of the login that approved i
   });
 });
 
-it('a device cannot choose nonce and claims of its ID token', async () => {
+it('a device cannot choose the nonce and claims of its ID token', async () => {
   const claims = JSON.stringify({ id_token: { email: null, sub: { value: String(randomInt(1e9)) } } });
   const answer = await (await approved('openid email', { nonce: 'chosen', claims }))();
   const token = idTokenOf(answer);

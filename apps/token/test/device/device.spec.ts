@@ -59,7 +59,7 @@ async function approve(userCode: string): Promise<string> {
 
 describe('POST /device_authorization', () => {
   // @rfc 8628 3.2
-  it('returns a code for the device, a code for its user, and the pages', async () => {
+  it('returns a device code, a user code, and the address of the page', async () => {
     const answer = await start(
       { scope: 'bookings:read', resource: 'https://api.example.com/x' },
       { 'X-Forwarded-For': '192.0.2.7' },
@@ -87,7 +87,7 @@ describe('POST /device_authorization', () => {
 
   // @rfc 8628 3.1
   it.each([
-    ['a client that is not registered for it', async () => app.ours, 400, 'unauthorized_client'],
+    ['a client that is not registered for devices', async () => app.ours, 400, 'unauthorized_client'],
     [
       'a confidential client without its secret',
       async () => ({ client_id: app.ours.client_id }),
@@ -100,7 +100,7 @@ describe('POST /device_authorization', () => {
     expectStandardError(await start(await body()), status, code);
   });
 
-  it('refuses more live codes than one address may have, and returns the time to wait', async () => {
+  it('limits the live codes of one address, and returns the time to wait', async () => {
     const from = { 'X-Forwarded-For': ipv4() };
     const answers = await Promise.all(Array.from({ length: 51 }, () => start({}, from)));
     const refused = answers.filter(({ status }) => status !== 200);
@@ -112,7 +112,7 @@ describe('POST /device_authorization', () => {
 
 describe('the poll of a device', () => {
   // @rfc 8628 3.5
-  it('is pending until the user decides, and must slow down if it comes too early', async () => {
+  it('is pending until the user decides, and gets slow_down if it is too early', async () => {
     const { device_code: code } = (await start()).body;
     expectStandardError(await poll(code), 400, 'authorization_pending');
     expectStandardError(await poll(code), 400, 'slow_down');
@@ -120,7 +120,7 @@ describe('the poll of a device', () => {
   });
 
   // @rfc 8628 3.4
-  it('gets the same tokens after the approval until they are used; a later poll revokes the grant', async () => {
+  it('gets the same tokens until they are used, and then revokes the grant', async () => {
     const { device_code: code, user_code: userCode } = (await start()).body;
     expectStandardError(await poll(code), 400, 'authorization_pending');
     await approve(userCode);
@@ -143,7 +143,7 @@ describe('the poll of a device', () => {
   });
 
   // @rfc 8628 3.5
-  it('is refused after a denial, and after the user has removed the access', async () => {
+  it('is refused after the user has denied or removed the access', async () => {
     const [denied, removed] = [(await start()).body, (await start()).body];
     await new GrantStore(app.redis).deny((await requestOf(denied.user_code)).grantId, client.client_id);
     expectStandardError(await poll(denied.device_code), 400, 'access_denied');
@@ -159,7 +159,7 @@ describe('the poll of a device', () => {
     expectStandardError(await poll(code), 400, 'expired_token');
   });
 
-  it('is refused for another client, a forged code, and a client that is no longer registered for it', async () => {
+  it('is refused for another client, a forged code, or an unregistered client', async () => {
     const { device_code: code, user_code: userCode } = (await start()).body;
     const { clientId } = await app.clients.create({
       name: 'Other display',
@@ -208,7 +208,7 @@ describe('the poll of a device', () => {
 });
 
 // @rfc 8628 4
-it('the metadata contains the endpoint and the grant type of devices', async () => {
+it('the metadata contains the endpoint and the grant type for devices', async () => {
   const { body } = await request(app.server).get('/.well-known/oauth-authorization-server');
   expect(body.device_authorization_endpoint).toBe(
     `${app.configuration.BASE_URL}/api/auth/oauth/device_authorization`,

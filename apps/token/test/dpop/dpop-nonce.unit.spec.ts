@@ -19,7 +19,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
   });
 
   // @rfc 9449 8.2
-  it('is accepted in its window and the next one, even by a replica whose clock is behind', () => {
+  it('is accepted in its window and in the next window, even by a replica whose clock is behind', () => {
     const nonce = nonces(one).current();
     now += 5 * MINUTE;
     expect(nonces(one).accepts(nonce)).toBe(true);
@@ -38,7 +38,7 @@ describe('a DPoP nonce (RFC 9449 8)', () => {
   });
 
   // @rfc 9449 4.3(10) @rfc 9449 8
-  it('is refused if it comes from another key ring or has any bit changed', () => {
+  it('is refused if it is from another key ring or has a changed bit', () => {
     const ours = nonces(one);
     expect(ours.accepts(nonces(two).current())).toBe(false);
     const bytes = Buffer.from(ours.current(), 'base64url');

@@ -29,9 +29,9 @@ async function bound(): Promise<Pair> {
   return (await post(TOKEN, await redemption(), await key.proof('POST', TOKEN))).body as Pair;
 }
 
-const renewal = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
+const refreshBody = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 
-describe('a token request with a DPoP proof (RFC 9449 5)', () => {
+describe('a token request (RFC 9449 5)', () => {
   // @rfc 9449 5
   it.each(DPOP_ALGORITHMS)('returns tokens bound to a key of %s', async (alg) => {
     const other = await DpopKey.generate(alg);
@@ -39,7 +39,7 @@ describe('a token request with a DPoP proof (RFC 9449 5)', () => {
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
   });
 
-  it('returns bearer tokens and no nonce if the proof is absent', async () => {
+  it('returns bearer tokens and no nonce without a proof', async () => {
     const answer = await post(TOKEN, await redemption());
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
     expect(answer.headers['dpop-nonce']).toBeUndefined();
@@ -49,12 +49,12 @@ describe('a token request with a DPoP proof (RFC 9449 5)', () => {
   it.each([TOKEN, REFRESH])('refreshes only with the key of the grant: %s', async (uri) => {
     const { refresh_token } = await bound();
     const other = await DpopKey.generate();
-    const stolen = await post(uri, renewal(refresh_token), await other.proof('POST', uri));
+    const stolen = await post(uri, refreshBody(refresh_token), await other.proof('POST', uri));
     expect([stolen.status, stolen.body.error]).toEqual([400, 'invalid_grant']);
-    const without = await post(uri, renewal(refresh_token));
+    const without = await post(uri, refreshBody(refresh_token));
     expect([without.status, without.body.error]).toEqual([400, 'invalid_grant']);
-    const renewed = await post(uri, renewal(refresh_token), await key.proof('POST', uri));
-    expect([renewed.status, renewed.body.token_type]).toEqual([200, 'DPoP']);
+    const refreshed = await post(uri, refreshBody(refresh_token), await key.proof('POST', uri));
+    expect([refreshed.status, refreshed.body.token_type]).toEqual([200, 'DPoP']);
   });
 
   // @rfc 9449 5
@@ -100,27 +100,27 @@ describe('a token request with a DPoP proof (RFC 9449 5)', () => {
   });
 });
 
-describe('a bound refresh token in the hands of a thief without its key', () => {
+describe('a stolen refresh token that is bound to a key', () => {
   it('cannot be unbound by rearranging its bytes, even when Redis has lost the grant', async () => {
     const { refresh_token } = await bound();
     const other = await DpopKey.generate();
     await app.redis.flushdb();
     for (const forged of [refresh_token, ...rearranged(refresh_token)]) {
       for (const proof of [undefined, await other.proof('POST', TOKEN)]) {
-        const answer = await post(TOKEN, renewal(forged), proof);
+        const answer = await post(TOKEN, refreshBody(forged), proof);
         expect([forged, answer.status, answer.body.error]).toEqual([forged, 400, 'invalid_grant']);
       }
     }
     expect(await app.redis.keys('grant:*')).toEqual([]);
-    const renewed = await post(TOKEN, renewal(refresh_token), await key.proof('POST', TOKEN));
-    expect([renewed.status, renewed.body.token_type]).toEqual([200, 'DPoP']);
+    const refreshed = await post(TOKEN, refreshBody(refresh_token), await key.proof('POST', TOKEN));
+    expect([refreshed.status, refreshed.body.token_type]).toEqual([200, 'DPoP']);
   });
 });
 
 // @rfc 9449 5
 describe('a DPoP proof (RFC 9449 4.3)', () => {
   it.each(INVALID_PROOFS.map((proof) => [proof.rule, proof] as const))(
-    'is refused, and changes nothing: %s',
+    'is refused without side effects: %s',
     async (_rule, { make, says }) => {
       const body = await redemption();
       const proof = await make({ key, method: 'POST', uri: TOKEN });
@@ -131,7 +131,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     },
   );
 
-  it('is refused by every request if it was used before (11.1)', async () => {
+  it('is refused if it was used before (11.1)', async () => {
     const proof = await key.proof('POST', TOKEN);
     expect((await post(TOKEN, await redemption(), proof)).status).toBe(200);
     const again = await post(TOKEN, await redemption(), proof);
@@ -183,7 +183,7 @@ describe('DPoP nonces (RFC 9449 8)', () => {
   }
 
   // @rfc 9449 8 @rfc 9449 8.2 @rfc 9449 11.3
-  it('are requested with use_dpop_nonce if required, and the response contains one', async () => {
+  it('are requested with the error use_dpop_nonce, which contains a nonce', async () => {
     const first = await redeem(strict, null);
     expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
     const second = await redeem(strict, first.headers['dpop-nonce'] ?? '');
@@ -211,7 +211,7 @@ describe('DPoP nonces (RFC 9449 8)', () => {
     expect([refused.body.error, refused.headers['dpop-nonce']]).toEqual(['invalid_dpop_proof', undefined]);
   });
 
-  it('are not required of requests without a proof', async () => {
+  it('are not required for requests without a proof', async () => {
     const answer = await strict.post('token', strict.redemption(await strict.ourCode()));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer']);
   });
@@ -227,13 +227,13 @@ describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
   beforeEach(() => app.redis.flushdb());
 
   // @rfc 9449 10.1
-  it('binds the code to its key', async () => {
+  it('binds the code to the key of the proof', async () => {
     expect((await post(PAR, pushed(), await key.proof('POST', PAR))).status).toBe(201);
     expect(await kept()).toMatchObject({ dpop_jkt: key.jkt });
   });
 
   // @rfc 9449 10.1
-  it('may have only the same key in dpop_jkt', async () => {
+  it('may name only the key of the proof in dpop_jkt', async () => {
     const other = await DpopKey.generate();
     const same = await post(PAR, { ...pushed(), dpop_jkt: key.jkt }, await key.proof('POST', PAR));
     expect(same.status).toBe(201);
@@ -241,7 +241,7 @@ describe('a pushed authorization request with a proof (RFC 9449 10.1)', () => {
     expect([mismatch.status, mismatch.body.error]).toEqual([400, 'invalid_request']);
   });
 
-  it('is refused with a malformed dpop_jkt, or with an invalid proof', async () => {
+  it('is refused with a malformed dpop_jkt or an invalid proof', async () => {
     expect((await post(PAR, { ...pushed(), dpop_jkt: 'x' })).body.error).toBe('invalid_request');
     const proof = await key.proof('POST', TOKEN);
     expect((await post(PAR, pushed(), proof)).body.error).toBe('invalid_dpop_proof');

@@ -47,7 +47,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.2
-  it('returns only active: false for everything else (2.2)', async () => {
+  it('returns only active: false for every invalid token (2.2)', async () => {
     const revoked = await app.pair();
     await app.post('revoke', { token: revoked.access_token, ...app.ours });
     const code = await app.ourCode();
@@ -57,7 +57,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       code,
       'x',
       `sat_${randomBytes(63).toString('base64url')}`,
-      // A client may send an ID token by mistake. A guard would treat an error of the introspection as an outage.
+      // A client may send an ID token by mistake. The guard of an API would treat an error response as an outage.
       `eyJ${'x'.repeat(4_000)}`,
       'é\u0000',
     ]) {
@@ -100,7 +100,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
       token_type: 'DPoP',
       cnf: { jkt: key.jkt },
     });
-    // The token contains its key: no state of Redis makes it a bearer token.
+    // The token contains its key, so no state of Redis can make the token a bearer token.
     const grant = `grant:${app.grantIdOf(access_token)}`;
     for (const change of [
       () => app.redis.hset(grant, FIELD.jkt, ''),

@@ -44,7 +44,7 @@ describe('a malformed NATS request', () => {
     ['a string as expires_at', consumeProof, { ...proof, expires_at: '1' }],
     ['a string as user_id', profile, { user_id: '1' }],
     ['a fraction as user_id', profile, { user_id: 1.5 }],
-    ['a user_id that PostgreSQL cannot have', profile, { user_id: 2 ** 31 }],
+    ['a user_id that PostgreSQL cannot store', profile, { user_id: 2 ** 31 }],
     ['a number as client_id', applyRevocations, { client_id: 7 }],
     ['an empty client_id', applyRevocations, { client_id: '' }],
     ['an over-long client_id', applyRevocations, { client_id: 'x'.repeat(256) }],
@@ -72,17 +72,17 @@ describe('a malformed NATS request', () => {
   });
 });
 
-it('the responder replies only to inboxes, so that a requester cannot make it publish a broadcast', async () => {
-  const heard: string[] = [];
+it('the responder replies only to inboxes, so that a requester cannot cause a broadcast', async () => {
+  const broadcasts: string[] = [];
   const subscription = token.nats.subscribe(grantRevoked, {
-    callback: (_error, { data }) => void heard.push(Buffer.from(data).toString()),
+    callback: (_error, { data }) => void broadcasts.push(Buffer.from(data).toString()),
   });
   token.nats.publish(introspect, packet(introspect, { token: 'none' }), { reply: grantRevoked });
   token.nats.publish(introspect, '{', { reply: grantRevoked });
-  // The app handles requests in order.
+  // The app handles requests in order, so it has handled the two requests above.
   await token.seen();
   subscription.unsubscribe();
-  expect(heard).toEqual([]);
+  expect(broadcasts).toEqual([]);
 });
 
 describe('a malformed NATS message', () => {

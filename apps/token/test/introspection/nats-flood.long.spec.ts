@@ -2,7 +2,7 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { until } from '#test/support/until.js';
 import { type NatsTokenApp, REQUESTS, startNatsTokenApp } from '../support/nats-token-app.js';
 
-/** Module that is loaded before the app. Collects garbage at a signal that does not shut Nest down. */
+/** Module that is loaded before the app. Collects garbage at SIGWINCH, which does not stop Nest. */
 const COLLECTOR = `
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -45,7 +45,7 @@ describe('a flood of malformed messages', () => {
     [300, 900_000],
     [9_000, 15_000],
   ])(
-    'of %i messages of %i bytes leaks no memory, and logs one line per subject in 10 s',
+    'leaks no memory and logs one line per subject in 10 s: %i messages of %i bytes',
     async (count, size) => {
       await token.seen();
       await memory();

@@ -22,7 +22,7 @@ describe('oauth.token.introspect over NATS', () => {
     });
   });
 
-  it('keeps an access token of the previous generation active until it expires', async () => {
+  it('reports an access token of the previous generation as active', async () => {
     const { access_token, refresh_token } = await app.pair();
     await app.post('refreshToken', { grant_type: 'refresh_token', refresh_token, ...app.ours });
     expect(await introspect(access_token)).toMatchObject({ active: true });
@@ -34,7 +34,7 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await introspect(access_token)).toMatchObject({ active: true, client_id: app.ours.client_id });
   });
 
-  it('returns active: false for everything else, without a reason', async () => {
+  it('returns active: false without a reason for any other token', async () => {
     const { refresh_token } = await app.pair();
     const code = await app.ourCode();
     for (const token of [refresh_token, code, 'x', '', `sat_${randomBytes(63).toString('base64url')}`])
@@ -51,7 +51,7 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });
     for (const jkt of [undefined, 'A'.repeat(43)])
       expect([jkt, await ask(jkt)]).toEqual([jkt, { active: false }]);
-    // Not a thumbprint: the request is malformed and gets an error.
+    // A request with another value than a thumbprint is malformed and gets an error.
     for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
       expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
     await app.redis.hset(`grant:${app.grantIdOf(token)}`, FIELD.jkt, '');
@@ -77,7 +77,7 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await introspect(expired)).toEqual({ active: false });
     const { access_token } = await app.pair();
     const { grant_id } = (await introspect(access_token)) as { grant_id: string };
-    // The monitor sees commands in order, so it has seen all earlier ones when it sees this one.
+    // The monitor receives commands in order, so it has received all earlier commands when it receives this command.
     const end = `the end ${randomBytes(8).toString('hex')}`;
     while (!seen.some((command) => command.includes(end))) await app.redis.exists(end);
     endMonitor();
@@ -88,16 +88,16 @@ describe('oauth.token.introspect over NATS', () => {
     expect(grantCommands.filter((command) => command.includes(app.grantIdOf(expired)))).toEqual([]);
   });
 
-  it('broadcasts a revocation', async () => {
-    const heard: unknown[] = [];
-    const stop = app.hear(SUBJECTS.grantRevoked, (event) => heard.push(event));
+  it('reports a token as inactive after the broadcast of its revocation', async () => {
+    const broadcasts: unknown[] = [];
+    const stop = app.hear(SUBJECTS.grantRevoked, (event) => broadcasts.push(event));
     const redemption = app.redemption(await app.ourCode());
     const { access_token } = (await app.post('token', redemption)).body as Pair;
     const before = (await introspect(access_token)) as { grant_id: string };
     await app.post('token', redemption);
     await app.settled();
-    // The reconciler may broadcast it again.
-    expect(new Set(heard.map((event) => JSON.stringify(event)))).toEqual(
+    // The reconciler may repeat the broadcast.
+    expect(new Set(broadcasts.map((event) => JSON.stringify(event)))).toEqual(
       new Set([JSON.stringify({ grant_id: before.grant_id })]),
     );
     expect(await introspect(access_token)).toEqual({ active: false });

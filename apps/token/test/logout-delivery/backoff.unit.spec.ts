@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 describe('the time until the next attempt', () => {
-  it('grows from 5 s to 20 min, and ends within an hour', () => {
+  it('grows from 5 s to 20 min within an hour', () => {
     const ages = [0];
     for (let delay = delayAfter(1, 0); delay !== null; delay = delayAfter(ages.length, ages.at(-1) ?? 0))
       ages.push((ages.at(-1) ?? 0) + delay);
@@ -16,19 +16,19 @@ describe('the time until the next attempt', () => {
     expect(delayAfter(1, 30 * MINUTE)).toBe(5 * SECOND);
   });
 
-  it('is short for a young log-out that NATS delivered many times to a busy client', () => {
+  it('is short for a recent log-out of a busy client, even after many deliveries by NATS', () => {
     expect(delayAfter(50, 3 * SECOND)).toBe(5 * SECOND);
     expect(delayAfter(50, 10 * SECOND)).toBe(30 * SECOND);
   });
 
-  it('does not exceed an hour', () => {
+  it('is null if the log-out would then be older than an hour', () => {
     expect(delayAfter(1, HOUR - 5 * SECOND)).toBe(5 * SECOND);
     expect(delayAfter(1, HOUR - 4 * SECOND)).toBeNull();
     expect(delayAfter(1, 3 * HOUR)).toBeNull();
   });
 });
 
-it('the delay for a busy client grows from 5 s to 5 min, plus or minus half', () => {
+it('the delay for a busy client grows from 5 s to 5 min and varies by up to half', () => {
   expect([1, 2, 3, 7, 100].map((deliveries) => busyDelay(deliveries, 0.5) / SECOND)).toEqual([
     5, 10, 20, 300, 300,
   ]);

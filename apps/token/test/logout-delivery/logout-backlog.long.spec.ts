@@ -20,7 +20,7 @@ const WITHIN_MS = 60_000;
 const app = useTokenApp({ ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
 const newId = (): string => randomBytes(32).toString('base64url');
 
-it('a client that does not answer ten thousand logout tokens does not delay the token of another', async () => {
+it('a client that does not respond to ten thousand logout tokens does not delay the token of another client', async () => {
   const receiver = await startLogoutReceiver();
   const nats = await connect(natsOptions(app.natsUrl, 'logout test'));
   const session = newId();

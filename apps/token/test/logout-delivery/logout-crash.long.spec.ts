@@ -13,7 +13,7 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { until } from '#test/support/until.js';
 
-/** NATS waits 30 s for a process that was killed. */
+/** NATS redelivers the messages of a killed process after 30 s. */
 const WITHIN_MS = 120_000;
 
 let services: Isolated;
@@ -63,14 +63,14 @@ const endSession = (session: string) =>
 const receivedAt = (path: string, count: number) =>
   until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
 
-it('another token app delivers the messages of a killed one, with the same jti', async () => {
+it('another token app delivers the messages of a killed token app with the same jti', async () => {
   const killed = await start();
-  // The first process waits for the response to its request …
+  // The first process waits for the response to a logout token.
   const sent = await clientWithSession();
   receiver.statuses.set(sent.path, 0);
   await endSession(sent.session);
   await receivedAt(sent.path, 1);
-  // … and has received another end of a session, whose grants it is looking up.
+  // The first process also looks up the grants of another session that has ended.
   const lookedUp = await clientWithSession();
   await database.query('BEGIN; LOCK TABLE oauth.grants IN ACCESS EXCLUSIVE MODE');
   await endSession(lookedUp.session);

@@ -213,7 +213,7 @@ describe('a code for an ID token', () => {
     expect((await redeem(client)).status).toBe(400);
   });
 
-  it('remains valid in other sessions, like codes without an ID token and existing access', async () => {
+  it('remains valid if another session ends', async () => {
     const [session, userId] = [newSession(), await app.user()];
     const redeemed = await clientOf(session, { userId });
     const pair = (await redeem(redeemed)).body as { refresh_token: string };
@@ -230,7 +230,7 @@ describe('a code for an ID token', () => {
   });
 });
 
-describe('the delivery', () => {
+describe('the delivery of a logout token', () => {
   it('happens once with two token apps', async () => {
     configuration = Object.assign(new TokenConfiguration(), app.configuration);
     const second = await createService(tokenApp(configuration));
@@ -281,7 +281,7 @@ describe('the delivery', () => {
 
   it.each([
     ['status 503', 503],
-    ['no answer', 0],
+    ['no response', 0],
   ])('is repeated with the same jti after %s', async (_what, status) => {
     const session = newSession();
     const client = await clientOf(session);
@@ -307,7 +307,7 @@ describe('the delivery', () => {
     expect(receiver.at('/elsewhere')).toEqual([]);
   });
 
-  it('to one client does not wait for the response of another', async () => {
+  it('to one client does not wait for the response of another client', async () => {
     const slow = `/slow-${newSession()}`;
     receiver.statuses.set(slow, 0);
     const sessions = Array.from({ length: 10 }, newSession);
@@ -318,7 +318,7 @@ describe('the delivery', () => {
     const quick = await clientOf(sessions.at(-1) ?? '');
     for (const session of sessions) await endSession(session);
     await receivedAt(quick.path);
-    // The ends of sessions are in order: a delivery that waited would come after all requests to the slow client.
+    // Ends of sessions are processed in order, so a delivery that waits would follow all requests to the slow client.
     expect(receiver.at(slow).length).toBeLessThan(sessions.length);
     receiver.statuses.delete(slow);
   });

@@ -55,7 +55,7 @@ async function messagesInQueue(): Promise<number> {
 }
 
 describe('a log-out that is an hour old', () => {
-  it('is dropped after an attempt, with an audit event', async () => {
+  it('is dropped after one attempt, with an audit event', async () => {
     const session = newSession();
     const { clientId, path } = await clientOf(503, session);
     await endSession(session, Date.now() - HOUR_MS);
@@ -78,8 +78,8 @@ describe('a log-out that is an hour old', () => {
     await receivedAt(path);
   });
 
-  it('is dropped without an attempt while earlier ones wait for the application', async () => {
-    // Two are in progress, 20 wait, and one exceeds the limit.
+  it('is dropped without an attempt while earlier log-outs wait for the application', async () => {
+    // Two log-outs are in progress, 20 wait, and one exceeds the limit.
     const sessions = Array.from({ length: 23 }, newSession);
     const { clientId, path } = await clientOf(0, ...sessions);
     for (const session of sessions) await endSession(session, Date.now() - HOUR_MS);
@@ -93,7 +93,7 @@ describe('a log-out that is an hour old', () => {
   });
 });
 
-it('a delay causes one audit event for many logout tokens', async () => {
+it('delayed logout tokens of a client cause only one audit event', async () => {
   const sessions = [newSession(), newSession(), newSession()] as const;
   const { clientId, path } = await clientOf(503, ...sessions);
   await endSession(sessions[0]);
@@ -126,7 +126,7 @@ it('a queue that NATS has lost is created again by the running app', async () =>
   await receivedAt(path);
 });
 
-it('an address that is not public is recorded as the cause, because the application cannot correct it', async () => {
+it('a log-out URI that is not public is recorded as the cause of a failure', async () => {
   const session = newSession();
   const { clientId } = await app.clients.create({
     name: 'Calendar Connect',

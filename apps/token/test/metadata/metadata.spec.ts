@@ -2,21 +2,15 @@ import request from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
 import { SCOPES } from '#test/support/scopes.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { useTokenApp } from '../support/use-token-app.js';
 
-let app: TokenApp;
-
-beforeAll(async () => {
-  app = await startTokenApp();
-});
-
-afterAll(() => app.close());
+const app = useTokenApp();
 
 const PATH = '/.well-known/oauth-authorization-server';
 
 describe(`GET ${PATH} (RFC 8414)`, () => {
   // @rfc 8414 2 @rfc 8414 3 @rfc 9207 3 @rfc 9700 2.1.1
-  it('lists the issuer and endpoints that exist', async () => {
+  it('lists the issuer and only endpoints that exist', async () => {
     const { body } = (await request(app.server).get(PATH)) as { body: Record<string, string> };
     expect(body).toMatchObject({
       issuer: 'https://base.example.com',
@@ -40,7 +34,7 @@ describe(`GET ${PATH} (RFC 8414)`, () => {
   });
 
   // @rfc 8414 2 @rfc 8414 3.2
-  it('is a JSON object with the fields that RFC 8414 2 requires, plain URLs, and no empty list (3.2)', async () => {
+  it('returns a JSON object with the required fields, plain URLs and no empty lists (2, 3.2)', async () => {
     const answer = await request(app.server).get(PATH);
     expect([answer.status, answer.type]).toEqual([200, 'application/json']);
     const metadata = answer.body as Record<string, unknown>;
@@ -78,7 +72,7 @@ describe('CORS', () => {
 
   // @rfc 7009 2.3
   it.each(['/api/auth/oauth/token', '/api/auth/oauth/refreshToken', '/api/auth/oauth/revoke', PATH])(
-    '%s can be called from a browser, including the preflight',
+    'permits calls to %s from a browser, including the preflight',
     async (path) => {
       const preflight = await request(app.server).options(path).set({
         Origin: origin,
@@ -104,13 +98,57 @@ describe('CORS', () => {
     ['POST', '/api/auth/oauth/revoke'],
     ['POST', '/api/auth/oauth/par'],
     ['GET', PATH],
-  ])('%s %s accepts every header that browser clients send, and no other', async (method, path) => {
+  ])('permits the headers that browser clients send to %s %s, but no other header', async (method, path) => {
     expect(await refusedByPreflight(app.server, method, path)).toEqual([]);
     expect(await refusedByPreflight(app.server, method, path, ['x-other', 'dpop'])).toEqual(['x-other']);
   });
 
-  it.each(['/api/auth/oauth/introspect', '/nothing'])('%s cannot be called from a browser', async (path) => {
-    const answer = await request(app.server).post(path).set('Origin', origin).send({});
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+  it.each(['/api/auth/oauth/introspect', '/nothing'])(
+    'does not permit calls to %s from a browser',
+    async (path) => {
+      const answer = await request(app.server).post(path).set('Origin', origin).send({});
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    },
+  );
+});
+
+describe('the address of error_uri (RFC 6749 5.2)', () => {
+  it('redirects to the error guide without a fragment, so that the browser keeps the fragment', async () => {
+    const { headers } = await request(app.server).get('/api/auth/oauth/errors').expect(302);
+    expect(headers['location']).toBe('https://auth.example.com/auth/errors');
+  });
+
+  it('rejects other methods', async () => {
+    const answer = await request(app.server).post('/api/auth/oauth/errors').send({}).expect(405);
+    expect(answer.body).toMatchObject({
+      error: 'method_not_allowed',
+      error_uri: expect.stringMatching(/\/errors#method_not_allowed$/),
+    });
+  });
+});
+
+describe('error_uri', () => {
+  // @rfc 6749 5.2
+  it.each([
+    ['an invalid code', { code: 'x', redirect_uri: 'https://app.example.com/callback' }, 'unrecognized'],
+    ['a missing parameter', {}, 'parameter_invalid'],
+    ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ])('points to the failed check: %s', async (_name, parameters, anchor) => {
+    const { body } = await app.post('token', {
+      grant_type: 'authorization_code',
+      ...app.ours,
+      ...parameters,
+    });
+    expect(body.error_uri).toBe(`https://base.example.com/api/auth/oauth/errors#${anchor}`);
+  });
+
+  it('is the same for an unknown client and for a wrong secret', async () => {
+    const code = { grant_type: 'authorization_code', code: 'x', redirect_uri: 'https://app.example.com/' };
+    const [unknown, wrong] = [
+      await app.post('token', { ...code, client_id: 'sc_nobody', client_secret: 'x' }),
+      await app.post('token', { ...code, ...app.ours, client_secret: 'x' }),
+    ];
+    expect(unknown?.body.error_uri).toMatch(/#client_credentials_mismatch$/);
+    expect(wrong?.body.error_uri).toBe(unknown?.body.error_uri);
   });
 });

@@ -33,7 +33,7 @@ const keys = () => app.redis.keys('{par}:request:*');
 
 describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   // @rfc 9126 2 @rfc 9126 2.2
-  it('answers 201 with a request_uri and its lifetime (2.2)', async () => {
+  it('returns a request_uri and its lifetime with status 201 (2.2)', async () => {
     const answer = await form(encoded(valid()));
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ request_uri: expect.stringMatching(URN), expires_in: 300 });
@@ -47,7 +47,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2.2
-  it('stores the checked request under a hash of the reference for 5 minutes, and nothing else', async () => {
+  it('stores only the checked request, under a hash of the reference, for 5 minutes', async () => {
     const before = await keys();
     const began = Date.now();
     const { body } = await send().send({
@@ -92,7 +92,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 9126 2.1
-  it('accepts HTTP Basic, with or without client_id in the body, and a public client by client_id', async () => {
+  it('accepts HTTP Basic with or without a client_id, and a public client by its client_id', async () => {
     const basic = () => send().auth(client.client_id, client.client_secret);
     expect((await basic().send(authorization())).status).toBe(201);
     expect((await basic().send({ ...authorization(), client_id: client.client_id })).status).toBe(201);
@@ -101,7 +101,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect((await send().send(pocket)).status).toBe(201);
   });
 
-  it('answers a failed HTTP Basic with a challenge (RFC 6749 5.2)', async () => {
+  it('challenges a client whose HTTP Basic authentication fails (RFC 6749 5.2)', async () => {
     const answer = await send().auth(client.client_id, 'wrong').send(authorization());
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client']);
     expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
@@ -154,8 +154,8 @@ describe('the pushed authorization request endpoint', () => {
 
   const cases: Case[] = [
     ...['redirect_uri', 'state', 'client_id'].flatMap((name): Case[] => [
-      [`missing ${name}`, () => send().send(without(name)), 400, 'invalid_request'],
-      [`empty ${name}`, () => form(encoded({ ...valid(), [name]: '' })), 400, 'invalid_request'],
+      [`a missing ${name}`, () => send().send(without(name)), 400, 'invalid_request'],
+      [`an empty ${name}`, () => form(encoded({ ...valid(), [name]: '' })), 400, 'invalid_request'],
     ]),
     ...[
       'redirect_uri',
@@ -167,7 +167,7 @@ describe('the pushed authorization request endpoint', () => {
       'request_uri',
     ].flatMap((name): Case[] => [
       [
-        `repeated ${name}`,
+        `a repeated ${name}`,
         () => form(`${encoded({ ...valid(), [name]: 'a' })}&${name}=b`),
         400,
         'invalid_request',
@@ -183,7 +183,7 @@ describe('the pushed authorization request endpoint', () => {
       ],
       [`NUL in ${name}`, () => send().send({ ...valid(), [name]: 'a\0b' }), 400, 'invalid_request'],
       [
-        `half a character as ${name}`,
+        `a lone surrogate in ${name}`,
         () => send().send({ ...valid(), [name]: 'a\ud800' }),
         400,
         'invalid_request',
@@ -257,7 +257,7 @@ describe('the pushed authorization request endpoint', () => {
       'invalid_request',
     ],
     [
-      'another client_id in the body than in the header',
+      'different client_ids in the header and in the body',
       () =>
         send()
           .auth(client.client_id, client.client_secret)

@@ -36,7 +36,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
   });
   await connection.open();
   let [skipped, passes] = [0, 0];
-  /** Counts passes: each reads the database's clock once. */
+  /** Counts passes. A pass reads the database's clock once. */
   class Records extends GrantRecordStore {
     override async databaseTime(): Promise<number> {
       passes++;
@@ -95,7 +95,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
       );
     },
 
-    /** Cuts the reconciler's connection to Redis. Resolves when it is connected again. */
+    /** Cuts the reconciler's connection to Redis and waits until the client has reconnected. */
     async reconnectRedis(): Promise<void> {
       const ready = once(client, 'ready');
       redis.cut();

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => fixture.close());
 
-/** One pass over revocations applied in the last hour. @returns the number of revocations that Redis did not have */
+/** Runs a pass over the revocations of the last hour. @returns number of revocations that Redis did not have */
 async function pass({
   announceAll = false,
   since = -HOUR,
@@ -71,12 +71,12 @@ async function appliedWhile(work: () => Promise<unknown>): Promise<string[]> {
   return keys.slice(0, -1);
 }
 
-it('a pass applies the newest revocations first, so that they do not wait for old ones', async () => {
+it('a pass applies the newest revocations first, so that they do not wait for old revocations', async () => {
   const ids = await recordMany();
   expect(await appliedWhile(pass)).toEqual(ids.map((id) => `grant:${id}`));
 });
 
-it('a pass broadcasts only revocations that are not marked as applied or that Redis had lost', async () => {
+it('a pass broadcasts only revocations that are not marked as applied or that Redis has lost', async () => {
   const [known, lost, outstanding] = [await fixture.grant(), await fixture.grant(), await fixture.grant()];
   for (const id of [known, lost]) await fixture.recordRevocation(id);
   await pass();
@@ -103,7 +103,7 @@ it('a pass marks applied revocations for all processes, so that later passes ski
   const began = await fixture.records.databaseTime();
   expect(await pass()).toBe(MANY);
   const since = (await fixture.records.databaseTime()) - began;
-  // Another process applies it again, because it may be connected to another Redis.
+  // Another process applies the revocations again, because that process may use another Redis.
   expect(await appliedWhile(() => pass({ since: -since - 1_000 }))).toHaveLength(MANY);
   expect(await appliedWhile(() => pass({ since: 0 }))).toEqual([]);
 });
@@ -150,7 +150,7 @@ it('the reconciler ends its pass when Redis reconnects, and the next pass applie
 it('a pass continues after failures, because only a part of Redis may be down', async () => {
   const ids = await recordMany();
   const failing = ids.slice(0, 700);
-  // The key is not a hash, so every script on it fails.
+  // The keys are not hashes, so every script on them fails.
   await fixture.redis.mset(Object.fromEntries(failing.map((id) => [`grant:${id}`, 'no hash'])));
   await expect(pass()).rejects.toThrow('WRONGTYPE');
   for (const id of [ids[700], ids.at(-1)]) expect(await fixture.statusOf(id ?? '')).toBe('revoked');

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
 
-it('a revocation that a full Redis rejects still ends the grant, and is applied when Redis has room', async () => {
+it('a revocation that a full Redis has rejected is applied as soon as Redis has room', async () => {
   const id = await fixture.grant();
   await mayUse('1mb');
   await fixture.recordRevocation(id);

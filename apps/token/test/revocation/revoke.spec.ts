@@ -15,18 +15,21 @@ const active = async (token: string) =>
 
 describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   // @rfc 7009 2 @rfc 7009 2.1
-  it.each(['access_token', 'refresh_token'] as const)('revokes the whole grant for its %s', async (which) => {
-    const tokens = await app.pair();
-    const answer = await revoke(tokens[which]).type('form');
-    expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, {}, 'no-store']);
-    expect(await active(tokens.access_token)).toBe(false);
-    expect((await refresh(tokens.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await app.records.find(app.grantIdOf(tokens.access_token))).toMatchObject({
-      revokedAt: expect.any(Date),
-    });
-  });
+  it.each(['access_token', 'refresh_token'] as const)(
+    'revokes the whole grant of a token: %s',
+    async (which) => {
+      const tokens = await app.pair();
+      const answer = await revoke(tokens[which]).type('form');
+      expect([answer.status, answer.body, answer.headers['cache-control']]).toEqual([200, {}, 'no-store']);
+      expect(await active(tokens.access_token)).toBe(false);
+      expect((await refresh(tokens.refresh_token)).body.error).toBe('invalid_grant');
+      expect(await app.records.find(app.grantIdOf(tokens.access_token))).toMatchObject({
+        revokedAt: expect.any(Date),
+      });
+    },
+  );
 
-  it('revokes the grant for an old or expired token, or if Redis has lost the grant', async () => {
+  it('revokes the grant of an old, expired or restored token', async () => {
     const first = await app.pair();
     await refresh(first.refresh_token);
     await revoke(first.access_token);
@@ -45,7 +48,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.2
-  it('answers 200 for tokens that are invalid or never existed (2.2)', async () => {
+  it('responds to an invalid token with status 200 (2.2)', async () => {
     const { refresh_token } = await app.pair();
     await revoke(refresh_token);
     for (const token of [
@@ -59,7 +62,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     }
   });
 
-  it('does not accept a code as a token: the code stays valid', async () => {
+  it('does not revoke the grant of a code', async () => {
     const code = await app.ourCode();
     await revoke(code);
     const answer = await app.post('token', app.redemption(code));
@@ -67,7 +70,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   });
 
   // @rfc 7009 2.1
-  it('refuses a token of another client, and leaves it valid (2.1)', async () => {
+  it('refuses a token of another client, and leaves the token valid (2.1)', async () => {
     const tokens = await app.pair();
     const answer = await revoke(tokens.refresh_token, await app.client());
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant']);
@@ -103,7 +106,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
   );
 
   // @rfc 7009 2.2.1
-  it('answers 503 with Retry-After while Redis is unavailable, so that the client retries (2.2.1)', async () => {
+  it('responds with 503 and Retry-After while Redis is unavailable, so that the client retries (2.2.1)', async () => {
     const cut = await startTokenApp({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const owner = await cut.client();
@@ -116,7 +119,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
         .send({ token, ...owner });
       expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
       expect(answer.headers['retry-after']).toBe('1');
-      // The revocation is durable: it is applied to Redis later.
+      // The revocation is durable and will be applied to Redis later.
       expect(await cut.records.find(cut.grantIdOf(token))).toMatchObject({ revokedAt: expect.any(Date) });
     } finally {
       await cut.close();
@@ -131,7 +134,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     });
   });
 
-  it('revokes the grant under 20 concurrent revocations and refreshes', async () => {
+  it('revokes the grant despite concurrent revocations and refreshes', async () => {
     const { refresh_token, access_token } = await app.pair();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? revoke(refresh_token) : refresh(refresh_token))),

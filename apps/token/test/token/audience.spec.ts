@@ -36,22 +36,22 @@ const pairOf = (answer: { readonly status: number; readonly body: unknown }): Pa
 
 // @rfc 8707 2.2
 describe('a code for several APIs (RFC 8707 2.2)', () => {
-  it('returns an access token for all of them if the request names none', async () => {
+  it('returns an access token for all of its APIs if the request names no API', async () => {
     expect(await audienceOf(pairOf(await redeem(await restricted())).access_token)).toEqual(BOTH);
   });
 
   it.each<[string, string | string[], string[]]>([
-    ['one of them', BOOKINGS, [BOOKINGS]],
-    ['an address of one of them', `${API}/v2/me?x=1`, [API]],
-    ['both, in any order', [`${BOOKINGS}/`, API], BOTH],
-    ['one twice', [API, `${API}/v2`], [API]],
+    ['one of its APIs', BOOKINGS, [BOOKINGS]],
+    ['an address of one of its APIs', `${API}/v2/me?x=1`, [API]],
+    ['both APIs, in any order', [`${BOOKINGS}/`, API], BOTH],
+    ['an API that is named twice', [API, `${API}/v2`], [API]],
   ])('returns an access token for %s', async (_, resource, audience) => {
     expect(await audienceOf(pairOf(await redeem(await restricted(), resource)).access_token)).toEqual(
       audience,
     );
   });
 
-  it('keeps all of them for the refresh token: each refresh may name others', async () => {
+  it('permits each refresh to name any of its APIs', async () => {
     let pair = pairOf(await redeem(await restricted(), API));
     for (const [path, resource, audience] of [
       ['token', BOOKINGS, [BOOKINGS]],
@@ -64,7 +64,7 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
     }
   });
 
-  it('is refused with invalid_target for another API, and remains valid like its refresh tokens', async () => {
+  it('is refused with invalid_target for another API, but remains valid', async () => {
     const code = await restricted(API);
     for (const resource of [BOOKINGS, BOTH])
       expectStandardError(await redeem(code, resource), 400, 'invalid_target');
@@ -79,7 +79,7 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
     expect(pairOf(await refresh(next.refresh_token))).toBeDefined();
   });
 
-  it('is refused for another client and for a wrong verifier before its APIs are compared', async () => {
+  it('is refused for another client or a wrong verifier before its APIs are compared', async () => {
     const other = { ...app.redemption(await restricted(API)), ...(await app.client()), resource: BOOKINGS };
     expectStandardError(await app.post('token', other), 400, 'invalid_grant');
     const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -100,7 +100,7 @@ describe('a retry of a refresh', () => {
       });
   });
 
-  it('may name other APIs: each access token keeps its APIs, and every response has the same refresh token', async () => {
+  it('may name other APIs, and gets the same refresh token', async () => {
     const { refresh_token } = pairOf(await redeem(await restricted()));
     const requested = Array.from({ length: 12 }, (_, n) => [undefined, API, BOOKINGS][n % 3]);
     const pairs = await Promise.all(
@@ -113,7 +113,7 @@ describe('a retry of a refresh', () => {
 });
 
 describe('a grant whose authorization request named no API', () => {
-  it('returns tokens without an audience, and stores no resources', async () => {
+  it('has tokens without an audience, and stores no resources', async () => {
     const pair = await app.pair();
     expect(pair.access_token).toMatch(/^sat_[\w-]{84}$/);
     expect(await audienceOf(pair.access_token)).toBeUndefined();
@@ -128,7 +128,7 @@ describe('a grant whose authorization request named no API', () => {
     ]);
   });
 
-  it('returns an access token for one API if the request names it, and does not change the grant', async () => {
+  it('permits a token request to name an API, and does not change', async () => {
     const pair = pairOf(await redeem(await app.ourCode(), API));
     expect(await audienceOf(pair.access_token)).toEqual([API]);
     const narrow = pairOf(await refresh(pair.refresh_token, BOOKINGS));
@@ -144,14 +144,14 @@ describe('a token that is bound to a key (RFC 9449)', () => {
     const code = app.redemption(await restricted());
     const pair = pairOf(await app.post('token', { ...code, resource: API }).set('DPoP', await proof()));
     expect(await audienceOf(pair.access_token, key.jkt)).toEqual([API]);
-    const renewal = { grant_type: 'refresh_token', refresh_token: pair.refresh_token, ...app.ours };
-    const next = pairOf(await app.post('token', renewal).set('DPoP', await proof()));
+    const refreshBody = { grant_type: 'refresh_token', refresh_token: pair.refresh_token, ...app.ours };
+    const next = pairOf(await app.post('token', refreshBody).set('DPoP', await proof()));
     expect(await audienceOf(next.access_token, key.jkt)).toEqual(BOTH);
   });
 });
 
-describe('the token app, after Redis has lost a grant,', () => {
-  it('restores its APIs from PostgreSQL, and reads the audience from the token', async () => {
+describe('the token app after the loss of a grant in Redis', () => {
+  it('restores the APIs of the grant from PostgreSQL, and reads the audience from the token', async () => {
     const pair = pairOf(await redeem(await restricted(API)));
     await app.redis.flushdb();
     expect(await audienceOf(pair.access_token)).toEqual([API]);
@@ -173,7 +173,7 @@ describe('the token app, after Redis has lost a grant,', () => {
   });
 });
 
-it('the token app uses the audience of the grant for tokens of the previous version, which have none', async () => {
+it('the token app uses the audience of the grant for tokens of the previous version', async () => {
   const { access_token } = pairOf(await redeem(await restricted(API)));
   const token = app.codec.decode(access_token);
   if (!token) throw new Error('not a token');

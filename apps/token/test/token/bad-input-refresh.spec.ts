@@ -10,27 +10,27 @@ const refreshing = () => ({ grant_type: 'refresh_token', ...app.ours });
 
 describe('POST /api/auth/oauth/refreshToken', () => {
   refuses(400, 'invalid_request', {
-    'refresh without a token': () => send().send(refreshing()),
-    'refresh without grant_type': () => bearer(good.refresh_token).send(app.ours),
-    'refresh without a body': () => bearer(good.refresh_token),
-    'refresh without a client': () => bearer(good.refresh_token).send({ grant_type: 'refresh_token' }),
-    'refresh with Basic where Bearer is due': () =>
+    'a refresh without a token': () => send().send(refreshing()),
+    'a refresh without grant_type': () => bearer(good.refresh_token).send(app.ours),
+    'a refresh without a body': () => bearer(good.refresh_token),
+    'a refresh without a client': () => bearer(good.refresh_token).send({ grant_type: 'refresh_token' }),
+    'a refresh with Basic instead of Bearer': () =>
       send().auth(app.ours.client_id, app.ours.client_secret).send({ grant_type: 'refresh_token' }),
-    'refresh with a malformed Authorization': () => bearer('a b c').send(refreshing()),
-    'refresh with Bearer and no token': () => send().set('Authorization', 'Bearer').send(refreshing()),
-    'refresh with the token in header and body': () =>
+    'a refresh with a malformed Authorization header': () => bearer('a b c').send(refreshing()),
+    'a refresh with Bearer but no token': () => send().set('Authorization', 'Bearer').send(refreshing()),
+    'a refresh with the token in the header and in the body': () =>
       bearer(good.refresh_token).send({ ...refreshing(), refresh_token: good.refresh_token }),
-    'refresh with the token in the URL': () =>
+    'a refresh with the token in the URL': () =>
       input.send(`refreshToken?access_token=${good.refresh_token}`).send(refreshing()),
-    'refresh with an over-long token': () => bearer('x'.repeat(600)).send(refreshing()),
+    'a refresh with an over-long token': () => bearer('x'.repeat(600)).send(refreshing()),
   });
 
   refuses(400, 'unsupported_grant_type', {
-    'refresh with another grant_type': () => bearer(good.refresh_token).send(app.redemption(good.code)),
+    'a refresh with another grant_type': () => bearer(good.refresh_token).send(app.redemption(good.code)),
   });
 
   refuses(401, 'invalid_client', {
-    'refresh without client_secret': () =>
+    'a refresh without client_secret': () =>
       bearer(good.refresh_token).send({ grant_type: 'refresh_token', client_id: app.ours.client_id }),
   });
 
@@ -41,6 +41,6 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   refuses(405, 'method_not_allowed', {
-    'another wrong method': () => request(app.server).delete('/api/auth/oauth/refreshToken'),
+    'a wrong method': () => request(app.server).delete('/api/auth/oauth/refreshToken'),
   });
 });

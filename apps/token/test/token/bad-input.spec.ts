@@ -27,15 +27,15 @@ const nested = (open: string, inner: string, close: string, depth: number) =>
 describe('the token app', () => {
   for (const name of ['grant_type', 'code', 'client_id', 'redirect_uri'])
     refuses(400, 'invalid_request', {
-      [`missing ${name}`]: () => send().send(without(name)),
+      [`a missing ${name}`]: () => send().send(without(name)),
       // @rfc 6749 3.2
-      [`empty ${name}`]: () => form(encoded({ ...valid(), [name]: '' })),
-      [`empty ${name} in JSON`]: () => changed({ [name]: '' }),
+      [`an empty ${name}`]: () => form(encoded({ ...valid(), [name]: '' })),
+      [`an empty ${name} in JSON`]: () => changed({ [name]: '' }),
       // @rfc 6749 3.2
-      [`repeated ${name}`]: () => form(`${encoded(valid())}&${name}=again`),
-      [`${name} repeated, once empty`]: () => form(`${encoded(valid())}&${name}=`),
-      [`${name} repeated, first empty`]: () => form(`${name}=&${encoded(valid())}`),
-      [`repeated ${name} in JSON`]: () => json(`{"${name}":"again",${JSON.stringify(valid()).slice(1)}`),
+      [`a repeated ${name}`]: () => form(`${encoded(valid())}&${name}=again`),
+      [`a repeated ${name}, the second empty`]: () => form(`${encoded(valid())}&${name}=`),
+      [`a repeated ${name}, the first empty`]: () => form(`${name}=&${encoded(valid())}`),
+      [`a repeated ${name} in JSON`]: () => json(`{"${name}":"again",${JSON.stringify(valid()).slice(1)}`),
       [`an object as ${name}`]: () => changed({ [name]: {} }),
       [`an array as ${name}`]: () => changed({ [name]: ['x'] }),
       [`a number as ${name}`]: () => changed({ [name]: 7 }),
@@ -48,8 +48,8 @@ describe('the token app', () => {
 
   refuses(401, 'invalid_client', {
     // @rfc 6749 3.2.1 @rfc 9700 2.5
-    'missing client_secret': () => send().send(without('client_secret')),
-    'empty client_secret': () => changed({ client_secret: '' }),
+    'a missing client_secret': () => send().send(without('client_secret')),
+    'an empty client_secret': () => changed({ client_secret: '' }),
     'Basic without a colon': () =>
       send()
         .set('Authorization', `Basic ${Buffer.from('abc').toString('base64')}`)
@@ -73,7 +73,7 @@ describe('the token app', () => {
     // @rfc 6749 2.3
     'credentials in the header and in the body': () => basic().send(valid()),
     // @rfc 6749 2.3
-    'another client_id in the body than in the header': () =>
+    'different client_ids in the header and in the body': () =>
       basic().send({ ...without('client_secret'), client_id: 'sc_other' }),
     'Basic that is not base64': () => send().set('Authorization', 'Basic !!!').send(valid()),
     // @rfc 6749 2.3.1
@@ -118,7 +118,7 @@ describe('the token app', () => {
 
   refuses(415, 'invalid_request', {
     'plain text': () => send().type('text/plain').send('code=x'),
-    multipart: () => send().field('code', 'x'),
+    'a multipart body': () => send().field('code', 'x'),
   });
   refuses(405, 'method_not_allowed', {
     // @rfc 6749 3.2
@@ -152,7 +152,7 @@ describe('the token app', () => {
     });
   });
 
-  it('accepts a single Host header, and HTTP/1.0 without one', async () => {
+  it('accepts a single Host header, and HTTP/1.0 without a Host header', async () => {
     const get = (head: string) =>
       exchange(app.url, `GET /.well-known/oauth-authorization-server ${head}\r\n`);
     const answers = await Promise.all([

@@ -65,7 +65,7 @@ const grants = async () => (await app.redis.keys('grant:*')).sort();
 
 // @rfc 6749 4.4.2 @rfc 6749 4.4.3
 describe('a client of client_credentials (RFC 6749 4.4)', () => {
-  it('gets an access token for the console, for ten minutes, without a refresh token or a recorded grant', async () => {
+  it('gets only an access token for the console, which expires after ten minutes', async () => {
     const before = await grants();
     const answer = await send();
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -91,14 +91,14 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
       if (source !== 'lua') commands.push(name.toUpperCase());
     });
     await send();
-    // The monitor receives commands in order, but maybe after the response.
+    // The monitor receives commands in order, but possibly after the response.
     await app.redis.echo('end of the request');
     await until('the monitor hears the end', 5_000, () => commands.includes('ECHO'));
     stop();
     expect(commands.filter((name) => name.startsWith('EVAL'))).toHaveLength(2);
   });
 
-  it('gets the scopes that it requests, if they are registered', async () => {
+  it('gets the requested scopes if they are registered', async () => {
     expect((await send({ scope: 'admin:read' })).body).toMatchObject({ scope: 'admin:read' });
     const reader = await register({ scopes: ['admin:read'] });
     for (const scope of ['admin:write', 'admin:read admin:write', 'profile:read', 'openid', 'admin:READ']) {
@@ -134,7 +134,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     expect((await app.post('token', app.redemption(code))).status).toBe(200);
   });
 
-  it('gets tokens that are bound to its key, and only such tokens if it is registered for them', async () => {
+  it('gets only bound tokens if it is registered for them', async () => {
     const [bound, dpop] = [
       await register({ rules: { ...RULES, dpopBound: true } }),
       await DpopKey.generate(),
@@ -150,7 +150,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
     expect(await introspect(token, jkt)).toMatchObject({ active: true, sub: bound, cnf: { jkt } });
   });
 
-  it('is recorded in the audit trail with its scope, and without a user', async () => {
+  it('is recorded in the audit trail with its scope and without a user', async () => {
     const token = await tokenOf({ scope: 'admin:read' });
     const [event] = await auditEvents(app.natsUrl, { grantId: app.grantIdOf(token) }, 1);
     expect(event).toMatchObject({
@@ -163,7 +163,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
   });
 });
 
-describe('client_credentials is refused', () => {
+describe('the grant type client_credentials', () => {
   let stored: string[];
   beforeAll(async () => {
     stored = await grants();
@@ -188,7 +188,7 @@ describe('client_credentials is refused', () => {
         return assertionOf(clientId);
       },
     ],
-  ])('to %s that is not registered for it', async (_client, credentials) => {
+  ])('is refused for %s that is not registered for it', async (_client, credentials) => {
     const refused = await send({ scope: 'admin:read' }, await credentials());
     expectStandardError(refused, 400, 'unauthorized_client');
     expect(checkOf(refused)).toBe('grant_type_unregistered');
@@ -216,13 +216,13 @@ describe('client_credentials is refused', () => {
       'client_assertion_audience_mismatch',
       () => assertionOf(terraform, key, { claims: { aud: CONSOLE_URL } }),
     ],
-  ])('to a client that sends %s', async (_what, check, credentials) => {
+  ])('is refused for a client that sends %s', async (_what, check, credentials) => {
     const refused = await send({}, await credentials());
     expectStandardError(refused, 401, 'invalid_client');
     expect(checkOf(refused)).toBe(check);
   });
 
-  it('with an assertion that was used before', async () => {
+  it('is refused with an assertion that was used before', async () => {
     const credentials = await assertionOf();
     await send({}, credentials);
     stored = await grants();
@@ -231,7 +231,7 @@ describe('client_credentials is refused', () => {
     expect(checkOf(refused)).toBe('client_assertion_replayed');
   });
 
-  it('to a disabled client', async () => {
+  it('is refused for a disabled client', async () => {
     const disabled = await register();
     await app.registrations.setDisabled(disabled, true);
     expect(checkOf(await send({}, assertionOf(disabled)))).toBe('client_disabled');
@@ -258,7 +258,7 @@ describe('the token of a client', () => {
     expect(body).toEqual({ ...expected, iss: ISSUER, token_type: 'Bearer' });
   });
 
-  it('ends when the client is disabled or deleted, as soon as the token app has the broadcast', async () => {
+  it('becomes inactive when the client is disabled or deleted', async () => {
     for (const end of ['setDisabled', 'delete'] as const) {
       const clientId = await register();
       const token = await tokenOf({}, assertionOf(clientId));
@@ -283,14 +283,14 @@ describe('the token of a client', () => {
     expect(await introspect(token)).toEqual({ active: false });
   });
 
-  it('ends when Redis loses it, and the client can request another', async () => {
+  it('becomes inactive if Redis loses it', async () => {
     const token = await tokenOf();
     await app.redis.del(`grant:${app.grantIdOf(token)}`);
     expect(await introspect(token)).toEqual({ active: false });
     expect(await introspect(await tokenOf())).toMatchObject({ active: true });
   });
 
-  it('is refused as a refresh token and as a code', async () => {
+  it('is not accepted as a refresh token or as a code', async () => {
     const token = await tokenOf();
     for (const body of [
       { grant_type: 'refresh_token', refresh_token: token },
@@ -320,7 +320,7 @@ describe('an API behind TokenGuard', () => {
   let api: INestApplication | undefined;
   afterEach(() => api?.close());
 
-  /** Starts the API. Only one can run at a time, because passport has one strategy per process. */
+  /** Starts the API. Only one API can run at a time, because passport has one strategy per process. */
   async function start(resourceUrl?: string): Promise<INestApplication> {
     @Module({
       imports: [IntrospectionModule.forRoot({ natsUrl: app.natsUrl, resourceUrl, timeoutMs: 10_000 })],
@@ -342,7 +342,7 @@ describe('an API behind TokenGuard', () => {
     return { status, body: body as object, challenge: headers['www-authenticate'] };
   };
 
-  it('accepts the token of a client only on routes that permit it, even a cached token', async () => {
+  it('accepts the token of a client only on routes for clients, even if the token is cached', async () => {
     const introspector = (await start(CONSOLE_URL)).get(Introspector);
     const token = await tokenOf();
     for (let cached = 0; cached < 2; cached++) {
@@ -366,7 +366,7 @@ describe('an API behind TokenGuard', () => {
   });
 
   it.each([API_URL, undefined])(
-    'refuses the token of a client at %s, which is not the console',
+    'refuses the token of a client if the resourceUrl is %s and not the console',
     async (url) => {
       const introspector = (await start(url)).get(Introspector);
       const token = await tokenOf();
@@ -384,7 +384,7 @@ describe('an API behind TokenGuard', () => {
     });
   });
 
-  it('refuses a cached token when its client is disabled', async () => {
+  it('refuses a cached token after its client is disabled', async () => {
     await start(CONSOLE_URL);
     const clientId = await register();
     const token = await tokenOf({}, assertionOf(clientId));
@@ -405,7 +405,7 @@ describe('the table of clients', () => {
     "grant_type = 'password'",
     "type = 'public'",
     "client_id = '7'",
-  ])('cannot hold a client of client_credentials with %s', async (change) => {
+  ])('cannot contain a client of client_credentials with %s', async (change) => {
     await expect(app.sql(`UPDATE clients SET ${change} WHERE client_id = $1`, [terraform])).rejects.toThrow(
       /check/,
     );
@@ -415,7 +415,7 @@ describe('the table of clients', () => {
     "scopes = '{profile:read,admin:read}'",
     "redirect_uris = '{}'",
     "grant_type = 'client_credentials'",
-  ])('cannot hold another client with %s', async (change) => {
+  ])('cannot contain another client with %s', async (change) => {
     await expect(
       app.sql(`UPDATE clients SET ${change} WHERE client_id = $1`, [app.ours.client_id]),
     ).rejects.toThrow(/check/);
@@ -446,10 +446,10 @@ describe('CONSOLE_URL', () => {
   );
 });
 
-describe('without a console', () => {
+describe('a token app without a console', () => {
   const without = useTokenApp();
 
-  it('no client gets a token by client_credentials', async () => {
+  it('refuses client_credentials', async () => {
     const { clientId } = await without.clients.create({ ...OWN, keys: keysOf(key), rules: RULES });
     const body = { grant_type: 'client_credentials', ...(await assertionOf(clientId)) };
     expectStandardError(await without.post('token', body), 400, 'unsupported_grant_type');

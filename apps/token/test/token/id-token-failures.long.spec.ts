@@ -58,7 +58,7 @@ async function setAlgorithm({ client_id }: TestClient, alg: SigningAlgorithm | n
 }
 
 describe('a client whose algorithm has no key', () => {
-  it('does not lose its code: the exchange is refused before it is redeemed', async () => {
+  it('does not lose its code, because the exchange is refused before the code is redeemed', async () => {
     const client = await register('ES256');
     const code = await app.code(client.client_id, userId, OPENID);
     for (let tries = 0; tries < 2; tries++) {
@@ -73,7 +73,7 @@ describe('a client whose algorithm has no key', () => {
   });
 
   // @openid core 12.2
-  it('is refreshed without an ID token', async () => {
+  it('gets no ID token in a refresh', async () => {
     const client = await register(null);
     const first = await exchange(client, await app.code(client.client_id, userId, OPENID));
     await setAlgorithm(client, 'ES256');

@@ -50,7 +50,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
     expect((await exchange({ scope: 'profile:read' })).body).not.toHaveProperty('id_token');
   });
 
-  it('is absent without keys, whatever was granted', async () => {
+  it('is absent without keys, even if openid was granted', async () => {
     const answer = await off.post('token', off.redemption(await off.ourCode(OPENID)));
     expect(answer.status).toBe(200);
     expect(answer.body).not.toHaveProperty('id_token');
@@ -70,7 +70,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
   });
 
   // @openid core 2
-  it('is signed with the algorithm that the client is registered with', async () => {
+  it('is signed with the registered algorithm of the client', async () => {
     for (const alg of ['ES256', 'EdDSA']) {
       await app.sql('UPDATE clients SET id_token_alg = $1 WHERE client_id = $2', [alg, app.ours.client_id]);
       await app.announce('oauth.client.changed', { client_id: app.ours.client_id });
@@ -87,7 +87,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
     await app.settled();
   });
 
-  it('is not an access token, a refresh token or a code', async () => {
+  it('is not accepted as a refresh token or as a code', async () => {
     const { id_token: idToken } = (await exchange()).body as { id_token: string };
     expect((await refresh(idToken)).body.error).not.toBeUndefined();
     const code = await app.post('token', { ...app.redemption(idToken.slice(0, 500)) });
@@ -97,7 +97,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
 
 describe('the ID token of a refresh (OpenID Connect Core 12.2)', () => {
   // @openid core 12.2
-  it('has the same sub, aud, auth_time and sid, and no nonce', async () => {
+  it('has the sub, aud, auth_time and sid of the first ID token, but no nonce', async () => {
     const first = await exchange();
     const { payload: before } = await verified(first);
     const { payload } = await verified(await refresh(String(first.body.refresh_token)));
@@ -111,7 +111,7 @@ describe('the ID token of a refresh (OpenID Connect Core 12.2)', () => {
     expect(nonce).toBeUndefined();
   });
 
-  it('is absent if the request narrows the scope to exclude openid', async () => {
+  it('is absent if the requested scope excludes openid', async () => {
     const first = await exchange();
     const answer = await refresh(String(first.body.refresh_token), { scope: 'profile:read' });
     expect([answer.status, answer.body.id_token]).toEqual([200, undefined]);
@@ -146,17 +146,17 @@ describe('the key set (RFC 7517)', () => {
     expect(again.status).toBe(304);
   });
 
-  it('is found by a library over HTTP', async () => {
+  it('can be fetched by a library over HTTP', async () => {
     const keys = createRemoteJWKSet(new URL('/api/auth/oauth/jwks', app.url));
     await expect(jwtVerify(String((await exchange()).body.id_token), keys)).resolves.toBeDefined();
   });
 });
 
-describe('OpenID Connect Discovery 1.0', () => {
+describe('the metadata of OpenID Connect Discovery 1.0', () => {
   const PATH = '/.well-known/openid-configuration';
 
   // @openid discovery 3 @openid discovery 4 @rp-initiated logout 2.1
-  it('is the document of RFC 8414, with the fields of OpenID Connect', async () => {
+  it('is the metadata of RFC 8414 with the fields of OpenID Connect', async () => {
     const { body } = await request(app.server).get(PATH);
     expect(body).toMatchObject({
       issuer: 'https://base.example.com',
@@ -174,7 +174,7 @@ describe('OpenID Connect Discovery 1.0', () => {
     expect((await request(app.server).get('/.well-known/oauth-authorization-server')).body).toEqual(body);
   });
 
-  it('does not exist without keys, and neither does the key set', async () => {
+  it('is absent without keys, like the key set', async () => {
     for (const path of [PATH, '/api/auth/oauth/jwks']) {
       const answer = await request(off.server).get(path);
       expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);

@@ -75,7 +75,7 @@ const over = {
     app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, ...(prover && { jkt: prover.jkt }) }),
 };
 
-/** Expects both ways of introspection to report the token as active only together with this key. */
+/** Expects both kinds of introspection to report the token as active only with this key. */
 async function expectBoundTo(token: string, prover: DpopKey): Promise<void> {
   const cnf = { jkt: prover.jkt };
   expect(await over.http(token)).toMatchObject({ active: true, token_type: 'DPoP', cnf });
@@ -90,7 +90,7 @@ const refused = ({ status, body }: Response) => expect([status, body.error]).toE
 describe.each(['plain', 'bound', 'kept', 'fapi'] as const)(
   'the refresh token of a client that authenticates with keys (%s)',
   (rules) => {
-    it('is not bound to the DPoP key, and each access token is bound to the key of its request', async () => {
+    it('is not bound to a DPoP key, unlike the access tokens', async () => {
       const clientId = await register(RULES[rules]);
       const pair = await grant(clientId, first);
       const answer = await refresh(clientId, pair.refresh_token, second);

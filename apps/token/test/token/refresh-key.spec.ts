@@ -8,7 +8,7 @@ const TOKEN = 'https://base.example.com/api/auth/oauth/token';
 const REDIRECT_URI = 'com.example.pocket:/callback';
 
 const app = useTokenApp();
-/** A public client: only its tokens and its key distinguish it from a thief. */
+/** Public client. Only its tokens and its key distinguish it from a thief. */
 let client: { readonly client_id: string };
 let key: DpopKey;
 let thief: DpopKey;
@@ -33,7 +33,7 @@ async function grant(prover?: DpopKey): Promise<Pair> {
   return answer.body as Pair;
 }
 
-/** Refresh tokens of a grant after `count` refreshes, the first one first. */
+/** Returns the refresh tokens of a grant after `count` refreshes, oldest first. */
 async function generations(count: number, prover?: DpopKey): Promise<string[]> {
   const tokens = [(await grant(prover)).refresh_token];
   while (tokens.length <= count)
@@ -48,7 +48,7 @@ const stored = (token: string) => storedGrant(app.redis, app.grantIdOf(token));
 const isRevoked = async (token: string) =>
   (await app.records.find(app.grantIdOf(token)))?.revokedAt instanceof Date;
 
-describe('a bearer refresh token that a thief presents with the thief’s own key (RFC 9449 5)', () => {
+describe('a stolen bearer refresh token with a proof of the thief’s key (RFC 9449 5)', () => {
   // @deviation D13
   it('is refused without being bound, and stays valid for its client', async () => {
     const { refresh_token } = await grant();
@@ -67,7 +67,7 @@ describe('a bearer refresh token that a thief presents with the thief’s own ke
     expect(await isRevoked(refresh_token)).toBe(false);
   });
 
-  it('is not restored with that key when Redis has lost the grant', async () => {
+  it('is not restored with the key after Redis has lost the grant', async () => {
     const { refresh_token } = await grant();
     await app.redis.del(`grant:${app.grantIdOf(refresh_token)}`);
     refused(await refresh(refresh_token, thief));
@@ -110,7 +110,7 @@ describe('a bound refresh token without its key', () => {
     ['no key', () => undefined],
     ['another key', () => thief],
   ])(
-    'is refused and changes nothing, whether it is the latest or the previous one in the window: %s',
+    'is refused without side effects, whether it is the latest token or the previous token: %s',
     async (_, prover) => {
       const [before = '', latest = ''] = await generations(1, key);
       const state = await stored(latest);
@@ -121,7 +121,7 @@ describe('a bound refresh token without its key', () => {
     },
   );
 
-  it('is not restored when Redis has lost the grant; with its key it is restored as bound', async () => {
+  it('is not restored after Redis has lost the grant', async () => {
     const { refresh_token } = await grant(key);
     await app.redis.del(`grant:${app.grantIdOf(refresh_token)}`);
     for (const prover of [undefined, thief]) refused(await refresh(refresh_token, prover));
@@ -130,7 +130,7 @@ describe('a bound refresh token without its key', () => {
     expect(await stored(refresh_token)).toMatchObject({ jkt: key.jkt, generation: '2' });
   });
 
-  it('is refused because of its key before its scope is checked', async () => {
+  it('is refused before its scope is checked', async () => {
     const { refresh_token } = await grant(key);
     refused(await refresh(refresh_token, thief, 'bookings:write'));
     const answer = await refresh(refresh_token, key, 'bookings:write');

@@ -57,7 +57,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   // @rfc 9700 2.2.2
-  it('closes the window once the successor is used: then reuse revokes the grant (RFC 9700 4.14.2)', async () => {
+  it('revokes the grant if a token is reused after its successor (RFC 9700 4.14.2)', async () => {
     const { refresh_token: first } = await app.pair();
     const second = (await refresh(first)).body as Pair;
     const third = (await refresh(second.refresh_token)).body as Pair;
@@ -82,7 +82,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('restores a grant that Redis has lost from its record', async () => {
+  it('restores a grant that Redis has lost', async () => {
     const { refresh_token } = await app.pair();
     await app.redis.flushdb();
     expect((await refresh(refresh_token)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('accepts a later generation than the stored one after Redis has lost a rotation', async () => {
+  it('accepts a later generation than the stored generation after Redis has lost a rotation', async () => {
     const first = await app.pair();
     const key = `grant:${app.grantIdOf(first.refresh_token)}`;
     const before = await app.redis.hgetall(key);
@@ -106,7 +106,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('records the revocation after reuse in PostgreSQL too', async () => {
+  it('records the revocation after reuse in PostgreSQL', async () => {
     const first = await app.pair();
     const second = (await refresh(first.refresh_token)).body as Pair;
     await refresh(second.refresh_token);
@@ -145,8 +145,10 @@ const scopeOf = async (token: string) =>
 
 describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 6749 6)', (path) => {
   const refresh = async (refreshToken: string, scope?: string) => {
-    const renewal = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    return app.post(path, { ...renewal, ...(scope !== undefined && { scope }), ...app.ours }).type('form');
+    const refreshBody = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    return app
+      .post(path, { ...refreshBody, ...(scope !== undefined && { scope }), ...app.ours })
+      .type('form');
   };
 
   it.each([
@@ -162,7 +164,7 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
 
   // @rfc 6749 6
   it.each([undefined, '', GRANTED])(
-    'returns the whole granted scope for an absent, empty or equal one: %j',
+    'returns the whole granted scope for an absent, empty or equal scope: %j',
     async (requested) => {
       const answer = (await refresh((await granted()).refresh_token, requested)).body as Answer;
       expect(answer.scope).toBe(GRANTED);
@@ -171,7 +173,7 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
   );
 
   // @rfc 6749 6
-  it('narrows the access token and not the grant: the next refresh gets the whole scope again', async () => {
+  it('narrows the access token, but not the grant', async () => {
     const narrow = (await refresh((await granted()).refresh_token, 'profile:read')).body as Answer;
     const wide = (await refresh(narrow.refresh_token)).body as Answer;
     expect(wide.scope).toBe(GRANTED);
@@ -240,7 +242,7 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
       expect((await answered(reordered.refresh_token)).scope).toBe(GRANTED);
     });
 
-    it('gives each concurrent request its own scope, and all of them the same refresh token', async () => {
+    it('gives each concurrent request its own scope and the same refresh token', async () => {
       const { refresh_token } = await granted();
       const requested = Array.from(
         { length: 20 },

@@ -11,7 +11,7 @@ const refresh = (refresh_token: string) => ({ grant_type: 'refresh_token', refre
 describe('resource indicators (RFC 8707 2.2)', () => {
   // @rfc 8707 2 @rfc 8707 2.2
   it.each(KNOWN_RESOURCES)(
-    'that are %s are accepted in the exchange and in the refresh',
+    'that are %s are accepted by the code exchange and by the refresh',
     async (_name, resource) => {
       const code = app.redemption(await app.ourCode());
       const exchanged = await app.post('token', `${encoded(code)}&${resource}`);
@@ -27,7 +27,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
 
   // @rfc 8707 2
   it.each(UNKNOWN_RESOURCES)(
-    'that are %s are invalid_target, and leave the code and the refresh token usable',
+    'that are %s are refused with invalid_target, and leave the code and the refresh token valid',
     async (_name, resource) => {
       const code = app.redemption(await app.ourCode());
       const refused = await app.post('token', `${encoded(code)}&${resource}`);
@@ -44,7 +44,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
     },
   );
 
-  it('are a string or a list of strings in JSON', async () => {
+  it('must be a string or a list of strings in JSON', async () => {
     const [known, other] = ['https://api.example.com', 'https://other.example.com'];
     const code = app.redemption(await app.ourCode());
     for (const resource of [other, [other], [known, other], [known, 7], [[known]], {}, 7, true])

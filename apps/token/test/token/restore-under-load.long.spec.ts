@@ -49,12 +49,12 @@ async function pair(): Promise<Pair> {
 
 /** Creates pairs sequentially, because this suite does not test concurrent connections. */
 async function pairs(count: number): Promise<Pair[]> {
-  const made: Pair[] = [];
-  while (made.length < count) made.push(await pair());
-  return made;
+  const created: Pair[] = [];
+  while (created.length < count) created.push(await pair());
+  return created;
 }
 
-/** Simulates an honest client until `over`: it refreshes concurrently in two places, and uses the tokens. */
+/** Simulates an honest client that refreshes concurrently in two places and uses the tokens until `over()`. */
 async function honest(first: Pair, over: () => boolean, count: Record<string, number>): Promise<Pair> {
   const counted = (what: string) => (count[what] = (count[what] ?? 0) + 1);
   let newest = first;
@@ -74,7 +74,7 @@ describe('a Redis that is flushed repeatedly under load', () => {
     const grants = new GrantStore(redis);
     const [revoked, doomed] = [await pairs(8), await pairs(8)];
     for (const { refresh_token } of revoked) await app.records.revoke(app.grantIdOf(refresh_token));
-    // Redis does not have the revocations; after the first flush PostgreSQL decides.
+    // Redis does not have the revocations. After the flush, the token app reads them from PostgreSQL.
     await app.redis.flushdb();
 
     const count: Record<string, number> = {};
@@ -117,14 +117,14 @@ describe('a Redis that is flushed repeatedly under load', () => {
       return live;
     };
     const clients = await pairs(CLIENTS);
-    const [, alive, undead, newest] = await Promise.all([
+    const [, revivedEarlier, revivedLater, newest] = await Promise.all([
       wiping(),
       refusing(revoked),
       revoking(),
       Promise.all(clients.map((first) => honest(first, over, count))),
     ]);
 
-    expect({ alive, undead }).toEqual({ alive: [], undead: [] });
+    expect({ revivedEarlier, revivedLater }).toEqual({ revivedEarlier: [], revivedLater: [] });
     const refusals = Object.keys(count).filter(
       (what) => !['refresh 200', 'refresh 503', 'active', 'introspection failed'].includes(what),
     );
@@ -133,6 +133,6 @@ describe('a Redis that is flushed repeatedly under load', () => {
     for (const { refresh_token } of newest) expect((await refresh(refresh_token)).status).toBe(200);
     for (const { refresh_token } of [...revoked, ...doomed])
       expect((await refresh(refresh_token)).status).toBe(400);
-    // Timeout for a hang: the test takes 2 s on an idle machine, and longer on a busy machine.
+    // The timeout ends a hang. The test takes 2 s on an idle machine and longer on a busy machine.
   }, 600_000);
 });

@@ -35,7 +35,7 @@ describe('POST /api/auth/oauth/token', () => {
   it.each([
     ['a line feed', '\n'],
     ['CRLF', '\r\n'],
-  ])('accepts a form that ends with %s, as some programs send it', async (_name, end) => {
+  ])('accepts a form that ends with %s, which some programs send', async (_name, end) => {
     const form = new URLSearchParams({ ...app.redemption(await app.ourCode()) }).toString();
     for (const more of [`\n${end}`, `${end} `, `${end}&x=1`])
       expect((await app.post('token', form + more)).body).toMatchObject({ error: 'invalid_request' });
@@ -69,7 +69,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 4.1.3
-  it('refuses a code of another client and leaves it usable', async () => {
+  it('refuses a code of another client, and leaves the code usable', async () => {
     const code = await app.ourCode();
     const other = await app.client();
     const stolen = await post({ ...app.redemption(code), ...other });
@@ -117,7 +117,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 5.2
-  it('answers a failed HTTP Basic with a challenge (RFC 6749 5.2)', async () => {
+  it('challenges a client whose HTTP Basic authentication fails (RFC 6749 5.2)', async () => {
     const answer = await post({
       grant_type: 'authorization_code',
       code: 'x',
@@ -129,7 +129,7 @@ describe('POST /api/auth/oauth/token', () => {
     ]);
   });
 
-  it('accepts a client that was registered after a request for it', async () => {
+  it('accepts a client that is registered after a request with its client_id', async () => {
     const late = {
       client_id: `sc_late${randomBytes(6).toString('hex')}`,
       client_secret: app.ours.client_secret,
@@ -169,7 +169,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await refresh(refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('refreshes at this endpoint too (RFC 6749 6)', async () => {
+  it('refreshes tokens (RFC 6749 6)', async () => {
     const first = await app.pair();
     const answer = await refresh(first.refresh_token);
     expect(answer.status).toBe(200);

@@ -95,16 +95,16 @@ async function revoke(token: string): Promise<void> {
 }
 
 describe.each([
-  ['Express, NestJS 12, an ES module', () => bookingsApi, ['dist/main.js']],
-  ['Fastify, NestJS 12, an ES module', () => bookingsApi, ['fastify.js']],
-  ['Express, NestJS 11, CommonJS', () => commonJs, ['dist/main.js']],
+  ['Express, NestJS 12 and ES modules', () => bookingsApi, ['dist/main.js']],
+  ['Fastify, NestJS 12 and ES modules', () => bookingsApi, ['fastify.js']],
+  ['Express, NestJS 11 and CommonJS', () => commonJs, ['dist/main.js']],
   // Jest and bundlers load the package in this way.
   [
-    'Express, NestJS 11, CommonJS that cannot require ES modules',
+    'Express, NestJS 11 and CommonJS that cannot require ES modules',
     () => commonJs,
     ['--no-experimental-require-module', 'dist/main.js'],
   ],
-] as const)('a project that installs the package, on %s', (_name, project, program) => {
+] as const)('the package in a project with %s', (_name, project, program) => {
   let service: RunningProject;
 
   beforeAll(async () => {
@@ -143,7 +143,7 @@ describe.each([
   });
 
   // @rfc 6750 3
-  it('challenges a request without a token, with an error body of Nest', async () => {
+  it('responds to a request without a token with a challenge and an error body of Nest', async () => {
     const answer = await get();
     expect([answer.status, challengeOf(answer)]).toEqual([
       401,
@@ -247,16 +247,19 @@ describe('the package', () => {
     ['nodenext', 'nodenext', 'types.mts', () => commonJs],
     ['node16', 'node16', 'types.cts', () => commonJs],
     ['commonjs', 'bundler', 'types.ts', () => commonJs],
-  ] as const)('has types for module %s with resolution %s in %s', async (module, resolution, file, project) => {
-    await project().write({ [file]: TYPES });
-    const options = [
-      '--ignoreConfig',
-      '--noEmit',
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--experimentalDecorators',
-    ];
-    const system = ['--module', module, '--moduleResolution', resolution, '--types', 'node'];
-    expect(await project().compile(...options, ...system, file)).toBe('');
-  });
+  ] as const)(
+    'has types for module %s with resolution %s in %s',
+    async (module, resolution, file, project) => {
+      await project().write({ [file]: TYPES });
+      const options = [
+        '--ignoreConfig',
+        '--noEmit',
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--experimentalDecorators',
+      ];
+      const system = ['--module', module, '--moduleResolution', resolution, '--types', 'node'];
+      expect(await project().compile(...options, ...system, file)).toBe('');
+    },
+  );
 });
