@@ -182,7 +182,7 @@ export class Refusals {
     return jkt === null ? this.bearerChallenge(error, route) : this.dpopChallenge(error, route);
   }
 
-  /** Returns the challenge for a bearer token or no token (RFC 6750 3): both schemes, with the error in Bearer. */
+  /** Returns the challenge for a bearer token or no token (RFC 6750 3): both schemes, and the error for Bearer. */
   private bearerChallenge(error: string | null, route: ProtectedRoute): string {
     const metadata = this.metadataOf(route);
     const bearer = challenge('Bearer', {

@@ -12,7 +12,7 @@ const MAX_LIVE = 50_000;
 
 /**
  * The key is the set of the client's live assertions, which also counts them.
- * @returns 0 for a new assertion, -1 for a used assertion, or the milliseconds until the client may send another assertion
+ * @returns 0 for a new assertion, -1 for a used assertion, or the milliseconds until another is permitted
  */
 const CONSUME = script(
   ['jti', 'max', 'ttl'],

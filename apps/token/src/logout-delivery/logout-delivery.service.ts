@@ -16,8 +16,8 @@ import { TokenConfiguration } from '../token.configuration.js';
 import { delayAfter } from './backoff.js';
 
 /**
- * Interval in which a process records only the first delayed delivery to a client, because the others have the same
- * cause.
+ * Interval in which a process records only the first delayed delivery to a client, because further delays have
+ * the same cause.
  */
 const RECORD_MS = 60_000;
 

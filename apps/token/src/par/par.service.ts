@@ -23,8 +23,8 @@ export interface Pushed {
  */
 export const PUSH_LIMITS = {
   /**
-   * For each confidential client, whose secret the operator can revoke. No limit applies to its addresses, because its
-   * servers share a few of them.
+   * For each confidential client, whose secret the operator can revoke. Addresses are not limited, because the servers
+   * of a client share few addresses.
    */
   confidential: 50_000,
   /** For each public client. Anyone can push as a public client, because it has no secret. */

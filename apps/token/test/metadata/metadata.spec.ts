@@ -113,7 +113,7 @@ describe('CORS', () => {
 });
 
 describe('the address of error_uri (RFC 6749 5.2)', () => {
-  it('redirects to the error guide without a fragment, so that the browser keeps the fragment', async () => {
+  it('redirects to the error guide without a fragment, so that the browser keeps the fragment of error_uri', async () => {
     const { headers } = await request(app.server).get('/api/auth/oauth/errors').expect(302);
     expect(headers['location']).toBe('https://auth.example.com/auth/errors');
   });

@@ -57,7 +57,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
   });
 
   // @rfc 9700 2.2.2
-  it('revokes the grant if a token is reused after its successor (RFC 9700 4.14.2)', async () => {
+  it('revokes the grant if a token is reused after the use of its successor (RFC 9700 4.14.2)', async () => {
     const { refresh_token: first } = await app.pair();
     const second = (await refresh(first)).body as Pair;
     const third = (await refresh(second.refresh_token)).body as Pair;
