@@ -99,7 +99,7 @@ describe('the audit trail of the token app', () => {
     expect(event).toMatchObject({ type: 'token.reuse_detected', check: 'code_replayed' });
   });
 
-  it('records the reason for which a token is not active', async () => {
+  it('records why a token is not active', async () => {
     const { refresh_token: token } = await app.pair();
     await app.ask(SUBJECTS.introspect, { token });
     const [event] = await auditEvents(app.natsUrl, {

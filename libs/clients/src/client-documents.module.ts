@@ -9,7 +9,7 @@ interface ClientDocumentSettings {
   readonly OUTSIDE_FETCH_ALLOW: string;
 }
 
-/** Needs the stores, the scopes and the audit trail from global modules. */
+/** Global modules must provide the stores, the scopes and the audit trail. */
 @Module({})
 export class ClientDocumentsModule {
   static forRoot({ CLIENT_METADATA_HOSTS, OUTSIDE_FETCH_ALLOW }: ClientDocumentSettings): DynamicModule {

@@ -115,7 +115,7 @@ export class InvalidatedCache<V> {
 
   evict(tag: string): void {
     if (this.evicted.size >= REMEMBERED_EVICTIONS) {
-      // Does not remove only the oldest tag, because a Map takes tens of microseconds to find it after many deletions.
+      // Clears the whole Map, because after many deletions a Map takes tens of microseconds to find its oldest entry.
       this.evicted.clear();
       this.cleared = ++this.changes;
     }

@@ -11,7 +11,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 const MAX_LIVE = 50_000;
 
 /**
- * The key is the set of the client's live assertions, which also counts them.
+ * The Redis key contains the client's live assertions, whose number is limited.
  * @returns 0 for a new assertion, -1 for a used assertion, or the milliseconds until another is permitted
  */
 const CONSUME = script(

@@ -68,7 +68,7 @@ export class TokenService {
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
         { detail: { check: 'code_verifier_malformed' } },
       );
-    // A successful request has a verifier only if the authorization request had a challenge.
+    // A successful request has a verifier if and only if the authorization request had a challenge.
     addLogContext(request.raw, { pkce: challenge !== null });
     const exchange = { clientId, redirectUri, challenge, jkt, resources };
     const isFapi = client.profile === 'fapi2';

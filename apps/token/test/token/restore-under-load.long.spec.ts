@@ -54,7 +54,7 @@ async function pairs(count: number): Promise<Pair[]> {
   return created;
 }
 
-/** Simulates an honest client that refreshes concurrently in two places and uses the tokens until `over()`. */
+/** Simulates an honest client until `over` returns true. The client refreshes concurrently in two places. */
 async function honest(first: Pair, over: () => boolean, count: Record<string, number>): Promise<Pair> {
   const counted = (what: string) => (count[what] = (count[what] ?? 0) + 1);
   let newest = first;

@@ -48,7 +48,7 @@ describe('POST /api/auth/oauth/token', () => {
   });
 
   // @rfc 6749 2.3.1
-  it('authenticates the client by HTTP Basic, form-encoded (RFC 6749 2.3.1)', async () => {
+  it('authenticates the client by form-encoded credentials in HTTP Basic (RFC 6749 2.3.1)', async () => {
     const { client_id, client_secret, ...body } = app.redemption(await app.ourCode());
     const encoded = (text: string) => text.replaceAll('_', '%5F');
     const answer = await post(body).auth(encoded(client_id), encoded(client_secret)).type('form');

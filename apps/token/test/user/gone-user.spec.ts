@@ -20,7 +20,7 @@ describe.each([
   ['deleted', (id: number) => app.accounts.delete(id)],
   ['disabled', (id: number) => app.accounts.disable(id)],
 ] as const)('a user who was %s', (_way, end) => {
-  it('has no valid token or code after revocations are applied, unlike other users', async () => {
+  it('has no valid token or code after the revocations are applied', async () => {
     const userId = await app.user();
     const { pairs, code } = await connected(userId);
     const other = await connected(await app.user());

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { isId, isUserId } from '../contract.js';
 import { isObject, MalformedMessageError } from '../nats-message.js';
 
-/** Services that end sessions. Each has its own subject, so that NATS permissions can restrict it to that subject. */
+/** Services that end sessions. NATS permissions restrict each service to its own subject. */
 export type LogoutService = 'authorize' | 'token' | 'operator';
 
 /** End of one session, or of every session of a user. */
