@@ -57,7 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Error code for the log, made from the status: RFC 6749 has no codes for these errors. */
+/** Returns the error code for the log, because RFC 6749 has no codes for these errors. */
 const nameOf = (status: number): string =>
   (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
 
@@ -77,7 +77,7 @@ function describedFailure(thrown: unknown, request: OperatorRequest, isApi: bool
   const { kind, problems, cause } = thrown;
   const description = thrown.messages(isApi ? memberOf : labelOf).join('; ');
   const detail = { check: problems.map(({ id }) => id).join(' ') };
-  // Only the API has If-Match, which fails with 412 (RFC 9110 13.1.1).
+  // The pages have no If-Match, so only the API answers 412 (RFC 9110 13.1.1).
   const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];
   return { status, description, headers: {}, detail, cause };
 }

@@ -51,7 +51,7 @@ export class ConsentPreviewController {
     };
   }
 
-  /** Document of the frame. Even outside a frame, the policy removes its origin and blocks scripts and forms. */
+  /** Document of the frame. The policy denies an origin, scripts, forms and navigation, even outside a frame. */
   @Get(':locale')
   async document(
     @Param('id') id: string,

@@ -28,7 +28,7 @@ export interface CreateView {
   readonly step: number;
 }
 
-/** Page of one step. Hidden fields carry the other steps, so that nothing is stored before the last step. */
+/** Page of one step. Hidden fields carry the input of other steps, so that nothing is stored before the end. */
 export function createPage({ operator, form, problems, catalogue, step }: CreateView): Page {
   const group = CREATE_STEPS[step] ?? CREATE_STEPS[0];
   if (!group) throw new Error('there are no steps');
@@ -95,7 +95,7 @@ function carried(form: Form, shown: Html): [name: string, value: string][] {
   );
 }
 
-/** Only page that shows the secret, which is not stored. */
+/** The only page that shows the secret, which is not stored. */
 export function createdPage(name: string, created: RegisteredClient, warnings: readonly string[]): Page {
   const { client_id: id, client_secret: secret } = created;
   const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;

@@ -10,7 +10,7 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 
-/** Seconds after which an unfinished check no longer blocks the next one: its process may have been killed. */
+/** Seconds for which an unfinished check blocks the next check; its process may have been killed. */
 const LIMIT = 120;
 const KEPT = 7 * 86_400;
 const [RUNNING, RESULT] = ['console:health:running', 'console:health:result'];
@@ -30,7 +30,7 @@ export interface HealthState {
   readonly isRunning: boolean;
 }
 
-/** Runs checks in the background, because each waits seconds for replies. Redis shares the result between processes. */
+/** Runs checks in the background, because a check waits seconds for replies. Redis shares the result. */
 @Injectable()
 export class HealthCheck {
   private readonly logger = new Logger('health check');

@@ -14,7 +14,7 @@ import { jobPage, jobsPage, namesOf } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore } from './job.store.js';
 
-/** Exceeds the number of entries on a list page. */
+/** Permits the selection of all entries of a list page. */
 const MAX_ITEMS = 200;
 
 const REFRESH = 3;

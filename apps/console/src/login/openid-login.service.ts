@@ -98,7 +98,7 @@ export class OpenIdLogin {
     // Core 2: `auth_time` is a claim of ID tokens. In user information it may be an attribute that users edit.
     const { sub: subject, auth_time: time = 0 } = idToken;
     const claims: IDToken = { ...userInfo, ...idToken };
-    // Core 3.1.2.1: with prompt=login, the provider only "SHOULD" ask for the password again.
+    // Core 3.1.2.1: with prompt=login, the provider only "SHOULD" authenticate the user again.
     if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
     const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);

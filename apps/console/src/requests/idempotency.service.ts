@@ -44,13 +44,13 @@ export interface IdempotentRequest {
 
 interface Stored {
   readonly startedAt: number;
-  /** MAC of the content: a body may contain a password. */
+  /** MAC of the content, because a body may contain a password. */
   readonly content: string;
   /** Encrypted with a key that is not in Redis; absent until the request has finished. */
   readonly answer?: string;
 }
 
-/** Executes a request once and repeats its response, even a secret (draft-ietf-httpapi-idempotency-key-header). */
+/** Executes a request once and repeats its response, with any secret (draft-ietf-httpapi-idempotency-key-header). */
 @Injectable()
 export class Idempotency {
   private readonly logger = new Logger(Idempotency.name);
@@ -65,7 +65,7 @@ export class Idempotency {
   }
 
   /**
-   * @throws RefusedRequestError 409 if the first request has not finished, 422 if its content was different
+   * @throws RefusedRequestError 409 if the first request has not finished, 422 if the first request had other content
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */
   async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<string> {

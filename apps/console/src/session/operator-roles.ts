@@ -5,7 +5,7 @@ import type { Session } from './session.store.js';
 
 export type OperatorIdentity = Pick<Session, 'subject' | 'role' | 'generation'>;
 
-/** `ended`: the user has ended all sessions since the login. */
+/** `ended`: after this login, the user ended all sessions. */
 export type CurrentRole = Role | 'ended' | null;
 
 @Injectable()

@@ -58,7 +58,7 @@ export function acceptUploads(fastify: FastifyInstance): void {
   );
 }
 
-/** PostgreSQL rejects texts with a NUL character, such as an id in a path. */
+/** Rejects NUL characters in addresses, because PostgreSQL would fail on an id with a NUL character. */
 export function refuseNul(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', async ({ url }) => {
     if (url.includes('%00')) throw new RefusedRequestError(400, 'the address contains a NUL character');

@@ -18,7 +18,7 @@ export function utc(time: string): string {
   return /T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(time) ? `${time}Z` : time;
 }
 
-/** In UTC, like the log. */
+/** Formats a time in UTC, like the log. */
 export function moment(date: Date | string): string {
   return `${moments.format(new Date(date))} UTC`;
 }
@@ -27,7 +27,7 @@ export function day(date: Date | string): string {
   return days.format(new Date(date));
 }
 
-/** In UTC, for columns: `2026-11-22 18:04:05`. */
+/** Formats a UTC time for a column, like `2026-11-22 18:04:05`. */
 export function shortMoment(time: string): string {
   return time.slice(0, 19).replace('T', ' ');
 }

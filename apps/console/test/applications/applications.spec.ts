@@ -111,7 +111,7 @@ describe('the form of a new application', () => {
     expect(page.text).not.toContain('role="alert"');
   });
 
-  it('selects ES256 for FAPI 2.0, and refuses RS256 at its field', async () => {
+  it('selects ES256 for FAPI 2.0, and refuses RS256', async () => {
     const jwks = JSON.stringify({ keys: [(await ClientKey.generate()).jwk] });
     const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE];
     const wrong = await create(admin, ...answers, { profile: 'fapi2', idTokenAlg: 'RS256' });
@@ -246,8 +246,8 @@ describe('the edit form of an application', () => {
   });
 });
 
-describe('disabling and enabling an application', () => {
-  it('increments the version', async () => {
+describe('disabling or enabling an application', () => {
+  it('increments its version', async () => {
     const id = await created();
     const page = await admin.get(`/applications/${id}`);
     expect((await admin.submit(page, {}, `/applications/${id}/disable`)).text).toContain('is disabled');
@@ -309,7 +309,7 @@ describe('the secret pages', () => {
 });
 
 describe('the logo', () => {
-  /** Submits the form with a file (RFC 7578); without one if it is null. */
+  /** Submits the form (RFC 7578), without a file if `file` is null. */
   async function upload(id: string, file: Buffer | null, fields: Record<string, string> = {}) {
     const page = await admin.get(`/applications/${id}/logo`);
     const form = page.text.slice(page.text.indexOf(`action="/applications/${id}/logo"`));
@@ -362,7 +362,7 @@ describe('a dangerous step', () => {
     expect(await registered(id)).toMatchObject({ deleted_at: null });
   });
 
-  /** Logs in again after a response that requires it. @returns the page after the login */
+  /** Logs in again after a response that requires a login. @returns the page after the login */
   async function afterLogin(asked: Response): Promise<Response> {
     const { searchParams } = new URL(asked.headers['location'] ?? '', 'https://console.example.com');
     expect([asked.status, searchParams.has('again')]).toEqual([303, true]);
@@ -443,7 +443,7 @@ describe('a dangerous step', () => {
     expect(await registered(id)).toMatchObject({ scopes: ['profile:read'] });
   });
 
-  it('is refused if the change became dangerous after it was checked, whatever version the form has', async () => {
+  it('is refused if it became dangerous after the check, whatever version the form names', async () => {
     const id = await created();
     const form = await admin.get(`/applications/${id}/edit`);
     const fields = { name: 'Rooms', redirectUris: REDIRECT_URI, ...SCOPE };

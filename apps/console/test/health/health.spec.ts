@@ -50,7 +50,7 @@ it('the health page runs a check in the background and shows findings, processes
   });
   expect(page.text).toContain('<bdi>vera</bdi>');
   expect(wordsOf(page)).toContain('CLOCK_SKEW=4');
-  // The token app has no CONSOLE_URL.
+  // A finding, because the token app has no CONSOLE_URL.
   expect(wordsOf(page)).toContain('CONSOLE_URL=http://localhost:3004');
   expect(page.text).toContain('Findings, the most severe first');
   expect(wordsOf(page)).toMatch(/token \S+:\d+/);

@@ -13,7 +13,7 @@ import { isolate } from '#test/support/isolate.js';
 import type { Role } from '../../src/login/role.js';
 import { startConsoleApp } from './console-app.js';
 
-/** Opens a page of the console in one of its states. */
+/** Opens a page of the console in a certain state. */
 type Scene = (page: Page) => Promise<void>;
 
 const REDIRECT_URI = 'https://rooms.example.com/oauth/callback';
@@ -175,7 +175,7 @@ export async function openConsoleScenes() {
     await page.locator('[name=tokenKeys]').fill(keys);
     await press(page, 'Next step');
   };
-  /** Returns from the login provider to the console. @param group of the operator */
+  /** Returns from the login provider as an operator with this group. */
   const logIn = async (page: Page, group: string, more: Record<string, string> = {}) => {
     app.provider.state.forgery = { claims: { groups: [group], preferred_username: 'ada' } };
     await page.context().clearCookies();

@@ -170,7 +170,7 @@ it('only an admin can delete a user', async () => {
   expect(await app.sql('SELECT 1 FROM users WHERE id = $1', [userId])).toEqual([]);
 });
 
-it('a viewer can read, but cannot end access', async () => {
+it('a viewer can read the page of a user, but cannot end access', async () => {
   const { userId } = await userWithGrant();
   const viewer = await app.operator('viewer');
   const page = await viewer.get(`/users/${userId}`);

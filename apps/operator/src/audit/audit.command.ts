@@ -128,7 +128,7 @@ async function exportEvents(options: FilterOptions & { output?: string }): Promi
 }
 
 async function writeEvents(selected: SelectedEvents, output: string | undefined): Promise<number> {
-  // Only this user may read the file, because it shows what users did.
+  // Only the current user may read the file, because it shows the activity of users.
   const file = output === undefined ? null : createWriteStream(output, { flags: 'wx', mode: 0o600 });
   const stream = file ?? process.stdout;
   if (file)

@@ -11,7 +11,7 @@ _operator() {
 ${all.map(({ path, subcommands }) => entry(path, subcommands.map(({ name }) => name).join(' '))).join('')}  )
   local -A options=(
 ${all.map(({ path, options }) => entry(path, options.map(({ name }) => name).join(' '))).join('')}  )
-  # What an option takes, or the first argument of a command: words, or @file, or @text
+  # Values of an option, or of the first argument of a command: words, @file or @text
   local -A values=(
 ${all.flatMap(valuesOf).join('')}  )
 

@@ -3,7 +3,7 @@ import { readSettings } from '../settings/read-settings.js';
 import type { Administration } from './open-administration.js';
 
 /**
- * Reads the settings and connects to PostgreSQL on demand, so that wrong input is reported without either.
+ * Reads the settings and connects to PostgreSQL on demand, so that wrong input is reported without a database.
  */
 export async function withAdministration<T>(
   shape: new () => Partial<AdministrationSettings>,

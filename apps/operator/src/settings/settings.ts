@@ -18,7 +18,7 @@ export class DatabaseSettings {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
 }
 
-/** Settings of `migrate`, which only migrates the database if NATS is not configured. */
+/** Settings of `migrate`, which migrates only the database if NATS is not configured. */
 export class MigrateSettings extends DatabaseSettings {
   @AuditUrlVariable() NATS_URL = '';
   /** Contains the credentials of the NATS user that may create the streams of the audit trail. */

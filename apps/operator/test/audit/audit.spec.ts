@@ -167,7 +167,7 @@ describe('operator audit search', () => {
 });
 
 describe('operator audit export', () => {
-  it('writes all matching events to a new file that only this user can read', async () => {
+  it('writes all matching events to a new file that only its owner can read', async () => {
     const events: AuditEvent[] = [];
     for (let n = 0; n < 700; n++)
       events.push(await store({ type: 'token.issued', client_id: 'exported', user_id: n }));

@@ -89,7 +89,7 @@ describe('operator client create with keys', () => {
     expect(await bench.counts()).toEqual(before);
   });
 
-  it('refuses contradictory options, a missing file, and addresses that are not https URLs', async () => {
+  it('refuses contradictory options, an unreadable file and invalid URLs', async () => {
     const path = await oneKey();
     const refused = async (...args: string[]) => client('create', ...GIVEN, ...args);
     expectRefused(

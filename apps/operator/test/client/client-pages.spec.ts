@@ -35,7 +35,7 @@ async function file(name: string, content: Buffer | string): Promise<string> {
   return join(folder, name);
 }
 
-/** A valid PNG, unless a part is overridden. */
+/** Returns a valid PNG unless a part is overridden. */
 function png(
   width: number,
   height: number,

@@ -13,7 +13,7 @@ import { runOperator } from '../support/run-operator.js';
 describe('operator', () => {
   const bench = useOperatorBench();
 
-  it('exits as a process with the exit code of its command', async () => {
+  it('exits with the exit code of its command', async () => {
     const [help, wrong] = await Promise.all([runOperator(['--help'], {}), runOperator(['foo'], {})]);
     expect([help.code, help.stderr]).toEqual([0, '']);
     expect([wrong.code, wrong.stdout]).toEqual([2, '']);

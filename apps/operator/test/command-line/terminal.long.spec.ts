@@ -5,7 +5,7 @@ import { useOperatorBench } from '../support/operator-bench.js';
 
 const bench = useOperatorBench();
 
-/** Runs a command at a terminal of this width, which `script` of util-linux provides. */
+/** Runs a command in a terminal of this width, emulated by `script` of util-linux. */
 async function atTerminal(args: string, columns: number, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const line = `stty cols ${columns}; exec '${process.execPath}' dist/apps/operator.cjs ${args}`;
   const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {

@@ -61,7 +61,7 @@ async function shown(line: string): Promise<string[]> {
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.slice(stdout.lastIndexOf('\u001b[?2004h') + 8).split(/\r*\n/);
-  // Removes backspace and bell of the editor.
+  // Removes control characters of the line editor, such as backspace and bell.
   return lines
     .map((text) =>
       text

@@ -47,7 +47,7 @@ describe('a forged event', () => {
   // U+009B begins an escape sequence, and JSON does not escape it.
   const COMMANDS = '\u001b]0;title\u0007\u009b31m';
 
-  it('cannot control the terminal by the name of a detail, a value or any other text', async () => {
+  it('cannot control the terminal with any of its texts', async () => {
     const detail = { [COMMANDS]: COMMANDS, sent: COMMANDS, expected: 'x' };
     const texts = {
       client_id: COMMANDS,

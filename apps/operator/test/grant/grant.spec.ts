@@ -134,7 +134,11 @@ describe('operator grant revoke', () => {
   it.each([
     ['a user', (user: string) => ['--user', user], [true, true, false]],
     ['a client', (_: string, client: string) => ['--client', client], [true, false, true]],
-    ['both', (user: string, client: string) => ['--user', user, '--client', client], [true, false, false]],
+    [
+      'a user to a client',
+      (user: string, client: string) => ['--user', user, '--client', client],
+      [true, false, false],
+    ],
   ])('revokes the grants of %s', async (_whose, options, ended) => {
     const [ada, bob] = [await person(), await person()];
     const [calendar, other] = [await fixture.client(), await fixture.client()];

@@ -50,7 +50,7 @@ afterAll(async () => {
   await services.close();
 });
 
-/** Waits for the answers of all four processes, because a busy process may miss a round. */
+/** Repeats the request until all processes answer, because a busy process may not answer in time. */
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
   await until('every process answers', 60_000, async () => {
@@ -153,7 +153,7 @@ describe('the status of the running processes', () => {
     const nats = await connect(natsOptions(services.natsUrl, 'test'));
     try {
       const heard: string[] = [];
-      // Events of the audit trail have longer subjects.
+      // Does not match events of the audit trail, which have longer subjects.
       nats.subscribe('oauth.*.*', { callback: (_error, { subject }) => void heard.push(subject) });
       nats.publish(statusSubject('token'), '{}', { reply: SUBJECTS.clientChanged });
       await answers();
@@ -232,7 +232,7 @@ describe('operator keys list', () => {
       { id: idOf(VERIFYING), signs_in: [], verifies_in: processes, missing_in: [], last_signed_at: null },
     ]);
     const [signing] = known;
-    // Lifetime of a refresh token, clock skew, and the hour until the next record.
+    // The sum of the lifetime of a refresh token, the clock skew, and the hour until the next record.
     const seconds =
       (Date.parse(signing?.needed_until ?? '') - Date.parse(signing?.last_signed_at ?? '')) / 1000;
     expect(seconds).toBeCloseTo(90 * 86_400 + 5 + 3_600, 0);

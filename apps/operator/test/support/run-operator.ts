@@ -37,7 +37,7 @@ export function expectRefused({ code, stdout, stderr }: Outcome, problem: RegExp
   expect(stderr).toMatch(problem);
 }
 
-/** Removes client ids, whose 24 letters may form any word. */
+/** Removes client ids, whose random letters may form any word. */
 export function withoutIds(text: string): string {
   return text.replaceAll(/sc_[a-z2-7]{24}/g, '');
 }

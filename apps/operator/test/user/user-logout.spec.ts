@@ -72,7 +72,7 @@ describe('without the queue of log-outs', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('applications get no logout token')]);
   });
 
-  it('user disable does not warn about a user without such applications', async () => {
+  it('user disable does not warn about a user without sessions at applications', async () => {
     const { code, stderr } = await runCommand(['user', 'disable', `id:${await fixture.user()}`], env);
     expect([code, stderr]).toEqual([0, '']);
   });

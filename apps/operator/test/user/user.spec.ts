@@ -44,7 +44,7 @@ describe('operator user create', () => {
     expect(await logsIn('ADA@example.com', created.password)).toBe(true);
   });
 
-  it('reads the password from a pipe, as a separate process', async () => {
+  it('reads the password from a pipe when run as a separate process', async () => {
     const args = ['user', 'create', ...named('piped'), '--password-stdin'];
     expect(await runOperator(args, bench.env, 'correct horse pipe\n')).toMatchObject({ code: 0, stderr: '' });
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
