@@ -24,9 +24,9 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Suites wait for timeouts, servers and child processes about half of the time.
-  maxWorkers: availableParallelism() * 2,
-  // A worker keeps what its suites leave. Restarted between suites above this, before a large one runs out of memory.
+  // Suites spend a third of their time waiting for servers and child processes, so three workers keep two cores busy.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
   // Stops hanging tests. Processes take seconds to start on a busy machine.
   testTimeout: 240_000,
