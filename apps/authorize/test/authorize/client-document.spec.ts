@@ -111,7 +111,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     await app.sql('DELETE FROM clients WHERE starts_with(client_id, $1)', [`http://${refusing.host}/many/`]);
   });
 
-  it('cannot cause more than 30 first fetches from its host', async () => {
+  it('cannot cause more than 30 fetches of unknown documents from its host', async () => {
     const pages: number[] = [];
     for (let count = 0; count < 31; count++)
       pages.push((await browser.get(address(flooded.newUrl()))).status);

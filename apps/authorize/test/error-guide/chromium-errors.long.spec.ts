@@ -204,7 +204,7 @@ describe.each([
 
 it('the error page explains that a proxy must use https, and links to https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
-  // A misconfigured proxy that forwards http without redirecting to https.
+  // Simulates a misconfigured proxy that forwards http without redirecting to https.
   const proxy = createServer((incoming, outgoing) => {
     const { method, headers, url = '' } = incoming;
     const forwarded = request(new URL(new URL(url).pathname, secure.url), { method, headers }, (answer) => {

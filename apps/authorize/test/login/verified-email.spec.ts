@@ -38,7 +38,7 @@ describe('a login by signed JWT', () => {
     },
   );
 
-  it('rejects an assertion issued before the deletion of its user, and creates the user again at a new login', async () => {
+  it('rejects an assertion issued before the deletion of its user, but accepts a new login', async () => {
     const browser = product.app.browser();
     const late = await product.assertion(await product.challenge(browser), { claims: { sub: 'gone' } });
     const identity = { issuer: PRODUCT_URL, externalId: 'gone' };
