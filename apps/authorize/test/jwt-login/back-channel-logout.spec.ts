@@ -39,7 +39,7 @@ const isLoggedIn = async (browser: Browser) => (await browser.get('/auth/')).sta
 
 // OpenID Connect Back-Channel Logout 2.7
 describe('a logout token of the product', () => {
-  it('ends the session of its sid, and no other session of the user', async () => {
+  it('ends the session with its sid, but no other session of the user', async () => {
     const [one, two] = [await loggedIn('ada', 's1'), await loggedIn('ada', 's2')];
     const answer = await send(await sign({ sid: 's1', sub: 'ada' }));
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
