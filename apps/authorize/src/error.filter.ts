@@ -31,7 +31,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     try {
-      await this.answer(thrown, request, reply);
+      await this.respond(thrown, request, reply);
     } catch (failure) {
       // Nest does not await this method: a rejection would crash the process.
       this.logger.error(failure);
@@ -39,14 +39,14 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  private async answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async respond(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const error =
       thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
     addErrorToLog(request.raw, error);
     if (error instanceof RedirectableError) {
       const { headers, url, raw } = request;
-      const answer = this.responses.error(error, referenceOf(raw));
-      this.responses.send(reply, answer, { headers, query: rawQuery(url) });
+      const response = this.responses.error(error, referenceOf(raw));
+      this.responses.send(reply, response, { headers, query: rawQuery(url) });
       return;
     }
     const login = error instanceof ExternalLoginError;

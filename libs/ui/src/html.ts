@@ -1,4 +1,4 @@
-/** Escaped markup. Created by `html` and `unchanged`, or from the text of another `Html`. */
+/** Escaped markup, created by `html`, by `unchanged`, or from the text of another `Html`. */
 export class Html {
   constructor(readonly text: string) {}
 }

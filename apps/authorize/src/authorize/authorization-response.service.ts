@@ -38,12 +38,12 @@ export class AuthorizationResponseService {
     request: ValidatedRequest,
     user: User,
     approval: Approval,
-  ): Promise<{ answer: AuthorizationResponse; grantId: string }> {
+  ): Promise<{ response: AuthorizationResponse; grantId: string }> {
     await this.pushed.consume(request);
     try {
       const { code, grantId } = await this.consent.allow(request, user, approval);
       const parameters = [['code', code]] as const;
-      return { answer: { returnTo: request, clientName: request.client.name, parameters }, grantId };
+      return { response: { returnTo: request, clientName: request.client.name, parameters }, grantId };
     } catch (error) {
       await this.pushed.reopen(request);
       throw error;

@@ -41,7 +41,7 @@ export type NextStep =
       /** The user pressed Allow without selecting a scope. */
       readonly nothingChosen: boolean;
     }
-  | { readonly kind: 'answer'; readonly user: User; readonly answer: AuthorizationResponse };
+  | { readonly kind: 'response'; readonly user: User; readonly response: AuthorizationResponse };
 
 /** Flow of a validated authorization request (RFC 6749 4.1.1). */
 @Injectable()
@@ -54,10 +54,10 @@ export class AuthorizationService {
   /** @throws RedirectableError if the request needs a page that `prompt=none` forbids */
   async begin(visit: Visit): Promise<NextStep> {
     const { request, visitor, query } = visit;
-    const isLoggedInForIt = this.sessions.isLoginFor(visitor.session, query);
-    const needed = requiredInteraction(request, isLoggedInForIt);
-    if (request.prompt.has('none')) refusePage(request, isLoggedInForIt);
-    if (request.isOtherUser && isLoggedInForIt) throw otherUserError(request);
+    const isLoginForRequest = this.sessions.isLoginFor(visitor.session, query);
+    const needed = requiredInteraction(request, isLoginForRequest);
+    if (request.prompt.has('none')) rejectIfPageNeeded(request, isLoginForRequest);
+    if (request.isOtherUser && isLoginForRequest) throw otherUserError(request);
     const loggedIn = loggedInOf(visit);
     if (needed.page === 'login' || loggedIn === null) return this.login(visit);
     if (needed.page === 'consent') return { kind: 'consent', ...loggedIn, nothingChosen: false };
@@ -106,11 +106,11 @@ export class AuthorizationService {
       isByEarlierConsent && (!request.client.firstParty || grantedEarlier(request.scopes) !== null);
     try {
       const approval = { scope, continuesConsent, login };
-      const { answer, grantId } = await this.responses.approve(request, user, approval);
+      const { response, grantId } = await this.responses.approve(request, user, approval);
       const outcome = isByEarlierConsent ? 'allowed before' : 'allowed';
       addLogContext(raw, { user_id: user.id, grant_id: grantId, scope, outcome });
       addAuditEvent(raw, 'consent.allowed');
-      return { kind: 'answer', user, answer };
+      return { kind: 'response', user, response };
     } catch (error) {
       if (!(error instanceof ConsentEndedError)) throw error;
       return { kind: 'redirect', location: withQuery(ENDPOINTS.authorize, query) };
@@ -126,8 +126,8 @@ function loggedInOf({ request: { user }, visitor: { cookie, session } }: Visit):
  * Checks consent before the expected user. Without consent, a client gets the same error for every user, so it cannot
  * find out whether the expected user is logged in.
  */
-function refusePage(request: ValidatedRequest, isLoggedInForIt: boolean): void {
-  const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoggedInForIt);
+function rejectIfPageNeeded(request: ValidatedRequest, isLoginForRequest: boolean): void {
+  const { page } = requiredInteraction({ ...request, isOtherUser: false }, isLoginForRequest);
   if (page !== null) throw promptNoneError(page, request);
   if (request.isOtherUser) throw otherUserError(request);
 }

@@ -78,8 +78,8 @@ export class AuthorizeController {
         return this.pages.seeOther(reply, step.location);
       case 'consent':
         return this.sendConsentPage(headers, reply, visit, step);
-      case 'answer':
-        return this.responses.send(reply, step.answer, { headers, query, uiLocales, user: step.user });
+      case 'response':
+        return this.responses.send(reply, step.response, { headers, query, uiLocales, user: step.user });
     }
   }
 

@@ -107,9 +107,9 @@ export class ConsentService {
     id: string,
     { client, scope: requestedScope, resources }: ConsentRequest,
     { id: userId }: User,
-    { scope, continuesConsent, login: ofUser }: Approval,
+    { scope, continuesConsent, login: userLogin }: Approval,
   ) {
-    const login = scopeTokens(scope).includes(OPENID) ? ofUser : null;
+    const login = scopeTokens(scope).includes(OPENID) ? userLogin : null;
     const expiresAt = new Date(this.clock() + this.configuration.REFRESH_TOKEN_LIFETIME * 1000);
     const { clientId } = client;
     return {

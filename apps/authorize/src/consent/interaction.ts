@@ -23,9 +23,9 @@ const MAX_GRANTS_A_DAY = 100;
 const LOGIN = { page: 'login' } as const;
 const CONSENT = { page: 'consent' } as const;
 
-export function requiredInteraction(request: ValidatedRequest, loggedInForIt: boolean): Interaction {
+export function requiredInteraction(request: ValidatedRequest, isLoginForRequest: boolean): Interaction {
   const { user, client, prompt, loginTooOld, isOtherUser, scopes, grantsOfDay } = request;
-  if (!user || ((prompt.has('login') || loginTooOld || isOtherUser) && !loggedInForIt)) return LOGIN;
+  if (!user || ((prompt.has('login') || loginTooOld || isOtherUser) && !isLoginForRequest)) return LOGIN;
   // On the consent page, the user can switch to another account.
   if (prompt.has('consent') || prompt.has('select_account')) return CONSENT;
   if (!isClientAssured(request) || grantsOfDay >= MAX_GRANTS_A_DAY) return CONSENT;

@@ -63,7 +63,7 @@ export class DeviceService {
       if (error instanceof ConsentEndedError) return false;
       throw error;
     });
-    if (!approved) throw answeredBefore(device);
+    if (!approved) throw alreadyDecided(device);
     await this.userCodes.delete(device.userCode);
     addLogContext(request, { scope: approval.scope, outcome: 'allowed' });
     addAuditEvent(request, 'consent.allowed');
@@ -81,13 +81,13 @@ export class DeviceService {
 
   /** @throws OAuthError if the request has expired or was already decided */
   async deny(request: IncomingMessage, device: PendingDevice): Promise<void> {
-    if (!(await this.grants.deny(device.grantId, device.clientId))) throw answeredBefore(device);
+    if (!(await this.grants.deny(device.grantId, device.clientId))) throw alreadyDecided(device);
     await this.userCodes.delete(device.userCode);
     addAuditEvent(request, 'consent.denied');
   }
 }
 
-function answeredBefore({ grantId, clientId }: DeviceRequest): OAuthError {
+function alreadyDecided({ grantId, clientId }: DeviceRequest): OAuthError {
   return OAuthError.invalidRequest('this device has been answered before, or its code has expired', {
     detail: { check: 'device_answered', client_id: clientId, grant_id: grantId },
   });

@@ -145,7 +145,7 @@ export class ExternalLoginService {
       const cookie = await this.sessions.begin(cookieHeader, user, query, session);
       return { location: afterLogin(query), login: { user, cookie } };
     } catch (error) {
-      const failed = refusalOf(error);
+      const failed = failedCheckOf(error);
       if (failed === null) throw duringLogin(error, query);
       throw new ExternalLoginError('login_response_invalid', (error as Error).message, query, {
         detail: { failed },
@@ -173,7 +173,7 @@ function promptOf(request: ValidatedRequest | null): LoginStart['prompt'] {
   return (['login', 'select_account'] as const).filter((prompt) => request?.prompt.has(prompt));
 }
 
-function refusalOf(error: unknown): string | null {
+function failedCheckOf(error: unknown): string | null {
   if (error instanceof InvalidEmailError) return 'email';
   if (error instanceof DuplicateUserError) return 'duplicate';
   return error instanceof DeletedUserError ? 'deleted' : null;

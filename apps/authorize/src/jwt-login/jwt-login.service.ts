@@ -69,7 +69,7 @@ export class JwtLoginService {
   private async issued(challenge: unknown): Promise<IssuedChallenge> {
     const issued = await this.challenges.verify(challenge);
     if (issued) return issued;
-    throw invalidAnswer('the challenge was not issued by this service', 'challenge', '');
+    throw invalidResponse('the challenge was not issued by this service', 'challenge', '');
   }
 
   private async verify(
@@ -83,7 +83,7 @@ export class JwtLoginService {
       this.checkAuthTime(verified, issued);
       return verified;
     } catch (error) {
-      if (error instanceof InvalidAssertionError) throw invalidAnswer(error.message, error.failed, query);
+      if (error instanceof InvalidAssertionError) throw invalidResponse(error.message, error.failed, query);
       throw duringLogin(error, query);
     }
   }
@@ -103,6 +103,6 @@ export class JwtLoginService {
   }
 }
 
-function invalidAnswer(description: string, failed: string, query: string): ExternalLoginError {
+function invalidResponse(description: string, failed: string, query: string): ExternalLoginError {
   return new ExternalLoginError('login_response_invalid', description, query, { detail: { failed } });
 }

@@ -36,7 +36,7 @@ export class EndSessionController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** Also serves the page after a log-out. */
+  /** Serves end-session requests and the page after a log-out. */
   @Get(ENDPOINTS.logout)
   @ApiOperation(END_SESSION_OPERATION)
   async endSession(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

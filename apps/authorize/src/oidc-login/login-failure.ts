@@ -1,13 +1,13 @@
 import { ExternalLoginError, type LoginCheck } from '../external-login/external-login.error.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
-export class InvalidAnswerError extends Error {
+export class InvalidResponseError extends Error {
   constructor(
     readonly failed: string,
     message: string,
   ) {
     super(message);
-    this.name = 'InvalidAnswerError';
+    this.name = 'InvalidResponseError';
   }
 }
 
@@ -31,9 +31,9 @@ function loginFailure(error: unknown): LoginFailure | null {
     return unavailable('no response');
   const [first] = chain;
   if (first === undefined) return null;
-  if (first instanceof InvalidAnswerError) return invalid(first.failed, first.message);
-  const answered = first.name === 'AuthorizationResponseError' || first.name === 'ResponseBodyError';
-  if (answered) return providerError(first.name, textOf(first, 'error'));
+  if (first instanceof InvalidResponseError) return invalid(first.failed, first.message);
+  const isProviderError = first.name === 'AuthorizationResponseError' || first.name === 'ResponseBodyError';
+  if (isProviderError) return providerError(first.name, textOf(first, 'error'));
   const code = textOf(first, 'code');
   if (code === null && first.name !== 'ClientError') return null;
   const cause = chain.map((failure) => objectOf(failure.cause)).find((value) => value !== null);

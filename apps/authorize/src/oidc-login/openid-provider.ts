@@ -17,7 +17,7 @@ import { providerFetch } from '../external-login/provider-fetch.js';
 import { fetchedKeys } from '../external-login/provider-keys.js';
 import { decrypt } from '#platform/encryption.js';
 import { idTokenKey, type Session } from '../session/session.store.js';
-import { externalLoginError, InvalidAnswerError } from './login-failure.js';
+import { externalLoginError, InvalidResponseError } from './login-failure.js';
 
 export interface Authenticated {
   readonly claims: IDToken;
@@ -113,7 +113,7 @@ export class OpenIdProvider implements LoginProvider {
     const claims = tokens.claims();
     if (!claims || tokens.id_token === undefined) throw new Error('the ID token is missing');
     if (!isSubject(claims.sub))
-      throw new InvalidAnswerError(
+      throw new InvalidResponseError(
         'sub',
         'the sub of the ID token is not 1 to 255 printable ASCII characters',
       );
@@ -128,7 +128,7 @@ export class OpenIdProvider implements LoginProvider {
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;
     if (authTime + 1 + this.configuration.CLOCK_SKEW >= startedAt / 1000) return;
-    throw new InvalidAnswerError('auth_time', 'the user did not log in again');
+    throw new InvalidResponseError('auth_time', 'the user did not log in again');
   }
 
   /** RP-Initiated Logout 1.0 2. Our log-out URL must be registered at the provider as a post_logout_redirect_uri. */
@@ -200,7 +200,7 @@ export class OpenIdProvider implements LoginProvider {
     );
     const { issuer } = config.serverMetadata();
     // Discovery 4.3 requires an "identical" issuer. openid-client ignores a trailing slash, but identities do not.
-    if (issuer !== LOGIN_ISSUER) throw new InvalidAnswerError('issuer', `LOGIN_ISSUER must be ${issuer}`);
+    if (issuer !== LOGIN_ISSUER) throw new InvalidResponseError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
     // Keeps the existing object, because it has cached keys.
     const kept = this.current?.metadata === metadata ? this.current.config : config;

@@ -8,7 +8,7 @@ export interface LoginRedirect {
   readonly loginCookie: string | null;
 }
 
-/** Binds a login to the browser (RFC 6749 10.12). Unlike a session cookie, survives a login in another tab. */
+/** Binds a login to the browser (RFC 6749 10.12). Unlike the session cookie, it survives a login in another tab. */
 @Injectable()
 export class LoginCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {

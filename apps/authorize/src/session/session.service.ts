@@ -89,7 +89,7 @@ export class SessionService {
     external: ExternalSession | null = null,
   ): Promise<string> {
     const cookie = this.cookies.generate();
-    const continued = await this.endFormer(this.cookies.read(cookieHeader), user, external);
+    const continued = await this.endPrevious(this.cookies.read(cookieHeader), user, external);
     const session: Session = {
       userId: user.id,
       generation: user.sessionGeneration,
@@ -107,22 +107,22 @@ export class SessionService {
     return cookie;
   }
 
-  /** @returns id of the former session in grants if the new login continues that session, otherwise null */
-  private async endFormer(
+  /** @returns id of the previous session in grants if the new login continues that session, otherwise null */
+  private async endPrevious(
     cookie: string | null,
     user: Pick<User, 'id' | 'sessionGeneration'>,
     external: ExternalSession | null,
   ): Promise<string | null> {
-    const former = cookie === null ? null : await this.sessions.take(cookie);
-    if (cookie === null || !former) return null;
-    const id = sessionIdOf(cookie, former);
-    if (former.userId !== user.id) {
+    const previous = cookie === null ? null : await this.sessions.take(cookie);
+    if (cookie === null || !previous) return null;
+    const id = sessionIdOf(cookie, previous);
+    if (previous.userId !== user.id) {
       this.logouts.sessionEnded(id);
       return null;
     }
     // After a log-out everywhere or at the login provider, applications have already received a logout token.
-    if (former.generation !== user.sessionGeneration) return null;
-    const sid = former.external?.sid;
+    if (previous.generation !== user.sessionGeneration) return null;
+    const sid = previous.external?.sid;
     if (sid === undefined) return id;
     if (await this.sessions.isEnded(sid)) return null;
     if (sid !== external?.sid) await this.sessions.removeFromExternal(sid, id);

@@ -26,7 +26,7 @@ export const THROTTLE_LIMITS = {
   login: { failures: 100, window: 60 * MINUTE },
   /** Replaces addressAndLogin while `login` is exceeded (for IPv6, per site). Allows the owner one attempt. */
   addressAndLoginUnderAttack: { failures: 1, window: 15 * MINUTE },
-  /** Per known device and account. The device may be stolen. */
+  /** Per known device and account, because a device may be stolen. */
   device: { failures: 20, window: 15 * MINUTE },
 } as const satisfies Record<string, ThrottleLimit>;
 
@@ -35,7 +35,7 @@ export interface Counters {
   readonly addressAndLogin: string;
   readonly address: string;
   readonly login: string;
-  /** Counter for the site of the address. For IPv4, the same as `addressAndLogin`. */
+  /** Counter for the site of the address; equals `addressAndLogin` for IPv4. */
   readonly siteAndLogin: string;
   readonly device: string | null;
 }
