@@ -11,7 +11,7 @@ import {
   readRequest,
 } from '#messaging/nats-message.js';
 
-/** Channel for metrics and traces. Its messages never contain payloads. */
+/** Channel for metrics and traces, which does not receive payloads. */
 const RESPONSES = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
 
 const ERROR_INTERVAL_MS = 10_000;

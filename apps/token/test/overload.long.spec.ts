@@ -64,7 +64,7 @@ async function openConnections(port: number, count: number): Promise<KeptConnect
   return opened;
 }
 
-/** Number of connections. Their requests take the process about a second, too long to answer all of them in time. */
+/** Number of connections. The process needs about a second for one request of each, so some requests are refused. */
 const CROWD = 4_000;
 const FEW = 64;
 /** Requests per second, more than any machine can serve. */

@@ -41,7 +41,7 @@ const isNumber =
   (value: unknown): boolean =>
     typeof value === 'number' && value >= min && value <= max;
 
-/** Rules of the options. Their messages do not contain values, because `natsUrl` may contain a password. */
+/** Rules of the options. Error messages do not contain values, because `natsUrl` may contain a password. */
 const RULES: Readonly<
   Record<keyof IntrospectionOptions, readonly [check: (value: unknown) => boolean, mustBe: string]>
 > = {

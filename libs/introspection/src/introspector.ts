@@ -29,7 +29,7 @@ export interface TokenInfo {
   readonly jkt: string | null;
 }
 
-/** Access token that a client requested for itself (RFC 6749 4.4). It has no user and always has an audience. */
+/** Access token that a client requested for itself (RFC 6749 4.4). The token has an audience, but no user. */
 export interface ClientTokenInfo extends Omit<TokenInfo, 'userId' | 'externalId'> {
   readonly userId: null;
 }

@@ -31,8 +31,8 @@ const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly he
 );
 
 /**
- * Functions that return the tag of the stale values, by the broadcast's subject. They throw MalformedMessageError for
- * an unreadable payload.
+ * Functions by the broadcast's subject. Each function returns the tag of the values that the broadcast makes stale, or
+ * throws MalformedMessageError for an unreadable payload.
  */
 export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
 

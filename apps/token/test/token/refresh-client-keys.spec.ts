@@ -98,7 +98,7 @@ describe.each(['plain', 'bound', 'kept', 'fapi'] as const)(
       const next = answer.body as Pair;
       expect(next.refresh_token === pair.refresh_token).toBe(RULES[rules].keepsRefreshToken);
       await expectBoundTo(next.access_token, second);
-      // This token was issued before the key changed.
+      // The first access token was issued before the key changed.
       await expectBoundTo(pair.access_token, first);
     });
 

@@ -99,7 +99,7 @@ describe('a Redis that is flushed repeatedly under load', () => {
       }
       return live;
     };
-    // Revokes grants under load, in PostgreSQL and then in Redis. Their tokens are refused from then on.
+    // Revokes grants under load, in PostgreSQL and then in Redis. Tokens of a revoked grant must be refused.
     const revoking = async () => {
       const live: string[] = [];
       for (const { refresh_token, access_token } of doomed) {
