@@ -1,14 +1,14 @@
 export interface Problem {
   readonly id: string;
-  /** Name of the field of the input that is wrong; absent if no single field is. */
+  /** Name of the invalid input field; absent if the problem is not in a single field. */
   readonly field?: string;
-  /** Line of the file that is wrong; `message` begins with it. */
+  /** Number of the invalid line of a file; `message` begins with this number. */
   readonly line?: number;
   /**
-   * Says what to do. Names of fields are in ‹›, because terminal, page and API call them differently: see `withNames`.
+   * Explains what to do. Field names are in ‹›, because terminal, page and API use different names: see `withNames`.
    */
   readonly message: string;
-  /** An operation of the command line that helps, introduced by `text`, which may be empty. */
+  /** Command that solves the problem, introduced by `text`, which may be empty. */
   readonly next?: Next;
 }
 
@@ -19,18 +19,18 @@ export interface Next {
 
 /**
  * - `invalid`: the input breaks a rule
- * - `unknown`: what the input names does not exist
+ * - `unknown`: the input names something that does not exist
  * - `conflict`: the stored state does not permit the change
- * - `outdated`: another change came first: the expected version is not the stored one
- * - `unconfirmed`: repeat the operation with the confirmation that the problem names
+ * - `outdated`: another change has replaced the expected version
+ * - `unconfirmed`: the operation requires the confirmation that the problem names
  * - `unsafe`: the change would log users out, or its effect is unknown
- * - `incomplete`: the change is stored, and running services have not applied it yet: repeat the operation
+ * - `incomplete`: the change is stored, but the running services have not applied it yet: repeat the operation
  * - `unavailable`: a service does not answer, and nothing was changed
  */
 export type RefusalKind =
   'invalid' | 'unknown' | 'conflict' | 'outdated' | 'unconfirmed' | 'unsafe' | 'incomplete' | 'unavailable';
 
-/** Refuses an operation, with every problem. Unless the kind is `incomplete`, nothing was changed. */
+/** Rejects an operation with a list of all problems. Nothing was changed, unless the kind is `incomplete`. */
 export class AdministrationError extends Error {
   constructor(
     readonly kind: RefusalKind,
@@ -57,7 +57,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
 }
 
-/** Returns a message with the field names of its reader. Input never contains ‹› unescaped: see `quoted`. */
+/** Inserts the field names of one interface into a message. Input never contains unescaped ‹›: see `quoted`. */
 export function withNames(message: string, nameOf: (field: string) => string): string {
   return message.replaceAll(/‹(\w+)›/g, (_, field: string) => nameOf(field));
 }

@@ -38,7 +38,7 @@ const SERVICES = [
   MigrationService,
 ];
 
-/** Each operation checks its input, makes the change, and records it in the audit trail. */
+/** Provides operations, each of which checks the input, makes a change, and records the change in the audit trail. */
 @Module({})
 export class AdministrationModule {
   static forRoot(

@@ -21,7 +21,7 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly API_URL: string;
   /** Empty without a console. */
   readonly CONSOLE_URL: string;
-  /** The setting of the services: where metadata documents may be outside the public internet. */
+  /** Non-public hosts from which metadata documents may be fetched; the same value as in the services. */
   readonly OUTSIDE_FETCH_ALLOW: string;
 }
 
@@ -45,14 +45,14 @@ export abstract class AdministrationOptions {
   /** Version in package.json; undefined if unknown. */
   readonly version?: string | undefined;
 
-  /** Called when an operation needs it; may throw ConfigurationError. Settings of other operations may be absent. */
+  /** Read only by operations that need settings; may throw ConfigurationError. Unneeded settings may be absent. */
   abstract readonly settings: AdministrationSettings;
 
   /** @param apiUrl API of scopes without `resource` @throws ConfigurationError */
   abstract scopes(apiUrl?: string): ConfigurationFile<ScopeCatalogue>;
 }
 
-/** Null if this machine has no valid file. */
+/** Returns null if this machine has no valid SCOPES_FILE. */
 export function readableScopes(options: AdministrationOptions, apiUrl?: string): ScopeCatalogue | null {
   try {
     return options.scopes(apiUrl).value;

@@ -14,12 +14,12 @@ export class Announcer {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** For a change that no running service caches. */
+  /** Records a change that no running service caches. */
   record(actor: Actor, ...records: readonly AuditRecord[]): Promise<string[]> {
     return this.trail.record(actor, ...records);
   }
 
-  /** For clients, and for resource servers, which the services cache alike. */
+  /** Announces changed clients or changed resource servers, which the services cache in the same way. */
   async clientsChanged(
     actor: Actor,
     ids: readonly string[],
@@ -30,7 +30,7 @@ export class Announcer {
   }
 
   /**
-   * Resolves when no token works any longer; always records the change.
+   * Resolves when the services reject all tokens of the owner. Records the change even on failure.
    * @throws AdministrationError of the kind `incomplete`
    */
   async applyRevocation(

@@ -1,7 +1,7 @@
 import { ValidateBy, validateSync } from 'class-validator';
 import { type Problem, refuseInvalid } from './administration.error.js';
 
-/** Types are checked first, so that rules, which compare fields, can rely on them. */
+/** Types are checked first, so that rules can rely on the types. */
 const TYPE = 'type';
 const RULE = 'rule';
 
@@ -12,7 +12,7 @@ function Type(name: string, isOf: (value: unknown) => boolean): PropertyDecorato
   );
 }
 
-/** PostgreSQL stores no NUL character. */
+/** PostgreSQL cannot store NUL. */
 const isText = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0');
 
 export const Text = () => Type('text without NUL characters', isText);
@@ -41,7 +41,7 @@ export function WholeNumber(
   };
 }
 
-/** Validates a rule about several fields of a DTO. @param id id of the problems, which name this field */
+/** Validates a rule about several fields of a DTO. @param id id of the problems, whose field is the decorated field */
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
   return ValidateBy(
     {
@@ -55,7 +55,7 @@ export function Rule(id: string, messagesOf: (dto: never) => readonly string[]):
   );
 }
 
-/** An undefined value counts as absent. Refuses unknown fields. */
+/** Treats an undefined value as absent. Rejects unknown fields. */
 export function checked<T extends object>(
   shape: new () => T,
   input: object,

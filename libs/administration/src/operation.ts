@@ -1,5 +1,5 @@
 export interface Actor {
-  /** For the audit trail, like `ada@laptop`. */
+  /** Name in the audit trail, like `ada@laptop`. */
   readonly name: string;
   readonly channel: 'command' | 'api' | 'page';
 }
@@ -7,7 +7,7 @@ export interface Actor {
 export interface Change<Result> {
   readonly result: Result;
   /**
-   * Never rejects: resolves with warnings. Show a new secret first, because it is stored nowhere else; then wait
+   * Resolves with warnings, and never rejects. Show a new secret before waiting, because the secret is not stored. Wait
    * before the process exits.
    */
   readonly announced: Promise<readonly string[]>;
@@ -18,7 +18,7 @@ export interface Page<Item, Cursor = string> {
   readonly next: Cursor | null;
 }
 
-/** @param rows up to one more item than `limit`, which shows that there is another page */
+/** @param rows up to `limit` + 1 rows; the last one means that there is another page */
 export function pageOf<Item, Cursor>(
   rows: readonly Item[],
   limit: number,

@@ -1,6 +1,6 @@
 export { jsonText, quoted, wellFormed } from '#oauth/text.js';
 
-/** Replaces control characters: untrusted text must not control the terminal. */
+/** Replaces control characters, because untrusted text must not control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\uFFFD');
 }

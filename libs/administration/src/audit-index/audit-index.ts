@@ -12,29 +12,29 @@ import {
 } from '#database/audit-index/audit-index.store.js';
 import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.js';
 
-/** Chunks that a page reads, which bounds its time. */
+/** Maximum number of chunks that one page reads, which bounds the response time. */
 const MAX_CHUNKS = 20;
-const AT_ONCE = 4;
-/** Events after the indexed part of a stream that a page reads, approximately. */
+const CONCURRENT_CHUNKS = 4;
+/** Approximate limit of unindexed events that one page reads from a stream. */
 const MAX_TAIL = 3_000;
-/** Messages that are read first: a message may have one event or a hundred. */
+/** Number of messages in the first read. A message has between one and a hundred events. */
 const FIRST_MESSAGES = 30;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
 const END_OF_TIME = new Date('9999-01-01');
 
-/** Place in the trail, where events are in the order in which NATS stored them. */
+/** Position in the trail, whose events are in the order in which NATS stored them. */
 export interface Cursor {
   readonly storedAt: number;
-  /** Number of matching events of this millisecond that came before. */
+  /** Number of matching events of this millisecond on earlier pages. */
   readonly skip: number;
 }
 
 export interface FoundEvents {
   readonly events: readonly AuditEvent[];
-  /** Position to continue from; null at the oldest event. The search may stop there before the limit of events. */
+  /** Start of the next page, or null. A page may have fewer events than its limit although another page follows. */
   readonly next: Cursor | null;
-  /** The index does not have all events yet. */
+  /** True if the index does not contain all events yet. */
   readonly isBehind: boolean;
 }
 
@@ -59,13 +59,13 @@ export class AuditIndex {
     const isBehind = await readTails(reader, newer, positions, (...message) => page.add(...message));
     const chunks = await this.chunks(streams, filter, before.storedAt);
     let searchedUntil = -Infinity;
-    for (let at = 0; at < chunks.length; at += AT_ONCE) {
+    for (let at = 0; at < chunks.length; at += CONCURRENT_CHUNKS) {
       searchedUntil = chunks[at]?.lastStoredAt.getTime() ?? -Infinity;
       const isLast = at >= MAX_CHUNKS && searchedUntil < before.storedAt;
       if (isLast || page.isFull(searchedUntil)) break;
       await Promise.all(
         chunks
-          .slice(at, at + AT_ONCE)
+          .slice(at, at + CONCURRENT_CHUNKS)
           .map(({ stream, first, last }) =>
             readMessages(reader, stream, first, last, (...message) => page.add(...message)),
           ),
@@ -75,7 +75,7 @@ export class AuditIndex {
     return { ...page.build(searchedUntil), isBehind };
   }
 
-  /** Also counts events that are not indexed yet. @param since beginning of an hour */
+  /** Also counts events that are not indexed yet. @param since start of an hour */
   async counts(
     reader: AuditReader,
     clientId: string,
@@ -89,7 +89,7 @@ export class AuditIndex {
     const recent: StoredEvent[] = [];
     const seen = new RecentIds();
     const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
-      // An API's refusal names only the grant.
+      // The refusal of an API names the grant, but not the client.
       if (!subject.startsWith('oauth.refusal.') && !data.includes(named)) return;
       for (const event of parseEvents(data.toString(), subject))
         if (seen.add(event.id)) recent.push({ event, storedAt });
@@ -100,7 +100,7 @@ export class AuditIndex {
     return { counts: [...(await this.index.counts(clientId, since, unit)), ...own], isBehind };
   }
 
-  /** Returns chunks that may have a matching event: one page of them, and the next chunk, which bounds the page. */
+  /** Returns one page of chunks that may contain a match, and the next chunk, which bounds the page. */
   private async chunks(streams: readonly AuditStreamState[], filter: AuditFilter, before: number) {
     const query = {
       streams,
@@ -113,7 +113,7 @@ export class AuditIndex {
     for (let limit = MAX_CHUNKS + 1; ; limit *= 2) {
       const chunks = await this.index.chunks({ ...query, limit });
       const last = chunks.at(-1);
-      // Otherwise the next page would begin at the same place.
+      // Otherwise the next page would begin at the same position.
       if (!last || chunks.length < limit || last.lastStoredAt.getTime() < before) return chunks;
     }
   }
@@ -121,7 +121,7 @@ export class AuditIndex {
 
 type OnMessage = (data: Buffer, subject: string, storedAt: number) => void;
 
-/** Reads what is not indexed yet. @returns true if there is more than a page may read */
+/** Reads messages that are not indexed yet. @returns true if there are more than one page may read */
 async function readTails(
   reader: AuditReader,
   streams: readonly AuditStreamState[],
@@ -160,7 +160,7 @@ async function readMessages(
   return events;
 }
 
-/** A part of every matching event's JSON. */
+/** Returns a text that the JSON of every matching event contains. */
 function needle(field: string, value: string | number): string {
   return `"${field}":${JSON.stringify(value)}`;
 }
@@ -187,7 +187,7 @@ class PageOfEvents {
     );
   }
 
-  /** Parses only messages that may have a match: parsing is the largest part of a search. */
+  /** Parses only messages that may contain a match, because parsing takes most of the time of a search. */
   add(data: Buffer, subject: string, storedAt: number): void {
     if (storedAt > this.before.storedAt || !this.needles.every((text) => data.includes(text))) return;
     if (this.types && !this.types.has(subject.split('.').slice(3).join('.'))) return;
@@ -196,7 +196,7 @@ class PageOfEvents {
     if (this.matching.length > 4 * this.size) this.matching = this.newest().slice(0, this.size + 1);
   }
 
-  /** @param searchedUntil older events may be missing */
+  /** @param searchedUntil time before which events may be missing */
   isFull(searchedUntil: number): boolean {
     return this.matching.filter(({ storedAt }) => storedAt > searchedUntil).length > this.size;
   }
@@ -223,7 +223,7 @@ class PageOfEvents {
       (a, b) =>
         b.storedAt - a.storedAt ||
         b.event.time.localeCompare(a.event.time) ||
-        // Ids end with a number, whose longer text is the larger one.
+        // Ids end with a counter without leading zeros, so the longer id is the later id.
         b.event.id.length - a.event.id.length ||
         b.event.id.localeCompare(a.event.id),
     );

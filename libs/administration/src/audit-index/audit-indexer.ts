@@ -7,23 +7,24 @@ import { AdministrationOptions } from '../administration.options.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './event-counts.js';
 
-/** Fewer events would make the index larger; more, each search slower. */
+/** Fewer events per chunk would make the index larger. More events would make each search slower. */
 const CHUNK_EVENTS = 1_000;
 /**
- * Events of a transaction: with fewer, the same counts change more often; many more would exceed the statement timeout.
+ * Events per transaction. With fewer events, the same counts would be updated more often. With many more, statements
+ * would exceed the timeout.
  */
 const BATCH_EVENTS = 5 * CHUNK_EVENTS;
-/** Messages that are read at a time. Those that a transaction does not use are read again. */
+/** Messages per read. Messages that a transaction does not use are read again. */
 const READ_MESSAGES = 50;
 const MAX_AGE_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
-/** Days that are counted by hour: more than a chart of hours shows. */
+/** Number of days with hourly counts, more than an hourly chart shows. */
 const HOURS_DAYS = 3;
 
-/** Indexes the audit trail in PostgreSQL. Any number of processes may do so. */
+/** Indexes the audit trail in PostgreSQL. Several processes may index concurrently. */
 @Injectable()
 export class AuditIndexer {
-  /** End of each stream that has too few events for a chunk, and the time of the oldest one. */
+  /** Streams with too few new events for a chunk: the last sequence number, and the time of the oldest new event. */
   private readonly waiting = new Map<string, { readonly last: number; readonly since: number }>();
 
   constructor(
@@ -41,7 +42,7 @@ export class AuditIndexer {
     });
   }
 
-  /** Deletes what describes events that the trail no longer has, and adds up the hours of past days. */
+  /** Deletes chunks and counts of events that are no longer in the trail, and merges the hours of past days. */
   async prune(now = Date.now()): Promise<void> {
     const streams = await this.trail.read((reader) => reader.streams());
     const { AUDIT_RETENTION_DAYS: days } = this.options.settings;
@@ -84,7 +85,7 @@ async function read(
   return messages;
 }
 
-/** Leaves out an incomplete chunk. */
+/** Omits an incomplete chunk. */
 function chunksOf(messages: readonly StoredMessage[]): (readonly StoredMessage[])[] {
   const chunks: StoredMessage[][] = [];
   let chunk: StoredMessage[] = [];

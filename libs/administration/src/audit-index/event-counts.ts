@@ -13,7 +13,7 @@ const LENGTHS: Readonly<Record<Unit, number>> = { hour: 3_600_000, day: 86_400_0
 
 const NAME = /^\w{1,64}$/;
 const REFERENCE = /^[\w-]{12}$/;
-/** Any process may publish an event of an unknown type, which may have a NUL character. */
+/** Excludes NUL and other characters: any process may publish an event of an unknown type. */
 const TYPE = /^[\w.]{1,64}$/;
 
 export function linesOf(data: Uint8Array): number {
@@ -30,13 +30,13 @@ export function nextStart(unit: Unit, start: number): number {
   return start + LENGTHS[unit];
 }
 
-/** Time of an event, clamped to the years since 1970. A time after the storage comes from a wrong clock. */
+/** Returns the time of an event, clamped to 1970 until the time of storage. A later time comes from a wrong clock. */
 export function timeOf({ event, storedAt }: StoredEvent): number {
   return Math.max(0, Math.min(Date.parse(event.time), storedAt));
 }
 
 /**
- * Counts the events of clients, and refusals that only name a grant. Drops untrusted values that PostgreSQL rejects.
+ * Counts the events of clients, and refusals that name only a grant. Drops untrusted values that PostgreSQL rejects.
  */
 export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[] {
   const counts = new Map<string, NewCount>();

@@ -12,14 +12,14 @@ import { jsonText } from '../text.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;
-/** For all events of an operation: an import may have thousands. */
+/** Time limit for all events of an operation. An import may have thousands of events. */
 const STORE_WITHIN_MS = 30_000;
 
 @Injectable()
 export class AuditTrail {
   constructor(private readonly options: AdministrationOptions) {}
 
-  /** Never undoes the change. @returns a warning with each whole event that NATS has not stored */
+  /** A failure does not undo the change. @returns a warning for each event that NATS did not store, with its JSON */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
     const by = { operator: actor.name, ...(actor.channel !== 'command' && { channel: actor.channel }) };

@@ -19,7 +19,7 @@ export class AuditFilterDto {
   @Text()
   client?: string;
 
-  /** Email address, user name or external_id; `id:` and the id also for a deleted user. */
+  /** Email address, username or external_id. `id:` and the id also selects a deleted user. */
   @Text()
   user?: string;
 
@@ -29,16 +29,16 @@ export class AuditFilterDto {
   @Text()
   reference?: string;
 
-  /** The operator as events name it, such as `ada@laptop`. */
+  /** Name of the operator in events, such as `ada@laptop`. */
   @Text()
   operator?: string;
 
-  /** Inclusive. */
+  /** Inclusive lower bound. */
   @Text()
   @Rule('time_invalid', ({ since }: AuditFilterDto) => timeProblems('‹since›', since))
   since?: string;
 
-  /** Exclusive. */
+  /** Exclusive upper bound. */
   @Text()
   @Rule('time_invalid', ({ until }: AuditFilterDto) => timeProblems('‹until›', until))
   until?: string;
@@ -49,7 +49,7 @@ export class AuditSearchDto extends AuditFilterDto {
   limit = 100;
 }
 
-/** Cursor of `Cursor`: milliseconds, and the number of events to skip. */
+/** `Cursor` as text: milliseconds, and the number of events to skip. */
 const CURSOR = /^\d{1,15}\.\d{1,6}$/;
 
 export class AuditPageDto extends AuditFilterDto {

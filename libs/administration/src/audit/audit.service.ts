@@ -19,14 +19,14 @@ export interface NewestEvents {
 }
 
 export interface EventPage extends Page<AuditEvent> {
-  /** Older events were not searched yet, although the page is not full: continue with `next`. ISO 8601. */
+  /** Time (ISO 8601) before which events were not searched, if the page is not full and `next` continues the search. */
   readonly searchedUntil: string | null;
   readonly warnings: readonly string[];
 }
 
 export interface SelectedEvents {
   readonly warnings: readonly string[];
-  /** Calls back with each event, first with the stored ones after `since`, until the signal is aborted. */
+  /** Calls back with the stored events from `since` on, then with each new event, until the signal is aborted. */
   follow(signal: AbortSignal, callback: (event: AuditEvent) => void): Promise<void>;
   /** Calls back with every event, oldest first, and waits for each call. */
   read(
@@ -38,7 +38,7 @@ export interface SelectedEvents {
 export const INDEX_BEHIND =
   'the index of the audit trail does not have all events yet: some are missing here, and none in an export';
 
-/** Reads the audit trail. Without PostgreSQL, users and clients must be given by their ids. */
+/** Reads the audit trail. Without PostgreSQL, users and clients must be given by id. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -66,7 +66,7 @@ export class AuditService {
     });
   }
 
-  /** Returns matching events, newest first, in bounded time by the index. @param input see `AuditPageDto` */
+  /** Returns matching events, newest first, in a time bounded by the index. @param input see `AuditPageDto` */
   async page(input: object = {}): Promise<EventPage> {
     const { limit, after, ...options } = validated(AuditPageDto, input);
     const { filter, warnings } = await this.filterOf(options);
@@ -129,7 +129,7 @@ export class AuditService {
   }
 }
 
-/** Sorts by time: processes store their events with different delays. */
+/** Sorts by time, because processes store events with different delays. */
 function newest(events: readonly AuditEvent[], count: number): AuditEvent[] {
   return events.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).slice(-count);
 }

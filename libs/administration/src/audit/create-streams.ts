@@ -7,7 +7,7 @@ import {
 } from '../administration.options.js';
 import { withNats } from '../running-services/nats.js';
 
-/** @throws Error that says what is missing in NATS */
+/** @throws Error with the reason why NATS cannot have the streams */
 export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
   const { url, variable } = trailServer(settings);
   try {

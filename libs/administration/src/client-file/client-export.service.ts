@@ -6,7 +6,7 @@ import { clientFile, entryOf, VERSION } from './client-file.js';
 
 export interface ExportedClients {
   readonly content: { readonly version: number; readonly clients: readonly object[] };
-  /** YAML; always the same text for the same clients. */
+  /** YAML. The same clients always give the same text. */
   readonly text: string;
 }
 

@@ -61,7 +61,7 @@ export function entryOf(client: TransferredClient) {
     ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
     ...(type === 'confidential' &&
       !hasKeys(client) && {
-        // By day, because the file has no time: the text is then the same in every installation.
+        // Sorted by day, because the file has no times. The text is then the same in every installation.
         secrets: secrets
           .map(({ id, hash, createdAt }) => ({
             id,
@@ -83,7 +83,7 @@ export function clientFile(clients: readonly TransferredClient[]): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** A diff shows a logo by its SHA-256. */
+/** Returns YAML for a diff, with the SHA-256 of each logo instead of the image. */
 export function summaryOf(clients: readonly TransferredClient[]): string {
   const entries = clients.map((client) => {
     const { logo, ...entry } = entryOf(client);
@@ -103,7 +103,7 @@ function digestOf({ logo }: TransferredClient): string {
     .digest('hex');
 }
 
-/** Base64 in several lines: in a diff, a changed logo must not be one line of 16 KB. */
+/** Splits Base64 into lines, because a changed logo would otherwise be one line of 16 KB in a diff. */
 function wrapped(image: Buffer): Scalar {
   const lines = image.toString('base64').match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
   const scalar = new Scalar(`${lines.join('\n')}\n`);

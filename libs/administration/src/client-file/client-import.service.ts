@@ -18,9 +18,9 @@ const POLL_MS = 100;
 export interface ImportedClient {
   readonly client_id: string;
   readonly name: string;
-  /** Changed fields of the file; null for a new client. */
+  /** Fields that the file changes; null for a new client. */
   readonly fields: readonly string[] | null;
-  /** A new client that has to authenticate, and cannot. */
+  /** True for a new client that must authenticate but has no secret and no keys. */
   readonly needsSecret: boolean;
 }
 
@@ -38,7 +38,7 @@ export class ClientImportService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** All of it, or nothing. Safe to repeat. @throws AdministrationError that lists every problem by line */
+  /** Imports all clients or none. Safe to repeat. @throws AdministrationError that lists every problem by line */
   async import(actor: Actor, text: string): Promise<Change<ImportResult>> {
     const plan = await this.plan(text, false);
     const { changes } = plan;
@@ -52,7 +52,7 @@ export class ClientImportService {
     };
   }
 
-  /** @param source name of the file in the diff, which is empty without changes */
+  /** @param source file name for the diff @returns a `diff`, which is empty if nothing would change */
   async preview(text: string, source: string): Promise<ImportResult & { readonly diff: string }> {
     const plan = await this.plan(text, true);
     return { ...resultOf(plan), diff: differences(plan, source) };
@@ -64,7 +64,7 @@ export class ClientImportService {
     const clients = (await readClientFile(text, problems)).toSorted((a, b) =>
       a.clientId < b.clientId ? -1 : 1,
     );
-    // A file without any readable client is refused without connecting to the database.
+    // A file without any readable client is rejected without connecting to the database.
     if (clients.length === 0) refuseInvalid(byLine(problems));
     const named = {
       clientIds: clients.map(({ clientId }) => clientId),
@@ -103,7 +103,7 @@ function differences({ changes }: ImportPlan, source: string): string {
   const before = summaryOf(changes.flatMap((change) => change.before ?? []));
   const after = summaryOf(changes.map((change) => change.after));
   const patch = createTwoFilesPatch('registered', source, before, after, '', '', { context: 3 });
-  // The line before it only underlines the names.
+  // Omits the first line of the patch, a separator.
   return patch.slice(patch.indexOf('---')).trimEnd();
 }
 

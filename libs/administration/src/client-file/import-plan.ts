@@ -25,11 +25,11 @@ export interface PlannedChange {
 export interface ImportPlan {
   readonly changes: readonly PlannedChange[];
   readonly unchanged: number;
-  /** Registered clients that are not in the file, and stay unchanged. */
+  /** Registered clients that are not in the file and stay unchanged. */
   readonly others: KnownClients['others'];
 }
 
-/** The plan is invalid if it reports a problem. @param now creation time of clients and secrets without a date */
+/** Reports problems to `report` of the clients. @param now creation time of clients and secrets without a date */
 export function planImport(
   file: readonly ClientOfFile[],
   known: KnownClients,
@@ -45,7 +45,7 @@ export function planImport(
       report(`is ${before.type}, and cannot be changed: register another client`, 'type');
     if (before && before.grantType !== client.grantType)
       report(`is ${before.grantType}, and cannot be changed: register another client`, 'grant_types');
-    // Users would look new to the application, which needs a confirmation.
+    // The application would see its users as new users, so this change needs a confirmation.
     if (before && before.sector !== client.sector)
       report(`is ${subjectText(before)} now, and an import does not change it`, 'subject', undefined, {
         text: 'First',
@@ -58,7 +58,7 @@ export function planImport(
     checkRules({ ...client, report, withKeys });
     for (const { inFile, problem } of grantTypeProblems({ ...client, jwks, jwksUri }))
       report(problem, inFile);
-    // The id is the `sub` of its tokens, which must never look like a user (RFC 9700 4.15).
+    // The id is the `sub` of the client's tokens, which must never equal the `sub` of a user (RFC 9700 4.15).
     if (client.grantType === 'client_credentials' && !client.clientId.startsWith('sc_'))
       report('must begin with sc_, for client_credentials', 'client_id');
     const after = {
@@ -66,7 +66,7 @@ export function planImport(
       jwks,
       jwksUri,
       createdAt: before?.createdAt ?? createdAt ?? now,
-      // A registered secret keeps its exact time: the file only has the day.
+      // A registered secret keeps its exact time, because the file has only the day.
       secrets: (secrets ?? before?.secrets ?? []).map(
         (secret) => before?.secrets.find(({ id }) => id === secret.id) ?? secret,
       ),
@@ -81,7 +81,7 @@ function subjectText(client: TransferredClient): string {
   return client.sector === null ? subjectOf(client) : `${subjectOf(client)} at ${client.sector}`;
 }
 
-/** Checks the new values only: a client keeps what it already has, such as a scope that is no longer declared. */
+/** Checks only new values. A client may keep existing values, such as a scope that is no longer declared. */
 function checkRegistration(
   {
     redirectUris,

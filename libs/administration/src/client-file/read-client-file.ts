@@ -37,7 +37,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 /** Two, so that an application can switch to a new secret without an interruption. */
 const MAX_SECRETS = 2;
 
-/** @param problems gets every problem of the file; `report` of a client adds more */
+/** @param problems receives every problem of the file, and later the problems that a client's `report` adds */
 export async function readClientFile(text: string, problems: Problem[]): Promise<ClientOfFile[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -75,7 +75,7 @@ export async function readClientFile(text: string, problems: Problem[]): Promise
     if (!client) continue;
     const twice = read.some(({ clientId }) => clientId === client.clientId);
     if (twice) report(`${quoted(client.clientId)} is in the file twice`, 'client_id');
-    // Kept despite its problems, so that the database checks can report more.
+    // Kept despite problems, so that the database checks can report more.
     else read.push(client);
   }
   return read;
@@ -102,7 +102,7 @@ function readOpenId(
   };
 }
 
-/** Returns undefined if aliases expand too far (the parser throws). */
+/** Returns undefined if the parser throws because aliases expand too far. */
 function contentOf(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS();
@@ -266,7 +266,7 @@ function readRules(entry: Fields, report: Report): TokenRules {
   };
 }
 
-/** RFC 7591 2. Without redirect URIs, `authorization_code` changes nothing. */
+/** RFC 7591 2. Without redirect URIs, `authorization_code` has no effect. */
 function readGrantTypes(value: unknown, report: Report): Pick<TokenRules, 'grantType' | 'deviceGrant'> {
   const types = new Set(
     value === undefined ? ['authorization_code'] : Array.isArray(value) ? (value as unknown[]) : [],

@@ -3,7 +3,10 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { AdministrationError, refusal } from '../administration.error.js';
 import { quoted } from '../text.js';
 
-/** Returns an unknown name: it may be a deleted client's id. @throws AdministrationError if the name is ambiguous */
+/**
+ * Returns an unknown name unchanged, because the name may be the id of a deleted client.
+ * @throws AdministrationError if the name is ambiguous
+ */
 export async function identifyClient(clients: ClientStore, idOrName: string): Promise<string> {
   const [clientId = idOrName, ...others] = await clients.identify(idOrName);
   if (others.length === 0) return clientId;
@@ -17,7 +20,10 @@ export async function identifyClient(clients: ClientStore, idOrName: string): Pr
 
 const GENERATED_ID = /^sc_[a-z2-7]{24}$/;
 
-/** Never takes a generated id for a name: an application with that name would hide the events of a deleted client. */
+/**
+ * Always treats a generated id as an id. Otherwise an application with such a name would hide the events of a deleted
+ * client.
+ */
 export async function clientIdInTrail(
   clients: ClientStore,
   idOrName: string,

@@ -18,7 +18,7 @@ export interface SecretView {
 
 export interface RotatedSecret {
   readonly client_id: string;
-  /** Stored nowhere. */
+  /** Never stored. */
   readonly client_secret: string;
   readonly secret_id: string;
   readonly secrets: readonly SecretView[];
@@ -30,7 +30,7 @@ export interface RevokedSecret {
   readonly secrets: readonly SecretView[];
 }
 
-/** Methods take the client_id, or the name if no other client has it. */
+/** Methods accept the client_id, or a name that only one client has. */
 @Injectable()
 export class ClientSecretService {
   constructor(
@@ -65,7 +65,7 @@ export class ClientSecretService {
     };
   }
 
-  /** @param force revokes the last secret, too, which locks the application out */
+  /** @param force true also revokes the last secret, which locks the application out */
   async revoke(
     actor: Actor,
     idOrName: string,

@@ -49,7 +49,7 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
   };
 }
 
-/** Nothing for a client without keys. Keys by their thumbprints (RFC 7638). */
+/** Describes keys by thumbprint (RFC 7638); returns an empty object without keys. */
 export function describeKeys({ jwks, jwksUri }: ClientKeys): { keys?: string[]; jwks_uri?: string } {
   if (jwksUri !== null) return { jwks_uri: jwksUri };
   if (jwks === null) return {};

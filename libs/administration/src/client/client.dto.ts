@@ -40,7 +40,7 @@ export class NewClientDto {
   )
   grantType: GrantType = 'authorization_code';
 
-  /** It may use the device authorization grant (RFC 8628), and then needs no redirect URI. */
+  /** True if the client may use the device authorization grant (RFC 8628), and then needs no redirect URI. */
   @Flag()
   deviceGrant = false;
 
@@ -176,7 +176,7 @@ export class DocumentClientDto {
   optionalScopes: string[] = [];
 }
 
-/** Keeps absent fields. `changedRegistration` checks what depends on the registration. */
+/** Absent fields stay unchanged. `changedRegistration` makes the checks that depend on the registration. */
 export class ClientChangesDto {
   @Text()
   @Rule('name_invalid', ({ name }: ClientChangesDto) =>
@@ -202,7 +202,7 @@ export class ClientChangesDto {
   )
   removeScopes: string[] = [];
 
-  /** Replaces all; an empty list makes every scope required. */
+  /** Replaces the whole list. An empty list makes every scope required. */
   @Texts()
   optionalScopes?: string[];
 
@@ -215,7 +215,7 @@ export class ClientChangesDto {
   @Flag()
   firstParty?: boolean;
 
-  /** Without it, the client needs a redirect URI. */
+  /** A client without the device grant needs a redirect URI. */
   @Flag()
   deviceGrant?: boolean;
 

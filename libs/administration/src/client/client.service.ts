@@ -41,9 +41,9 @@ const APPLICATION = 'the application';
 
 export interface RegisteredClient {
   readonly client_id: string;
-  /** Null for a public client and a client with keys. Stored nowhere. */
+  /** Null for a public client or a client with keys. Never stored. */
   readonly client_secret: string | null;
-  /** Absent for `client_credentials`, as `refresh_url`. */
+  /** `authorization_url` and `refresh_url` are absent for `client_credentials`. */
   readonly authorization_url?: string;
   readonly token_url: string;
   readonly refresh_url?: string;
@@ -77,7 +77,7 @@ export interface DeletedClient {
   readonly revoked_grants: number;
 }
 
-/** Fields that the event of an update omits: they do not describe the registration, or stand elsewhere in the event. */
+/** Fields that are not part of the registration, or that the event of an update already has in another place. */
 const UNRECORDED = new Set([
   'client_id',
   'created_at',
@@ -88,7 +88,7 @@ const UNRECORDED = new Set([
   'version',
 ]);
 
-/** Methods take the client_id, or the name if no other client has it. */
+/** Methods accept the client_id, or a name that only one client has. */
 @Injectable()
 export class ClientService {
   constructor(
@@ -111,7 +111,7 @@ export class ClientService {
     return describe(await this.registered(idOrName));
   }
 
-  /** Returns the id unchanged, and no name, for an unknown client: it may be deleted. */
+  /** Returns the argument as the id, and a null name, if the client is unknown, because it may be deleted. */
   async identify(idOrName: string): Promise<{ readonly client_id: string; readonly name: string | null }> {
     const clientId = await identifyClient(this.clients, idOrName);
     return { client_id: clientId, name: (await this.clients.find(clientId))?.name ?? null };
@@ -136,7 +136,7 @@ export class ClientService {
     return live?.count ?? 0;
   }
 
-  /** @param input see `NewClientDto`; with `metadataUrl` `DocumentClientDto` */
+  /** @param input see `NewClientDto`, or `DocumentClientDto` if there is a `metadataUrl` */
   async create(actor: Actor, input: object): Promise<Change<RegisteredClient>> {
     const { dto, client } = await this.checkNew(input);
     const { keys, type, rules } = client;
@@ -187,7 +187,7 @@ export class ClientService {
 
   /**
    * @param input see `ClientChangesDto`
-   * @throws AdministrationError of the kind `unconfirmed` if it would change the subjects of users
+   * @throws AdministrationError of the kind `unconfirmed` if the change would give users new subjects
    */
   async update(actor: Actor, idOrName: string, input: object): Promise<Change<UpdatedClient>> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
@@ -258,7 +258,7 @@ export class ClientService {
     };
   }
 
-  /** Markdown, which never contains the secret. @param input see `HandoverDto` */
+  /** Returns Markdown without the secret. @param input see `HandoverDto` */
   async handover(
     idOrName: string,
     input: object,
@@ -340,7 +340,7 @@ export class ClientService {
     };
   }
 
-  /** @throws AdministrationError if live grants would get another `sub` */
+  /** @throws AdministrationError if users with live grants would get another `sub` */
   private async confirmSubjects(
     clientId: string,
     sectorAfter: (current: ClientWithSecrets) => string | null,

@@ -4,7 +4,7 @@ import { hasKeys } from '#oauth/client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { quoted } from '../text.js';
 
-/** A field by its names in an operation and in a file of clients. */
+/** Problem of a field, with the name of the field in operations and in client files. */
 interface GrantTypeProblem {
   readonly field: string;
   readonly inFile: string;
@@ -30,7 +30,7 @@ const ABOUT_USERS: readonly (readonly [keyof Registration, field: string, inFile
   ['deviceGrant', 'deviceGrant', 'grant_types'],
 ];
 
-/** RFC 7591 2 `grant_types`, for output; absent for a client of authorization codes only. */
+/** RFC 7591 2 `grant_types`, for output; absent for a client that uses only authorization codes. */
 export function describeGrantTypes({
   grantType,
   deviceGrant,
@@ -40,7 +40,7 @@ export function describeGrantTypes({
   return grantType === 'authorization_code' ? {} : { grant_types: [grantType] };
 }
 
-/** RFC 6749 4.4. The same rules as in the table, and that nothing is registered that could have no effect. */
+/** Applies the rules of the table, and rejects fields that would have no effect (RFC 6749 4.4). */
 export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
   const isOwn = client.grantType === 'client_credentials';
   const scopes = client.scopes

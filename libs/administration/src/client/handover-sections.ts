@@ -78,7 +78,7 @@ curl -sS ${BASE_URL}${ENDPOINTS.token}${proof} \\
 \`\`\``;
 }
 
-/** FAPI 2.0 5.4.1 permits fewer algorithms. */
+/** Returns the algorithms that the client's profile permits (FAPI 2.0 5.4.1). */
 function permitted({ profile }: ClientWithSecrets, algorithms: readonly string[]): string {
   return algorithms
     .filter((alg) => profile === null || isFapiAlgorithm(alg))

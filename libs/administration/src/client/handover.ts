@@ -38,7 +38,7 @@ export function handoverText(
   { secretDelivery, guide, times, scopes: catalogue }: HandoverOptions,
 ): string {
   const { clientId, name, type, redirectUris, requirePar } = client;
-  // Leaves out undeclared scopes: a request for them would be refused.
+  // Omits undeclared scopes, because a request for them would be rejected.
   const [scopes, optionalScopes] = [client.scopes, client.optionalScopes].map((names) =>
     names.filter((scope) => catalogue?.has(scope) ?? true),
   ) as [string[], string[]];

@@ -12,7 +12,7 @@ export interface GivenKeys {
   readonly jwksUri?: string | null;
 }
 
-/** Reads given keys. `keys` is undefined if none of the fields is given. */
+/** Returns undefined `keys` if neither field is given. */
 export function readKeys({ jwks, jwksUri }: GivenKeys): {
   readonly keys?: ClientKeys;
   readonly problems: readonly Problem[];

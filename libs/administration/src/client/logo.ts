@@ -7,7 +7,7 @@ const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['jpeg', 'image/jpeg'],
   ['webp', 'image/webp'],
 ]);
-/** libvips decoders of the supported formats. The content selects the decoder, so all others are blocked. */
+/** libvips decoders of the supported formats. The content selects the decoder, so all other decoders are blocked. */
 const DECODERS = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
 
 interface Picture {
@@ -40,7 +40,7 @@ async function decode(image: Buffer): Promise<Picture | null> {
     // sharp reports a truncated image only as a warning.
     const decoder = sharp(image, { failOn: 'warning' });
     const { format, width, height } = await decoder.metadata();
-    // Check the dimensions before decoding: a small file can expand to gigabytes of pixels.
+    // Checks the dimensions before decoding, because a small file can expand to gigabytes of pixels.
     if (width <= MAX_PIXELS && height <= MAX_PIXELS) await decoder.raw().toBuffer();
     const mediaType = MEDIA_TYPES.get(format);
     return mediaType ? { mediaType, width, height } : null;

@@ -6,7 +6,7 @@ import {
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { quoted } from '../text.js';
 
-/** OpenID Connect Core 8: a pairwise client gets another `sub` of a user than clients of other sites. */
+/** OpenID Connect Core 8: pairwise clients of different sites get different `sub` values for the same user. */
 const SUBJECTS = ['public', 'pairwise'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
@@ -58,7 +58,7 @@ export function sectorOf(redirectUris: readonly string[]): string | null {
   return hosts.size === 1 ? host : null;
 }
 
-/** @param sector null: any host, but the same for all */
+/** @param sector null accepts any host that all redirect URIs share */
 export function sectorProblems(
   name: string,
   redirectUris: readonly string[],
@@ -87,7 +87,7 @@ export function sectorProblems(
     : [];
 }
 
-/** Null for a private-use scheme and a loopback address, which many applications share. */
+/** Returns null for a private-use scheme or a loopback address, because many applications share these. */
 function hostOf(uri: string): string | null {
   if (!URL.canParse(uri)) return null;
   const { protocol, hostname } = new URL(uri);

@@ -26,12 +26,12 @@ import { ofField, ofGrantType, readLogo } from './registration.js';
 
 export interface CheckedChanges {
   readonly changes: ClientChangesDto;
-  /** Null removes it; undefined keeps it. */
+  /** Null removes the logo; undefined keeps the logo. */
   readonly logo?: ClientLogo | null;
   readonly keys?: ClientKeys;
 }
 
-/** Checks what does not depend on the registration. @throws AdministrationError that lists every problem */
+/** Makes the checks that do not depend on the registration. @throws AdministrationError that lists every problem */
 export async function checkClientChanges(
   input: object,
   catalogueOf: () => ScopeCatalogue,
@@ -136,7 +136,7 @@ function redirectUrisAfter(
   return [...current.redirectUris.filter((uri) => !removeRedirectUris.includes(uri)), ...addRedirectUris];
 }
 
-/** Without a new subject the sector stays: every redirect URI has its host, in any order. */
+/** Keeps the sector unless `subject` changes, because every redirect URI has the host of the sector. */
 export function newSector(current: CurrentUris, changes: ClientChangesDto): string | null {
   if (changes.subject === undefined) return current.sector;
   return changes.subject === 'public' ? null : sectorOf(redirectUrisAfter(current, changes));
@@ -249,7 +249,7 @@ function ruleProblems({ idTokenAlg }: ClientChangesDto, changed: ChangedRegistra
   ];
 }
 
-/** Fields that a document describes, or that would need one that never changes. */
+/** Fields that the metadata document describes, and fields that would require a document that never changes. */
 const OF_DOCUMENT = [
   'name',
   'redirectUris',

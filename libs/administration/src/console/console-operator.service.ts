@@ -26,7 +26,7 @@ export interface ConsoleOperatorView {
   readonly role: ConsoleRole;
 }
 
-/** Users with a role in the console. Groups of another login provider make these roles unnecessary. */
+/** Grants and revokes console roles. Groups of another login provider replace these roles. */
 @Injectable()
 export class ConsoleOperatorService {
   private readonly logger = new Logger('audit');
@@ -47,7 +47,7 @@ export class ConsoleOperatorService {
     }));
   }
 
-  /** Replaces an earlier role. The next request of the operator has the new one. */
+  /** Replaces an earlier role. The new role applies to the operator's next request. */
   async grant(
     actor: Actor,
     input: object,
@@ -66,7 +66,7 @@ export class ConsoleOperatorService {
     };
   }
 
-  /** The next request of the operator is refused. */
+  /** Revokes the role. The operator's next request is rejected. */
   async revoke(
     actor: Actor,
     login: string,
@@ -84,9 +84,9 @@ export class ConsoleOperatorService {
   }
 
   /**
-   * Records a login at the console, or its end. Does not wait for NATS.
+   * Records a login to the console, or a logout. Does not wait for NATS.
    *
-   * @param subject identifies the operator, whose name may change, and be the former name of another
+   * @param subject identifies the operator, because an operator can take another operator's former name
    */
   recordLogin(actor: Actor, subject: string, type: 'login.succeeded' | 'login.ended'): void {
     const recorded = this.announcer.record(actor, { type, detail: { subject } });

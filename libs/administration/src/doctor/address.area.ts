@@ -17,7 +17,7 @@ import { examineHeaders, examineLoginPage, HEADER_CHECKS } from './header.checks
 const finding = findingOf(ADDRESS_CHECKS);
 
 const TIMEOUT_MS = 5_000;
-/** Unknown to the service: an answer shows whether CORS is open. */
+/** Origin that no client has. The response shows whether CORS permits every origin. */
 const FOREIGN_ORIGIN = 'https://doctor.invalid';
 
 export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {

@@ -102,7 +102,7 @@ export function isLoopback(address: string): boolean {
   );
 }
 
-/** @param answer response of `http://` at the host of an https address; null without a response */
+/** @param answer response to an `http://` request to the host of an https address; null without a response */
 export function examinePlainHttp(address: string, answer: ProbeResponse | null): Finding[] {
   if (!answer) return [];
   const target = answer.headers.get('location') ?? '';

@@ -9,7 +9,7 @@ export const AUDIT_CHECKS = {
 
 const finding = findingOf(AUDIT_CHECKS);
 
-/** Under load, one or two batches are always waiting. */
+/** Number of events. Under load, one or two batches are always waiting. */
 const WAITING_LIMIT = 1_000;
 
 export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {

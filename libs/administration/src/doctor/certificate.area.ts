@@ -102,7 +102,7 @@ async function handshake(
       socket.destroy();
       return null;
     }
-    // Accepts any certificate, because it is only read, and nothing is sent.
+    // Accepts any certificate, because nothing is sent over the connection.
     const tls = connectTls({
       ...options,
       socket,

@@ -19,13 +19,13 @@ export interface Certificate {
   readonly place: string;
   readonly validFrom: Date;
   readonly validTo: Date;
-  /** Reason; null if it is trusted, or if the clients of the server use a private authority. */
+  /** Reason why clients distrust the certificate. Null if they trust it, or if they use a private authority. */
   readonly untrusted: string | null;
   readonly outdated: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Automatic renewal happens much earlier: with so little time left, it has failed. */
+/** Automatic renewal happens earlier, so it has failed if less time remains. */
 const MIN_REMAINING_MS = 21 * DAY_MS;
 const MIN_REMAINING_SHARE = 0.25;
 

@@ -10,7 +10,7 @@ import { signingAlgorithms } from './id-token-key.checks.js';
 import { clientsWithoutPkce } from './pkce.js';
 
 const CONCURRENT_LOOKUPS = 4;
-/** Leaves time of the area for a hundred thousand clients. */
+/** Leaves enough of the area's time for a hundred thousand clients. */
 const LOOKUPS_TIMEOUT_MS = 10_000;
 
 interface Sources {
@@ -23,7 +23,7 @@ export function clientArea(sources: Sources, ask: () => Promise<readonly Service
   return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(sources, ask) };
 }
 
-/** Reads the clients twice, in pages: a hundred thousand would fill the memory. */
+/** Reads the clients twice in pages, because a hundred thousand clients would fill the memory. */
 async function examine(
   { options, trail, clients }: Sources,
   ask: () => Promise<readonly ServiceStatus[]>,
@@ -39,7 +39,7 @@ async function examine(
   const around = {
     now: Date.now(),
     scopes: scopes.names,
-    // Without NATS the area of the processes reports it.
+    // The area `processes` reports a missing NATS.
     idTokenAlgs: signingAlgorithms(statuses),
     withoutConsole: statuses.some(({ settings = {} }) => settings['CONSOLE_URL'] === ''),
     unresolvable: hosts.unresolvable,
@@ -70,7 +70,7 @@ function knownScopes(options: AdministrationOptions): {
   return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
 }
 
-/** Finds the hosts that do not exist in DNS. A host without an answer of the name server counts as not checked. */
+/** Finds the hosts that do not exist in DNS. A host without a response from the name server counts as not checked. */
 async function resolveHosts(
   hosts: readonly string[],
 ): Promise<{ unresolvable: ReadonlySet<string>; notChecked: NotChecked[] }> {

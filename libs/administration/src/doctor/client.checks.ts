@@ -96,7 +96,7 @@ export interface ClientContext {
   readonly unresolvable: ReadonlySet<string>;
   /** Algorithms that every token app can sign with; null if no token app reports its keys. */
   readonly idTokenAlgs: readonly string[] | null;
-  /** A token app has no CONSOLE_URL. */
+  /** True if a token app has no CONSOLE_URL. */
   readonly withoutConsole: boolean;
   /** Number of codes that each client redeemed without PKCE in the last week. */
   readonly withoutPkce: ReadonlyMap<string, number>;
@@ -119,7 +119,7 @@ export function examineClient(client: EnabledClient, around: ClientContext): Fin
   ];
 }
 
-/** Returns the names that must exist in DNS: no IP addresses, no loopback hosts. */
+/** Returns the host names that must exist in DNS, without IP addresses and loopback hosts. */
 export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUris'>[]): string[] {
   const hosts = clients
     .flatMap(({ redirectUris }) => redirectUris)
@@ -132,7 +132,7 @@ export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUr
 
 function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
-  // A client must keep at least one.
+  // A client must keep at least one redirect URI.
   const removed = (text: string) =>
     client.redirectUris.length === 1
       ? `${text}: replace it, because an application needs a redirect URI`

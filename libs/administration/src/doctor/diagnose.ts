@@ -15,7 +15,7 @@ export const GENERAL_CHECKS = {
   'not-examined': check('error', 'every part of the installation can be examined'),
 } satisfies Checks;
 
-/** For a server that accepts the connection and then hangs. */
+/** Time limit of an area, because a server may accept the connection and then hang. */
 const AREA_TIMEOUT_MS = 30_000;
 const MAX_FINDINGS = 100;
 
@@ -28,7 +28,7 @@ export interface Diagnosis {
   readonly notChecked: readonly NotChecked[];
 }
 
-/** A failure in one area is a finding, and does not affect the others. */
+/** A failure in one area becomes a finding, and does not affect other areas. */
 export async function diagnose(
   areas: readonly Area[],
   progress: (done: number, total: number) => void,
@@ -83,7 +83,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
   }
 }
 
-/** A mistake of thousands of clients would fill the report. */
+/** Limits the findings, because the same mistake in thousands of clients would fill the report. */
 function bounded(findings: readonly Finding[]): readonly Finding[] {
   const [next] = findings.slice(MAX_FINDINGS);
   if (!next) return findings;
@@ -94,7 +94,7 @@ function bounded(findings: readonly Finding[]): readonly Finding[] {
   ];
 }
 
-/** A driver may quote the URL with its password. */
+/** Removes credentials of URLs, because a driver's message may contain the URL with the password. */
 function withoutCredentials(message: string): string {
   return message.replaceAll(/\/\/[^/@\s]*@/g, '//');
 }

@@ -2,7 +2,7 @@ import { shellWords } from '../text.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { SEVERITIES, type Severity } from './finding.js';
 
-/** @param failOn lowest severity with which the installation does not pass */
+/** @param failOn lowest severity that fails the installation */
 export function diagnosisJson(
   { findings, holding, notChecked }: Diagnosis,
   failOn: Severity,

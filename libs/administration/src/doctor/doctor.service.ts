@@ -32,7 +32,7 @@ class DoctorDto {
   failOn: 'error' | 'warning' = 'error';
 }
 
-/** Checks the whole installation, and changes nothing. */
+/** Checks the whole installation without changing anything. */
 @Injectable()
 export class DoctorService {
   constructor(
@@ -50,7 +50,7 @@ export class DoctorService {
     const { skip, failOn } = validated(DoctorDto, input);
     const { clients, tokenKeys, inspection, trail, options } = this;
     const { settings } = options;
-    // Several parts share one request.
+    // Several areas share one request.
     let request: Promise<Answers> | undefined;
     const ask = async () => (await (request ??= askServices(settings.NATS_URL))).answers;
     const statuses = async () => statusesOf(await ask());

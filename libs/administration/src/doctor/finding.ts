@@ -1,7 +1,8 @@
 import type { Next } from '../administration.error.js';
 
 /**
- * `error`: users, tokens or the service are at risk, or something fails. `warning`: fix it soon. `info`: good to know.
+ * `error`: users, tokens or the service are at risk, or something fails. `warning`: should be fixed soon. `info`: good
+ * to know.
  */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -21,7 +22,7 @@ export interface Finding {
   readonly check: string;
   readonly subject: string;
   readonly problem: string;
-  /** Text, or operations of the command line, each introduced by a text. */
+  /** Text, or commands, each with an introduction. */
   readonly remedy: string | readonly Next[];
 }
 
@@ -61,7 +62,7 @@ export function noneChecked(checks: Checks, reason: string): NotChecked[] {
   return Object.keys(checks).map((check) => ({ check, reason }));
 }
 
-/** Returns a function that makes findings of these checks. It returns a list, to return or to spread. */
+/** Returns a function that creates a finding of these checks, in an array for callers to return or to spread. */
 export function findingOf<Id extends string>(_checks: Readonly<Record<Id, Check>>) {
   return (check: Id, subject: string, problem: string, remedy: Finding['remedy']): [Finding] => [
     { check, subject, problem, remedy },

@@ -39,7 +39,7 @@ const finding = findingOf(HEADER_CHECKS);
 
 const FORWARD_HEADERS = 'configure the proxy to forward the app’s headers unchanged';
 
-/** The login page sets cookies, and has the headers of every page. */
+/** Examines the login page, because the page sets cookies and has the headers of every page. */
 export function examineLoginPage({ AUTH_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = AUTH_URL + ENDPOINTS.login;
   const policy = answer.headers.get('content-security-policy') ?? '';

@@ -12,7 +12,7 @@ export const ID_TOKEN_KEY_CHECKS = {
 
 const finding = findingOf(ID_TOKEN_KEY_CHECKS);
 
-/** Ignores the order, which differs while a new key begins to sign. */
+/** Ignores the order of keys, which differs between processes while a new key begins to sign. */
 export function examineIdTokenKeys(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
   const processes = statuses.filter((status) => status.id_token_keys !== undefined);
   const ids = [...new Set(processes.flatMap((status) => keyIds(status)))];

@@ -26,7 +26,7 @@ type KeyCheck = keyof typeof KEY_CHECKS;
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** @returns null for an app that does not answer, because `process-missing` reports it */
+/** @returns null for an app that does not answer, because `process-missing` reports the app */
 function checkOf({ id, severity }: KeyProblem): KeyCheck | null {
   switch (id) {
     case 'signing_key_unknown':

@@ -23,7 +23,7 @@ export function logoutArea(
   };
 }
 
-/** Excludes clients that get no logout tokens any longer. */
+/** Excludes clients that no longer receive logout tokens. */
 async function failuresOfClients(trail: AuditTrail, store: ClientStore): Promise<ClientLogouts[]> {
   const byClient = await trail.read(async (reader) => {
     const since = new Date(Date.now() - DAY_MS);

@@ -45,11 +45,11 @@ export interface ClientLogouts {
 
 const LATE_MS = 5 * 60_000;
 const FULL = 0.9;
-/** A burst may wait for a second. */
+/** Number of logout tokens. A burst may wait for a second. */
 const WAITING_LIMIT = 1_000;
 const MEGABYTE = 1024 * 1024;
 
-/** @param clients of the last day @param now in milliseconds since the epoch */
+/** @param clients clients with failures in the last day @param now in milliseconds since the epoch */
 export function examineLogouts(
   statuses: readonly ServiceStatus[],
   clients: readonly ClientLogouts[],
@@ -61,11 +61,11 @@ export function examineLogouts(
   return [...queueOf(known, clients, now), ...known.flatMap(buffer), ...clients.flatMap(failed)];
 }
 
-/** False without OpenID Connect. */
+/** Returns false without OpenID Connect. */
 export const hasLogouts = ({ logouts, logout_queue: queue }: ServiceStatus): boolean =>
   logouts !== undefined || queue !== undefined;
 
-/** The processes report the same queue: the first one that can read it counts. */
+/** Uses the first report, because all processes report the same queue. */
 function queueOf(
   statuses: readonly ServiceStatus[],
   clients: readonly ClientLogouts[],

@@ -13,7 +13,7 @@ import { examineNats, NATS_CHECKS, type NatsFacts } from './nats.checks.js';
 const TIMEOUT_MS = 5_000;
 const LIMIT_MS = 10_000;
 
-/** No app uses exactly these subjects: a permitted probe reads no message and changes nothing. */
+/** Subjects that no app uses, so that a permitted probe reads no message and changes nothing. */
 const SUBSCRIPTIONS: Probes = {
   'oauth.token.doctor': 'read the tokens that APIs introspect (subscribe to oauth.token.>)',
   'oauth.user.doctor': 'read user updates of the product (subscribe to oauth.user.>)',
@@ -22,7 +22,7 @@ const SUBSCRIPTIONS: Probes = {
 const PUBLICATIONS: Probes = {
   'oauth.user.doctor': 'change users (publish to oauth.user.>)',
 };
-/** Tried with the user of the audit trail. The stream DOCTOR does not exist. */
+/** Probes for the NATS user of the audit trail. The stream DOCTOR does not exist. */
 const CHANGES: Probes = {
   '$JS.API.STREAM.DELETE.DOCTOR': 'delete its streams',
   '$JS.API.STREAM.UPDATE.DOCTOR': 'shorten its streams',
@@ -70,7 +70,7 @@ async function permittedOf(url: string, subscriptions: Probes, publications: Pro
   return [...permitted('subscription', subscriptions), ...permitted('publish', publications)];
 }
 
-/** Tries each probe. NATS reports the denied ones, in order, before it answers the flush. */
+/** Tries each probe. NATS reports denied probes, in order, before the response to the flush. */
 async function deniedSubjects(
   nats: NatsConnection,
   subscriptions: readonly string[],

@@ -34,7 +34,7 @@ export const NATS_CHECKS = {
   'audit-single-copy': check('info', 'the audit trail is stored on several servers'),
 } satisfies Checks;
 
-/** `differing`: settings that differ from those that `migrate` sets. */
+/** `differing`: settings that `migrate` would change. */
 type StreamFacts = Omit<AuditStreamState, 'config' | 'created' | 'firstSequence' | 'lastSequence'> & {
   readonly differing: readonly string[];
 };
@@ -46,7 +46,7 @@ export interface NatsFacts {
   readonly anonymous: boolean;
   /** Descriptions of permissions that the user has and does not need. */
   readonly excessive: readonly string[];
-  /** The audit trail has the same NATS user as all other messages. */
+  /** True if the audit trail has the same NATS user as all other messages. */
   readonly shared: boolean;
   readonly trailChanges: readonly string[];
   /** Null if JetStream does not answer; `noStreams` is the reason. */

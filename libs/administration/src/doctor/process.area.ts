@@ -81,7 +81,7 @@ async function examineAll(
   ];
 }
 
-/** Empty if PostgreSQL does not answer, because its own area reports that. */
+/** Returns an empty array if PostgreSQL does not answer, because the area `postgresql` reports the outage. */
 async function databaseClock(inspection: DatabaseInspection): Promise<ClockReading[]> {
   try {
     const { place, clock } = await inspection.facts();
@@ -97,7 +97,7 @@ function ownSettings(options: AdministrationOptions): OwnSettings {
   try {
     return { ...own, SCOPES_FILE: `sha256 ${options.scopes().digest}` };
   } catch {
-    // The area `clients` reports it.
+    // The area `clients` reports the invalid file.
     return own;
   }
 }

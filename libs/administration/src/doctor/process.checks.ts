@@ -27,7 +27,7 @@ export const PROCESS_CHECKS = {
 
 const finding = findingOf(PROCESS_CHECKS);
 
-/** In milliseconds since the epoch; this machine read the clock between `askedAt` and `answeredAt`. */
+/** Times in milliseconds since the epoch. The clock was read between `askedAt` and `answeredAt` of this machine. */
 export interface ClockReading {
   readonly place: string;
   readonly time: number;
@@ -144,7 +144,7 @@ function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
   });
 }
 
-/** A difference counts only beyond the duration of the reading. @param skewS CLOCK_SKEW, in seconds */
+/** Ignores a difference within the duration of the reading. @param skewS CLOCK_SKEW, in seconds */
 export function examineClocks(readings: readonly ClockReading[], skewS: number): Finding[] {
   return readings.flatMap(({ place, time, askedAt, answeredAt }): Finding[] => {
     const ahead = time > answeredAt ? time - answeredAt : Math.min(0, time - askedAt);

@@ -29,7 +29,7 @@ export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
   return observed.flatMap(({ status, seenBy }) => {
     const subject = `Redis of ${seenBy.join(', ')}`;
     const { maxmemory_policy: policy, appendonly, aof_last_write_status: written, role } = status;
-    // A managed Redis may hide its settings: they are then `unknown`.
+    // A managed Redis may hide settings, which are then `unknown`.
     const findings: Finding[] = [];
     const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
     if (!['noeviction', 'unknown'].includes(policy))

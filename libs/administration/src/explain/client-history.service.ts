@@ -13,19 +13,19 @@ import { quoted } from '../text.js';
 import { GrantOwners } from './grant-owners.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
-/** Longer periods are counted by day. */
+/** Maximum length of a history with hourly counts. A longer history has daily counts. */
 const MAX_HOURS = 48;
-/** More columns of a chart would be illegible. */
+/** Limit because a chart with more columns would be illegible. */
 const MAX_DAYS = 92;
 
-/** Numbers of events in an hour, or in a day in UTC. */
+/** Event counts of an hour, or of a day in UTC. */
 export interface HistoryPeriod {
   readonly start: string;
   readonly issued: number;
   readonly refreshed: number;
-  /** Keyed by check, or by error without a check. */
+  /** Keyed by check, or by error if there is no check. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Uses of a code or token that another party may have: it was used twice, or without the right `code_verifier`. */
+  /** Uses of a code or token that may be stolen: a second use, or a use with a wrong `code_verifier`. */
   readonly misused: number;
 }
 
@@ -34,7 +34,7 @@ export interface ClientHistory extends RefusalSummary {
   readonly name: string | null;
   readonly unit: Unit;
   readonly since: string;
-  /** Every period since then, also without events. */
+  /** Every period from `since` on, including periods without events. */
   readonly periods: readonly HistoryPeriod[];
   readonly warnings: readonly string[];
 }
@@ -61,7 +61,7 @@ export class ClientHistoryService {
     private readonly index: AuditIndex,
   ) {}
 
-  /** @param input see `HistoryDto`. A period begins with a whole hour or day, and is at most 92 days long. */
+  /** @param input see `HistoryDto`. The history begins at a full hour or day, and covers at most 92 days. */
   async read(input: object, now = Date.now()): Promise<ClientHistory> {
     const { client: idOrName, since: text } = validated(HistoryDto, input);
     const { clientId } = await clientIdInTrail(this.clients, idOrName);

@@ -8,7 +8,7 @@ interface ComparedValue {
 
 export interface Comparison {
   readonly values: readonly ComparedValue[];
-  /** One per scope, of the first five; at most one for other checks. */
+  /** One for each of the first five scopes; at most one for other checks. */
   readonly differences: readonly Difference[];
 }
 
@@ -69,7 +69,7 @@ function differences(check: string, detail: Detail): Difference[] {
   return [];
 }
 
-/** A request may have thousands of scopes, which its sender chooses. */
+/** Limit because the sender of a request may choose thousands of scopes. */
 const MAX_SCOPES = 5;
 
 /**

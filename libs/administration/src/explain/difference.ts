@@ -14,9 +14,9 @@ export interface Difference {
 
 /** Texts without a common run of this length are shown as a whole. */
 const SHARED_CHARACTERS = 3;
-/** The time to compare grows with the square of the changes, and the sender of a request chooses one of the texts. */
+/** The time to compare grows with the square of the changes, and an attacker may choose one of the texts. */
 const MAX_CHANGES = 250;
-/** More than an application has; any process may store an event with more. */
+/** More values than an application has. Any process may store an event with more values. */
 const MAX_CANDIDATES = 50;
 
 export function differenceOf(sent: string, expected: string): Difference {
@@ -24,7 +24,7 @@ export function differenceOf(sent: string, expected: string): Difference {
   const longest = Math.max(
     ...(parts ?? []).map(({ value, added, removed }) => (added || removed ? 0 : value.length)),
   );
-  // Common single letters of unrelated texts are meaningless.
+  // Single letters that unrelated texts share are meaningless.
   if (!parts || longest < Math.min(SHARED_CHARACTERS, sent.length, expected.length))
     return { sent, expected, parts: [onlyExpected(expected), onlySent(sent)] };
   return {

@@ -18,10 +18,10 @@ import { type GrantOwner, GrantOwners } from './grant-owners.js';
 import { isSimilar, referenceIn, searchedSince } from './reference.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
-/** Time before and after a request in which events of the same client are shown, in milliseconds. */
+/** Milliseconds before and after a request for which the client's other events are shown. */
 const AROUND_MS = 5 * 60_000;
 const MAX_AROUND = 40;
-/** Events read of one period. Of a busy client, these are the latest ones. */
+/** Limit of the events read for a period. For a busy client, these are the latest events. */
 const MAX_INDEXED = 1_000;
 /** All processes record their events of a request within this time. */
 const ONE_REQUEST_MS = 60_000;
@@ -29,7 +29,7 @@ const MAX_SIMILAR = 5;
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Searched first: nearly every reported reference belongs to these types, and their events are few. */
+/** Types that are searched first, because they are rare and nearly every reported reference belongs to them. */
 const REFUSALS: readonly AuditType[] = [
   ...AUDIT_KINDS.refusals.types,
   'token.reuse_detected',
@@ -56,7 +56,7 @@ export interface ExplainedRequest {
 
 interface ReadEvents {
   readonly events: readonly AuditEvent[];
-  /** Some events were not read, because they are not indexed yet. */
+  /** True if some events were not read, because they are not indexed yet. */
   readonly isBehind: boolean;
 }
 
@@ -88,7 +88,7 @@ class SummaryDto {
   since = '1h';
 }
 
-/** Works without PostgreSQL, with less information. */
+/** Explains refused requests. Without PostgreSQL, the explanations have less information. */
 @Injectable()
 export class ExplainService {
   constructor(
@@ -99,7 +99,7 @@ export class ExplainService {
     private readonly index: AuditIndex,
   ) {}
 
-  /** @param text contains the `error_reference`, also in quotes or with the name of its field */
+  /** @param text text with the `error_reference`, which may be in quotes or follow the field name */
   explain(text: string, progress: Progress = () => undefined): Promise<WithWarnings<ExplainedRequest>> {
     return this.explainBy((reader) => wholeTrail(reader, progress), text);
   }
@@ -180,7 +180,7 @@ function nearest(events: readonly AuditEvent[], at: number): AuditEvent[] {
     .toSorted((a, b) => a.time.localeCompare(b.time));
 }
 
-/** Reads the trail from its beginning, and what happened around a request from there. */
+/** Reads the whole trail to find a request, and the minutes around the request. */
 function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
   return {
     async request(reference) {
@@ -217,7 +217,7 @@ function wholeTrail(reader: AuditReader, progress: Progress): EventSource {
   };
 }
 
-/** Reads only parts of the trail that may have the events. */
+/** Reads only the parts of the trail that may contain the events. */
 function indexed(reader: AuditReader, index: AuditIndex): EventSource {
   const streams = reader.streams();
   const find = async (filter: AuditFilter, limit: number): Promise<ReadEvents> => {

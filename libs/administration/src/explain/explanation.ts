@@ -19,14 +19,14 @@ export interface Explanation {
   readonly remedies: readonly Remedy[];
 }
 
-/** An API only records that the token is not valid; the token app records the reason. */
+/** Checks of APIs that record only that a token is invalid; the token app records the reason. */
 const VAGUE: ReadonlySet<unknown> = new Set(['access_token_inactive']);
 
 export function clientIdOf(events: readonly AuditEvent[], owner: GrantOwner | null): string | null {
   return fieldOf(events, ({ client_id: id }) => id) ?? owner?.clientId ?? null;
 }
 
-/** Reads the first value of a field: an API records a request with the response, the token app with the check. */
+/** Returns the first value of a field, because an API and the token app record different fields of a request. */
 export function fieldOf<Value>(
   events: readonly AuditEvent[],
   field: (event: AuditEvent) => Value | undefined,
@@ -65,7 +65,7 @@ export function explanationOf(
   };
 }
 
-/** The console has refusals that its response explains. */
+/** Returns the event's own description, for refusals of the console that are not in the guide. */
 function unknownRefusal({ description }: AuditEvent): GuideEntry {
   return { title: 'The request was refused', meaning: description ?? '', remedies: [] };
 }

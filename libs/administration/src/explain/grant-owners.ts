@@ -9,7 +9,7 @@ export interface GrantOwner {
   readonly userId: number;
 }
 
-/** Warns once without PostgreSQL, and finds nothing. Drops untrusted identifiers that PostgreSQL rejects. */
+/** Without PostgreSQL, adds one warning and finds nothing. Ignores untrusted identifiers that PostgreSQL rejects. */
 export class GrantOwners {
   readonly warnings: string[] = [];
 
@@ -26,7 +26,7 @@ export class GrantOwners {
     return this.ask(() => this.grants.ofClient(clientId, grantIds.filter(isClientId)), new Set<string>());
   }
 
-  /** Returns the current registration; null if there is none, undefined without PostgreSQL. */
+  /** Returns the current registration; null for an unknown client, undefined without PostgreSQL. */
   async client(clientId: string): Promise<ClientWithSecrets | null | undefined> {
     return isClientId(clientId) ? this.ask(() => this.clients.find(clientId), undefined) : null;
   }

@@ -6,7 +6,7 @@ const REFERENCE = /^[\w-]{12}$/;
 /** Format of nginx's $request_id. */
 const NGINX_REQUEST_ID = /^[0-9a-f]{32}$/;
 
-/** Extracts a reference from pasted text: with quotes, spaces, or the name of its field. @throws AdministrationError */
+/** Extracts a reference from pasted text with quotes, spaces or a field name. @throws AdministrationError */
 export function referenceIn(text: string): string {
   const named = text.replace(/^.*(?:error_reference|reference)\W+/i, '');
   const [, reference = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
@@ -24,7 +24,7 @@ export function referenceIn(text: string): string {
   );
 }
 
-/** True if one may be a misread copy of the other: up to two different characters, or different letter case. */
+/** Returns true for a likely misreading: at most two different characters, or only different letter case. */
 export function isSimilar(reference: string, other: string): boolean {
   if (reference.length !== other.length) return false;
   if (reference.toLowerCase() === other.toLowerCase()) return true;
@@ -36,7 +36,7 @@ export function isSimilar(reference: string, other: string): boolean {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Time from which every stream still has all its events, like `2026-11-22 18:04`. */
+/** Returns the time, like `2026-11-22 18:04`, since which no stream has lost events. */
 export function searchedSince(
   streams: readonly Pick<AuditStreamState, 'created' | 'first' | 'bytes' | 'maxBytes' | 'maxAgeDays'>[],
   now = Date.now(),

@@ -9,7 +9,7 @@ import { textsOf } from './comparison.js';
 export interface Remedy {
   readonly party: Party;
   readonly action: string;
-  /** Operations of the command line, as words: values of an attacker's request may contain shell syntax. */
+  /** Commands as lists of words, because values of an attacker's request may contain shell syntax. */
   readonly commands: readonly (readonly string[])[];
 }
 
@@ -19,7 +19,7 @@ export interface Registration {
   readonly scopes: readonly string[] | null;
 }
 
-/** Values by placeholder of the guide's commands. */
+/** Values for the placeholders in the guide's commands. */
 type Values = Readonly<
   Partial<Record<'client_id' | 'grant_id' | 'user' | 'redirect_uri' | 'scope', string>> & {
     post_logout_redirect_uris?: readonly string[];
@@ -103,7 +103,7 @@ function postLogoutRedirectUri(
   if (problem !== null) return `It cannot be registered: it ${problem}.`;
   if (registered.length >= MAX_REDIRECT_URIS)
     return `The application has ${MAX_REDIRECT_URIS} such addresses, which is the limit.`;
-  // `client update` replaces all.
+  // `client update` replaces the whole list.
   const options = [...registered, uri].flatMap((address) => ['--post-logout-redirect-uri', address]);
   return { post_logout_redirect_uris: options };
 }

@@ -22,9 +22,9 @@ export class GrantListDto {
   before?: string;
 }
 
-/** Selects every grant of a user, to a client, or both; or all grants. */
+/** Selects the grants of a user, to a client, or of a user to a client; `all` selects every grant. */
 export class GrantSelectionDto {
-  /** Refused: `revoke` takes the id of one. */
+  /** Always rejected, because `revoke` takes the id of one grant. */
   @Text()
   id?: string;
 

@@ -103,7 +103,7 @@ export class GrantService {
     return { result: { revoked_grants: revoked }, announced: Promise.resolve(warnings) };
   }
 
-  /** Repeat it while `more` is true, and after a failure. The services apply the revocations with the last batch. */
+  /** Repeat the call while `more` is true or after a failure. The services apply the revocations with the last batch. */
   async revokeSome(
     actor: Actor,
     input: { readonly user?: string; readonly client?: string },
@@ -129,7 +129,7 @@ export class GrantService {
   }
 }
 
-/** One audit event per operation, not per grant. */
+/** Returns one audit event for the whole operation, not one per grant. */
 function revocationOf({ userId, clientId }: GrantFilter, revoked: number): AuditRecord {
   return {
     type: userId === undefined && clientId === undefined ? 'operator.command' : 'grant.revoked',
@@ -139,7 +139,7 @@ function revocationOf({ userId, clientId }: GrantFilter, revoked: number): Audit
   };
 }
 
-/** The id of a grant is not a secret: it is a hash, and no token contains it. */
+/** The id of a grant is not a secret: the id is a hash, and no token contains it. */
 function describe(grant: AdministeredGrant) {
   const { revokedAt, expiresAt } = grant;
   return {

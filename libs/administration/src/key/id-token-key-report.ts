@@ -6,7 +6,7 @@ export interface ReportedIdTokenKey extends ReportedKey {
   readonly alg: string;
 }
 
-/** Includes keys that no process has although their tokens may be valid. Empty without OpenID Connect. */
+/** Includes keys that no process has although their ID tokens may be valid. Empty without OpenID Connect. */
 export function idTokenKeyReport(
   statuses: readonly ServiceStatus[],
   records: readonly RecordedKey[],
@@ -29,7 +29,7 @@ export function idTokenKeyReport(
     .sort((a, b) => a.alg.localeCompare(b.alg) || b.signsIn.length - a.signsIn.length);
 }
 
-/** `doctor` compares the keys of authorize and token. */
+/** Does not compare the keys of authorize and token, which `doctor` compares. */
 export function idTokenKeyProblems(keys: readonly ReportedIdTokenKey[], now: Date): KeyProblem[] {
   return keys
     .filter(

@@ -22,15 +22,17 @@ export interface IdTokenRotationInput {
   readonly publishedForS?: number;
 }
 
-/** Cache-Control of the key set (300 s), and a minute in which processes without the new key may still publish. */
+/** Cache-Control of the key set (300 s), and a minute in which processes without the new key may still serve it. */
 const PUBLISHED_FOR_S = 300 + 60;
 
 /**
- * Decides on the next step for one algorithm: 1 append a new key, which is then published; 2 when no relying party
- * caches a key set without the new key, move it before the old one, to sign; 3 when the ID tokens of the old key
- * have expired, remove it.
+ * Decides on the next step for one algorithm:
  *
- * @throws UnsafeStepError that says what to wait for or to do first
+ * 1. Append a new key, which is then published.
+ * 2. When no relying party caches a key set without the new key, move the new key before the old key, so that it signs.
+ * 3. When the ID tokens of the old key have expired, remove the old key.
+ *
+ * @throws UnsafeStepError with the condition to wait for, or the action to take first
  */
 export async function nextIdTokenStep(input: IdTokenRotationInput): Promise<IdTokenKeyStep> {
   const { begin, statuses, records, now, newKey, publishedForS = PUBLISHED_FOR_S } = input;

@@ -6,7 +6,7 @@ type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
 const RING_APPS = ['authorize', 'token'];
 
-/** The processes in which a key has each role. */
+/** Processes by the role of a key in them. */
 interface KeyRoles {
   readonly signsIn: readonly ServiceStatus[];
   readonly verifiesIn: readonly ServiceStatus[];
@@ -26,7 +26,7 @@ export interface KeyProblem {
     | 'signing_keys_differ'
     | 'verifying_keys_differ'
     | 'key_removed_early';
-  /** `error`: valid tokens are being refused. `warning`: they may be, or a rollout is not complete. */
+  /** `error`: valid tokens are rejected. `warning`: valid tokens may be rejected, or a rollout is incomplete. */
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly remedy: string;

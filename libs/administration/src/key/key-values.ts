@@ -1,7 +1,7 @@
 import { KeyRing } from '#grants/key-ring.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 
-/** @param name of the value, for messages, which never contain the value */
+/** @param name name of the value in messages, which never contain the value */
 export function idTokenKeyProblemsOf(name: string, text: string): string[] {
   if (text === undefined || text.trim() === '')
     return [`${name}: it is empty: give the private keys of the token app`];

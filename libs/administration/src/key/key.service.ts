@@ -38,7 +38,7 @@ class TokenKeyRotationDto {
   @Rule('token_keys_invalid', ({ tokenKeys }: TokenKeyRotationDto) => tokenKeyProblems(tokenKeys))
   tokenKeys: string;
 
-  /** Begins a rotation even if live tokens still need a key of the previous one. */
+  /** Begins a rotation even if live tokens still need a key of the previous rotation. */
   @Flag()
   begin = false;
 }
@@ -63,7 +63,7 @@ class IdTokenKeyRotationDto {
   begin = false;
 }
 
-/** The keys that sign tokens. Values of the variables are secret, and are stored nowhere. */
+/** Reports and rotates the keys that sign tokens. Values of the variables are secret, and are never stored. */
 @Injectable()
 export class KeyService {
   constructor(
@@ -88,7 +88,7 @@ export class KeyService {
     return { list, warnings };
   }
 
-  /** Changes nothing by itself. @throws UnsafeStepError */
+  /** Returns the next step, which the operator must apply. @throws UnsafeStepError */
   async nextTokenKeys(actor: Actor, input: object): Promise<Change<RotationStep>> {
     const { tokenKeys, begin } = validated(TokenKeyRotationDto, input);
     const state = await this.read();
@@ -97,7 +97,7 @@ export class KeyService {
     return this.recorded(actor, step, { action: step.action, keys: step.keys }, state.warnings);
   }
 
-  /** Changes nothing by itself. @throws UnsafeStepError */
+  /** Returns the next step, which the operator must apply. @throws UnsafeStepError */
   async nextIdTokenKeys(actor: Actor, input: object): Promise<Change<IdTokenKeyStep>> {
     const { idTokenKeys, alg, begin } = validated(IdTokenKeyRotationDto, input);
     const { idTokenRecords: records, ...state } = await this.read();

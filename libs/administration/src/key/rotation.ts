@@ -9,13 +9,13 @@ export const STEPS = 3;
 
 export interface RotationStep {
   readonly step: 1 | 2 | 3;
-  /** Effect on the keys with these ids. */
+  /** Action on the keys with the ids `keys`. */
   readonly action: 'add' | 'sign' | 'remove';
   readonly keys: readonly string[];
   readonly tokenKeys: string;
 }
 
-/** The step would invalidate live tokens, or its effect is unknown. */
+/** Thrown if the step would invalidate live tokens, or if the effect of the step is unknown. */
 export class UnsafeStepError extends AdministrationError {
   constructor(message: string) {
     super('unsafe', [{ id: 'unsafe_step', message }]);
@@ -32,14 +32,14 @@ export interface RotationInput {
 }
 
 /**
- * Decides on the next step from the configured and the recorded keys, so that the operator need
- * not remember the last step:
+ * Decides on the next step from the configured and the recorded keys, so that the operator does not need to remember
+ * the last step:
  *
- * 1. Append a new key. Every process can then verify it.
- * 2. When every process has it, move it to the front, to sign. A key without any signature is such a key.
+ * 1. Append a new key, so that every process can verify its signatures.
+ * 2. When every process has the new key (a key that has never signed), move it to the front, so that it signs.
  * 3. When no live token needs the older keys, remove them.
  *
- * @throws UnsafeStepError that says what to wait for or to do first
+ * @throws UnsafeStepError with the condition to wait for, or the action to take first
  */
 export function nextStep({ tokenKeys, begin, statuses, records, now, newKey }: RotationInput): RotationStep {
   const texts = tokenKeys.split(',').map((key) => key.trim());
@@ -66,7 +66,7 @@ export type Decision =
   | { readonly step: 2; readonly action: 'sign'; readonly keys: readonly string[] }
   | { readonly step: 3; readonly action: 'remove'; readonly keys: readonly string[] };
 
-/** @param recorded keys of the ring, in its order @throws UnsafeStepError while live tokens need the older keys */
+/** @param recorded keys of the ring, in ring order @throws UnsafeStepError while live tokens need the older keys */
 export function decideStep(recorded: readonly RecordedKey[], begin: boolean, now: Date): Decision {
   const older = recorded.slice(1);
   const fresh = older.find(({ neededUntil }) => neededUntil === null)?.id;

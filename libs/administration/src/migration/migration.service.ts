@@ -7,7 +7,7 @@ import type { Actor, Change } from '../operation.js';
 
 export interface AppliedMigrations {
   readonly applied: readonly string[];
-  /** The streams of the audit trail are up to date; false without the URL of a NATS server. */
+  /** True if the streams of the audit trail are up to date; false without the URL of a NATS server. */
   readonly streams: boolean;
 }
 

@@ -21,7 +21,7 @@ class NewResourceServerDto {
   )
   name: string;
 
-  /** JWK Set with public keys (RFC 7517 5), in place of a secret. */
+  /** JWK Set with public keys (RFC 7517 5), instead of a secret. */
   @JsonOrNull()
   jwks?: string | object | null;
 
@@ -32,7 +32,7 @@ class NewResourceServerDto {
 export interface RegisteredResourceServer {
   readonly id: string;
   readonly name: string;
-  /** Null with keys. Stored nowhere. */
+  /** Null if the API has keys. Never stored. */
   readonly secret: string | null;
   readonly introspection_url: string;
   readonly auth_method?: 'private_key_jwt';
@@ -43,7 +43,7 @@ export interface RegisteredResourceServer {
 
 export type ResourceServerView = ReturnType<typeof describe>;
 
-/** APIs that may introspect tokens over HTTP (RFC 7662 2.1). */
+/** Manages the APIs that may introspect tokens over HTTP (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerService {
   constructor(

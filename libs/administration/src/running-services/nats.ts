@@ -4,7 +4,7 @@ import { withTimeout } from '#platform/with-timeout.js';
 
 const TIMEOUT_MS = 5_000;
 
-/** Does not retry, and rejects after `limitMs`: a server may accept the connection and then hang. */
+/** Does not retry. Rejects after `limitMs`, because a server may accept the connection and then hang. */
 export async function withNats<T>(
   natsUrl: string,
   work: (nats: NatsConnection) => Promise<T>,

@@ -15,7 +15,7 @@ import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, trailServer } from '../administration.options.js';
 import { withNats } from './nats.js';
 
-/** Long enough for a client with a grant of every user. */
+/** Long enough for a client to which every user has a grant. */
 const REVOCATION_TIMEOUT_MS = 60_000;
 
 const AUTHORIZE_TIMEOUT_MS = 3_000;
@@ -27,7 +27,7 @@ export class RunningServices {
     private readonly recipients: LogoutRecipientStore,
   ) {}
 
-  /** Invalidates caches. @returns warnings: the change is stored anyway */
+  /** Invalidates caches. @returns warnings, instead of throwing, because the change is already stored */
   async clientsChanged(clientIds: readonly string[]): Promise<string[]> {
     try {
       await withNats(this.options.settings.NATS_URL, (nats) => {
@@ -44,7 +44,7 @@ export class RunningServices {
     }
   }
 
-  /** Publishes nothing without applications to notify: NATS has no queue without OpenID Connect. @returns warnings */
+  /** Publishes only if there are applications to notify: NATS may have no queue for log-outs. @returns warnings */
   async sessionsEnded(userId: number): Promise<string[]> {
     const { url, variable } = trailServer(this.options.settings);
     try {
@@ -76,7 +76,7 @@ export class RunningServices {
   }
 
   /**
-   * Resolves when no token works any longer and cached profiles are evicted.
+   * Resolves when the services reject all tokens of the owner and cached profiles are evicted.
    * @throws AdministrationError `incomplete`
    */
   async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {

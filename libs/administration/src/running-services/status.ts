@@ -10,14 +10,14 @@ import {
 import { processName } from '../text.js';
 import { withNats } from './nats.js';
 
-/** Silence after which collection ends. A process takes at most half of it to read its status. */
+/** Silence after which collection ends. A process takes at most half of this time to read its status. */
 const SILENCE_MS = 1_000;
-/** The same for settings, which the text for the owner of an application contains: a page must not take a second. */
+/** Shorter limit for settings, because a page waits for the settings. */
 const SETTINGS_SILENCE_MS = 150;
 const FIRST_ANSWER_MS = 3_000;
 const LIMIT_MS = 10_000;
 
-/** Times are by the clock of this machine, in milliseconds since the epoch. */
+/** Times are in milliseconds since the epoch, by the clock of this machine. */
 export interface AnsweredStatus {
   readonly status: ServiceStatus;
   readonly askedAt: number;
@@ -30,13 +30,13 @@ export interface Answers {
   readonly warnings: readonly string[];
 }
 
-/** In seconds; the shortest, if processes of the token app disagree. Absent if none reports it. */
+/** Times in seconds: the shortest if token processes differ, absent if no process reports the setting. */
 export interface ServiceTimes {
   readonly codeLifetime?: number;
   readonly retryWindow?: number;
 }
 
-/** Without a running token app, returns no times and a warning. */
+/** Returns a warning and no times if no token app is running. */
 export async function serviceTimes(
   natsUrl: string,
 ): Promise<{ readonly times: ServiceTimes; readonly warnings: readonly string[] }> {
@@ -107,7 +107,7 @@ async function collect(
     };
     const subscription = nats.subscribe(inbox, {
       callback: (error, message) => {
-        // NATS sends an empty message if nothing is subscribed.
+        // NATS sends an empty message if there is no subscriber.
         if (error || message.data.length === 0) return end(error ?? undefined);
         clearTimeout(timer);
         timer = setTimeout(end, silenceMs);

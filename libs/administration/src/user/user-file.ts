@@ -10,10 +10,10 @@ export type FileRecord = { readonly line: number } & (
   { readonly record: UserRecord } | { readonly problem: string }
 );
 
-/** Characters; far more than a user has. */
+/** Limit in characters, far above the size of a real record. */
 const MAX_RECORD = 65_536;
 const TOO_LONG = `longer than ${MAX_RECORD} characters`;
-/** The decoder inserts this for bytes that are not UTF-8. */
+/** The decoder inserts this character for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
 export function readRecords(input: Readable, format: Format): AsyncIterable<FileRecord> {
@@ -92,7 +92,7 @@ async function* readCsv(input: Readable): AsyncGenerator<FileRecord> {
   yield* skipped;
 }
 
-/** @throws AdministrationError for an unknown column: a typo would silently drop its values */
+/** @throws AdministrationError for an unknown column, because a typo would silently drop the column's values */
 function checkedHeader(header: readonly string[]): readonly string[] {
   const unknown = header.filter((name) => !USER_FIELDS_OF_RECORDS.includes(name));
   const repeated = header.filter((name, at) => header.indexOf(name) !== at);

@@ -45,11 +45,11 @@ export class UserImport {
     private readonly report: (bad: BadLine) => void,
   ) {}
 
-  /** Every line up to this one has been imported or reported. */
+  /** All lines up to this line have been imported or reported. */
   lastLine = 0;
 
   async run(input: Readable): Promise<void> {
-    // The next batch is read while this one is stored.
+    // The next batch is read while the current batch is stored.
     let storing: Promise<void> = Promise.resolve();
     const flush = async (): Promise<void> => {
       await storing;

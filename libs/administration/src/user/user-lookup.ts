@@ -3,7 +3,7 @@ import type { User } from '#database/user/user.js';
 import { type AdministrationError, refusal } from '../administration.error.js';
 import { printable, quoted } from '../text.js';
 
-/** By email, username, external_id, or `id:` and the id. @throws AdministrationError unless exactly one user matches */
+/** Accepts email, username, external_id, or `id:` and the id. @throws AdministrationError unless one user matches */
 export async function findUser(accounts: UserAccountStore, login: string, hint = ''): Promise<User> {
   const [user, ...others] = await accounts.matching(login);
   if (!user) throw unknownUser(login, hint);

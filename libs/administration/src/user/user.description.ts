@@ -16,7 +16,7 @@ export function describe({ id, username, email, name, createdAt, disabledAt, dis
   };
 }
 
-/** Never the hash of the password. */
+/** Omits the password hash. */
 export function describeDetails(user: User, details: UserAccountDetails) {
   return {
     id: user.id,

@@ -52,7 +52,7 @@ export class NewUserDto {
   )
   timeZone?: string;
 
-  /** Language of the pages; the browser's if absent. */
+  /** Language of the pages; the browser's language if absent. */
   @Text()
   @Rule('locale_unknown', ({ locale }: NewUserDto) =>
     locale === undefined || isLocale(locale)
@@ -68,7 +68,7 @@ export class NewUserDto {
 }
 
 export class UserListDto {
-  /** Part of the email address, user name or name, in any letter case. */
+  /** Part of the email address, username or name, in any letter case. */
   @Text()
   search?: string;
 
@@ -80,7 +80,7 @@ export class UserListDto {
 }
 
 export class UserChangesDto {
-  /** Null for the browser's. */
+  /** Null for the browser's language. */
   @TextOrNull()
   @Rule('locale_unknown', ({ locale }: UserChangesDto) => {
     if (locale === undefined) return ['nothing to change: give ‹locale›'];

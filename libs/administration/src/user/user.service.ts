@@ -72,12 +72,12 @@ export interface DeletedUser {
   readonly id: number;
   readonly username: string;
   readonly deleted: true;
-  /** Another operation deleted the user in the meantime. */
+  /** True if another operation deleted the user in the meantime. */
   readonly deleted_before: boolean;
   readonly revoked_grants: number;
 }
 
-/** Methods take the email address, user name or external_id of a user, or `id:` and the id. */
+/** Methods accept the email address, username or external_id of a user, or `id:` and the id. */
 @Injectable()
 export class UserService {
   constructor(
@@ -153,7 +153,7 @@ export class UserService {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
     const { id, username } = await findUser(this.accounts, login);
-    // Otherwise an API client could log in to the console as an operator, and change what the API cannot.
+    // Otherwise an API client could log in to the console as an operator, and make changes that the API forbids.
     if (actor.channel === 'api' && (await this.operators.hasRole(id)))
       throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
     const hash = await hashPassword(password);
@@ -187,7 +187,7 @@ export class UserService {
     return (await this.services.askAuthorize<UserSessionsReply>(userSessions, request)).sessions;
   }
 
-  /** Grants stay. Safe to repeat. */
+  /** Ends all sessions; grants stay. Safe to repeat. */
   async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
     await unlessOutdated(USER, this.users.endSessions(id, expected?.version));
@@ -227,7 +227,7 @@ export class UserService {
     };
   }
 
-  /** Undoes `disable`. @param overrideProduct also if the product disabled the user */
+  /** Undoes `disable`. @param overrideProduct true also enables a user whom the product disabled */
   async enable(
     actor: Actor,
     login: string,
@@ -254,7 +254,7 @@ export class UserService {
     };
   }
 
-  /** After a failure the user is disabled: repeat it. @throws AdministrationError of the kind `incomplete` */
+  /** After a failure the user is disabled: repeat the call. @throws AdministrationError of the kind `incomplete` */
   async delete(actor: Actor, login: string, expected?: Expected): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const warnings: string[] = [];
@@ -289,7 +289,7 @@ export class UserService {
     }
   }
 
-  /** Constant memory. Safe to repeat. @param report receives each line that is not imported */
+  /** Imports a file in constant memory. Safe to repeat. @param report receives each line that is not imported */
   async import(
     actor: Actor,
     stream: Readable,
