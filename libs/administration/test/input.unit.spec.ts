@@ -35,7 +35,7 @@ function problemsOf(work: () => unknown): unknown[] {
 }
 
 describe('the input of an operation', () => {
-  it('keeps defaults of absent and undefined fields', () => {
+  it('keeps the defaults of absent and undefined fields', () => {
     expect(validated(Example, { name: 'a', count: undefined })).toEqual({
       name: 'a',
       list: [],
@@ -44,7 +44,7 @@ describe('the input of an operation', () => {
     });
   });
 
-  it('has every problem, with an id and the field', () => {
+  it('is rejected with every problem, each with an id and a field', () => {
     expect(problemsOf(() => validated(Example, { count: 11 }))).toEqual([
       ['name_missing', 'name', '‹name› is missing'],
       ['number_invalid', 'count', '‹count› must be a whole number from 1 to 10'],
@@ -62,17 +62,20 @@ describe('the input of an operation', () => {
     [{ name: 'a', list: [1] }, 'list', 'a list of texts without NUL characters'],
     [{ name: 'a', flag: 'true' }, 'flag', 'true or false'],
     [{ name: 'a', count: '1' }, 'count', 'a number'],
-  ])('is refused before its rules run if a type is wrong: %j', (input, field, type) => {
+  ])('is rejected before the rules run if a type is wrong: %j', (input, field, type) => {
     expect(problemsOf(() => validated(Example, input))).toEqual([
       ['type', field, `‹${field}› must be ${type}`],
     ]);
   });
 
-  it.each([['admin'], ['__proto__x'], ['toString']])('is refused with the unknown field %s', (field) => {
-    expect(problemsOf(() => validated(Example, { name: 'a', [field]: 1 }))).toEqual([
-      ['unknown_field', field, `‹${field}› is not a field of this operation`],
-    ]);
-  });
+  it.each([['admin'], ['__proto__x'], ['toString']])(
+    'is rejected if it has the unknown field %s',
+    (field) => {
+      expect(problemsOf(() => validated(Example, { name: 'a', [field]: 1 }))).toEqual([
+        ['unknown_field', field, `‹${field}› is not a field of this operation`],
+      ]);
+    },
+  );
 
   it('cannot set a field that is fixed for a new client', async () => {
     const catalogue = new ScopeCatalogue([]);
@@ -84,13 +87,13 @@ describe('the input of an operation', () => {
 });
 
 describe('a message', () => {
-  it('has the names of fields that its reader knows', () => {
+  it('has the field names of one interface', () => {
     expect(withNames('‹redirectUris› needs ‹name›', (field) => `--${field}`)).toBe(
       '--redirectUris needs --name',
     );
   });
 
-  it('has no names in quoted input', () => {
+  it('keeps quoted input unchanged', () => {
     const text = `‹name› ${quoted('‹name›')}`;
     const rendered = withNames(text, () => 'X');
     expect(rendered).toBe(String.raw`X "\u2039name\u203a"`);
@@ -99,7 +102,7 @@ describe('a message', () => {
 
 describe('the email address of a new user', () => {
   it.each(['ada', 'a\ud800@example.com', '"\u0001"@example.com', '"\u202e"@example.com'])(
-    'is not %j',
+    'cannot be %j',
     (email) => {
       const problems = problemsOf(() => validated(NewUserDto, { email, username: 'ada', name: 'Ada' }));
       expect(problems).toEqual([['email_invalid', 'email', expect.any(String)]]);

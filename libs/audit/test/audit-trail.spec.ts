@@ -113,7 +113,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'among others' })).toEqual([event]);
   });
 
-  it('ignores an event with fields of wrong types, which would break the reading of other events', async () => {
+  it('ignores an event with a field of a wrong type, which would break every search', async () => {
     const malformed: object[] = [
       { time: '2026-99-99T99:99:99.999Z' },
       { id: 1 },
@@ -192,7 +192,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: `kept from ${flood}`, types: [type] })).toEqual([kept]);
   });
 
-  it('cannot be purged, and its events cannot be deleted, even by the administrator', async () => {
+  it('does not permit purges or deletions of events, even by the administrator', async () => {
     const event = await store({ type: 'client.created', client_id: 'kept' });
     const { streams } = await jetstreamManager(nats);
     for (const { name } of AUDIT_STREAMS) {
@@ -202,7 +202,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'kept' })).toEqual([event]);
   });
 
-  it('follows all streams: stored events first, then new ones', async () => {
+  it('returns stored and new events of all streams to a follower', async () => {
     const stored = await store({ type: 'token.issued', client_id: 'followed' });
     const seen: AuditEvent[] = [];
     const end = new AbortController();
@@ -217,7 +217,7 @@ describe('the audit trail in NATS', () => {
     expect(new Set(seen.map(({ id }) => id))).toEqual(new Set([stored.id, issued.id, refused.id]));
   });
 
-  it('sets the limits of all streams, even by concurrent processes', async () => {
+  it('gets the configured limits, even from concurrent processes', async () => {
     await ensureAuditStreams(nats, { days: 30, megabytes: 16, replicas: 1 });
     await Promise.all([1, 2, 3].map(() => ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 })));
     const limits = { maxAgeDays: 7, replicas: 1 };
@@ -242,7 +242,7 @@ it('AuditReader.read throws if NATS dies during the read and does not restart', 
   await ensureAuditStreams(nats, { days: 1, megabytes: 8, replicas: 1 });
   const storeSome = () =>
     Array.from({ length: 100 }, () => storeEvent(nats, auditEvent('token', { type: 'token.issued' })));
-  // Storing 2,000 concurrently can exceed the timeout of a single event.
+  // Storing 2,000 events concurrently can exceed the timeout of a single event.
   for (let round = 0; round < 20; round++) await Promise.all(storeSome());
   await nats.close();
   const reader = await AuditReader.open(server.url, 'audit test reader');

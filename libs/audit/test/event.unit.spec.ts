@@ -22,14 +22,14 @@ describe('an event of the audit trail', () => {
     expect(AUDIT_TYPES.filter((type) => !text.includes(`\`${type}\``))).toEqual([]);
   });
 
-  it('has a subject of the refusals if anyone can cause it', () => {
+  it('has a refusal subject if anyone can cause the event', () => {
     const refusals = AUDIT_TYPES.filter((type) =>
       auditSubject({ service: 'token', type }).startsWith('oauth.refusal.'),
     );
     expect(refusals).toEqual(['login.refused', 'request.throttled', 'request.refused']);
   });
 
-  it('has a subject of the activity if it is frequent, apart from events of operators, the product and attacks', () => {
+  it('has a trail subject if operators, the product or attacks cause the event', () => {
     const trail = AUDIT_TYPES.filter((type) =>
       auditSubject({ service: 'token', type }).startsWith('oauth.audit.'),
     );

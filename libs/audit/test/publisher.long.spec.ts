@@ -46,7 +46,7 @@ const stored = async (publisher: AuditPublisher) => {
   while (publisher.state.waiting > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-/** Resolves when batches of events have passed the proxy this many times. */
+/** Resolves when the proxy has forwarded this number of batches. */
 const published = (proxy: FaultProxy, times = 1) =>
   new Promise<void>((resolve) => {
     proxy.onData = (bytes) => {
@@ -159,7 +159,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('uses as many bytes in NATS as docs/sizing.md says', async () => {
+  it('uses as many bytes in NATS as docs/sizing.md states', async () => {
     const page = await readFile('docs/sizing.md', 'utf8');
     const documented = [...page.matchAll(/^\| (\d+) events? in a message \| (\d+) \|$/gm)];
     const nats = await natsWithTrail();
@@ -231,7 +231,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('keeps events until streams exist that store them', async () => {
+  it('keeps events until the streams exist', async () => {
     const slot = await claimSlot(testServices());
     const proxy = await FaultProxy.start(slot.natsUrl);
     const { publisher } = publisherAt(proxy.url);
@@ -265,7 +265,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('counts events that do not fit into its buffer: refusals get half, and a tenth is reserved for the trail', async () => {
+  it('drops refusals if its buffer is half full, and activity if its buffer is nine-tenths full', async () => {
     const { publisher, value } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < MAX_EVENTS; n++) publisher.record({ type: 'request.refused' });
     expect(publisher.state).toEqual({ waiting: MAX_EVENTS / 2, dropped: MAX_EVENTS / 2 });
@@ -313,7 +313,7 @@ describe('the publisher of the audit trail', () => {
     expect(JSON.stringify(three).length).toBeLessThan(5_000);
     expect(one?.detail).toEqual({ found: 'sat_…' });
     expect(two?.detail).toEqual({ omitted: expect.stringMatching(/^20\d{3} characters$/) });
-    // Half of a surrogate pair is not Unicode: pages could not link to it.
+    // Half of a surrogate pair is not valid Unicode, so pages could not link to the client.
     expect(four?.client_id).toBe(`${'a'.repeat(499)}\ufffd`);
     await slot.release();
   });

@@ -116,14 +116,14 @@ const counted = async () => {
   return Number(row?.sum ?? 0);
 };
 
-describe('a search by the index', () => {
+describe('a search with the index', () => {
   it.each([
-    ['no value', {}, () => true],
+    ['any value', {}, () => true],
     ['a user', { user: 'id:13' }, (event: AuditEvent) => event.user_id === 13],
     ['an application', { client: OTHER }, (event: AuditEvent) => event.client_id === OTHER],
     ['a type', { types: ['request.refused'] }, (event: AuditEvent) => event.type === 'request.refused'],
     ['an unknown user', { user: 'id:5000' }, () => false],
-  ])('returns every event with %s once, newest first, page by page', async (_, filter, isWanted) => {
+  ])('returns every event with %s once, newest first, in pages', async (_, filter, isWanted) => {
     const early = await storeMany(160);
     await indexAll();
     const late = await storeMany(5);
@@ -136,7 +136,7 @@ describe('a search by the index', () => {
     expect(await sql('SELECT 1 FROM audit_chunks')).toHaveLength(3);
   });
 
-  it('orders events of the same millisecond by their numbers', async () => {
+  it('orders events of the same millisecond by the number in their ids', async () => {
     const time = new Date();
     const events = ['p-z', 'p-10'].map((id) => ({
       ...auditEvent('token', { type: 'token.issued', user_id: 1 }, time),
@@ -147,7 +147,7 @@ describe('a search by the index', () => {
     expect(await idsOf({ user: 'id:1' }, 1)).toEqual(['p-10', 'p-z']);
   });
 
-  it('reads a bounded part of the trail, returns where it ended, and continues there', async () => {
+  it('reads a bounded part of the trail, and continues at the returned position', async () => {
     for (let user = 0; user < 25; user++)
       await store(
         'token',
@@ -176,7 +176,7 @@ describe('a search by the index', () => {
     await expect(explain.explainIndexed('bbcdefghijkl')).rejects.toMatchObject({ message: isBehind });
   });
 
-  it('reads only the newest unindexed events, up to a limit, however many events a message has', async () => {
+  it('reads a limited number of the newest unindexed events, regardless of the size of messages', async () => {
     for (let user = 0; user < 60; user++)
       await store(
         'token',
@@ -231,7 +231,7 @@ describe('the event counter of the index', () => {
       append: (stream, read) =>
         store.append(stream, async (after) => {
           const batch = await read(after);
-          // PostgreSQL refuses the second chunk, after the counts.
+          // PostgreSQL rejects the repeated chunks after it has added the counts.
           return batch && { ...batch, chunks: [...batch.chunks, ...batch.chunks] };
         }),
     });
@@ -247,7 +247,7 @@ describe('the event counter of the index', () => {
     expect(history.groups).toMatchObject([{ check: 'code_expired', party: 'application' }]);
   });
 
-  it('skips unregistered clients, and counts a refusal that names only a grant for its client', async () => {
+  it('skips unregistered clients, and counts a refusal with only a grant for the grant’s client', async () => {
     await sql("INSERT INTO users (id, username, email, name) VALUES (1, 'ada', 'ada@example.com', 'Ada')");
     await sql(
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at) VALUES ($1, 1, $2, 'profile:read', 'profile:read', '1 day', now() + '1 day')`,
@@ -315,8 +315,8 @@ describe('the event counter of the index', () => {
   });
 });
 
-describe('the index', () => {
-  it('starts over when NATS has lost a stream', async () => {
+describe('the indexer', () => {
+  it('starts again if NATS has lost a stream', async () => {
     await storeMany(160);
     await indexAll();
     const { streams } = await jetstreamManager(nats);
@@ -329,7 +329,7 @@ describe('the index', () => {
     expect(await sql('SELECT 1 FROM audit_chunks')).toHaveLength(2);
   });
 
-  it('keeps counts as long as the trail has events', async () => {
+  it('keeps counts as long as the trail keeps events', async () => {
     await storeMany(160);
     await indexAll();
     await indexer.prune();
@@ -350,7 +350,7 @@ describe('the index', () => {
     expect(await counted()).toBe(8_000);
   });
 
-  it('indexes fewer events after an hour', async () => {
+  it('indexes an incomplete chunk after an hour', async () => {
     await storeMany(3);
     expect(await indexer.indexNew()).toBe(false);
     expect(await indexer.indexNew(Date.now() + 61 * 60_000)).toBe(true);

@@ -10,7 +10,7 @@ const ORIGINS = {
   API_URL: 'https://api.example.com',
 };
 
-/** Characters that an imported identifier may contain, but a generated one never does. */
+/** Client_id with characters that only an imported client_id may contain. */
 const IMPORTED = 'a`b`|c$(echo pwned)&d=1"\'+!e';
 
 const scope = (name: string, resource: string) => ({
@@ -52,13 +52,13 @@ describe('client handover', () => {
     expect(sent.join('\n')).toContain(`${new URLSearchParams({ client_id: IMPORTED })}&`);
   });
 
-  it('shows identifiers and addresses with backticks as code, and keeps its table', () => {
+  it('formats identifiers and addresses with backticks as code, without breaking the table', () => {
     const text = textOf({ clientId: IMPORTED, redirectUris: ['https://a.example/cb?x=``y`'] });
     expect(text).toContain('| client id | `` a`b`\\|c$(echo pwned)&d=1"\'+!e `` |\n');
     expect(text).toContain('character by character: ``` https://a.example/cb?x=``y` ```\n');
   });
 
-  it('explains what to verify in the response, and how to revoke the access', () => {
+  it('explains how to verify the response and how to revoke access', () => {
     const text = textOf({});
     expect(text).toContain('`iss` is\n`https://oauth.example.com` (RFC 9207)');
     expect(text).toContain('https://oauth.example.com/api/auth/oauth/revoke -d "token=$REFRESH_TOKEN"');
@@ -71,7 +71,7 @@ describe('client handover', () => {
     expect(text).not.toMatch(/\b(30|60) s/);
   });
 
-  it('says that a lost response ends the access if retries are disabled', () => {
+  it('states that a lost response ends the access if retries are disabled', () => {
     const text = textOf({}, { times: { codeLifetime: 60, retryWindow: 0 } });
     expect(text).toContain('after a lost answer, send the user through step 1 again');
   });
@@ -82,7 +82,7 @@ describe('client handover', () => {
     expect(text).not.toMatch(/\d+ seconds?/);
   });
 
-  it('has a request to the API of each scope, and to the profile only with its scope', () => {
+  it('has a request to the API of each scope, and to the profile only with profile:read', () => {
     expect(textOf({})).toContain('curl -sS https://api.example.com/v2/me ');
     const text = textOf({ scopes: ['bookings:read'] });
     expect(text).not.toContain('/v2/me');
@@ -95,7 +95,7 @@ describe('client handover', () => {
     expect(text).not.toContain('gone');
   });
 
-  it('links to the integration guide, or says where to get it', () => {
+  it('links to the integration guide, or explains where to get the guide', () => {
     expect(textOf({}, { guide: 'https://docs.example.com' })).toContain(
       'The integration guide has recipes for client libraries: https://docs.example.com\n',
     );
@@ -106,7 +106,7 @@ describe('client handover', () => {
 
   const OPENID = { scopes: ['openid', 'profile:read'] };
 
-  it('has the addresses for log-outs, and says what to do with a logout token', () => {
+  it('has the log-out addresses, and explains how to handle a logout token', () => {
     const scopes = null;
     const text = textOf(
       {
@@ -127,7 +127,7 @@ describe('client handover', () => {
     expect(textOf({})).not.toContain('Logout');
   });
 
-  it('says that the tokens of a DPoP-bound client need proofs, and sends them', () => {
+  it('has commands that send DPoP proofs for a DPoP-bound client', () => {
     const text = textOf({ dpopBound: true });
     expect(text).toContain('## Bound tokens');
     expect(text.match(/-H "DPoP: \$PROOF"/g)).toHaveLength(3);
@@ -135,7 +135,7 @@ describe('client handover', () => {
     expect(textOf({})).not.toContain('DPoP');
   });
 
-  it('says that the refresh token of a client without rotation stays the same', () => {
+  it('states that the refresh token of a client without rotation stays the same', () => {
     const text = textOf({ dpopBound: true, keepsRefreshToken: true });
     expect(text).toContain('The refresh token stays the same:');
     expect(text).not.toMatch(/new refresh token|One process refreshes/);
@@ -147,7 +147,7 @@ describe('client handover', () => {
     expect(textOf({})).not.toContain('NONCE');
   });
 
-  it('has the algorithms that the profile permits (FAPI 2.0 5.4.1)', () => {
+  it('lists the algorithms that the profile permits (FAPI 2.0 5.4.1)', () => {
     const keys = { jwksUri: 'https://a.example/jwks', dpopBound: true };
     expect(textOf(keys)).toMatch(/`RS256`[^]*`ES384`/);
     const text = textOf({ ...keys, profile: 'fapi2' });
@@ -155,7 +155,7 @@ describe('client handover', () => {
     expect(text).not.toMatch(/RS256|ES384/);
   });
 
-  it('says that a client with keys may use a new DPoP key (RFC 9449 5)', () => {
+  it('states that a client with keys may use a new DPoP key (RFC 9449 5)', () => {
     const text = textOf({ jwksUri: 'https://a.example/jwks', dpopBound: true });
     expect(text).toContain('You may use a new key at any time');
     expect(textOf({ dpopBound: true })).toContain('Keep the key as long as the tokens');

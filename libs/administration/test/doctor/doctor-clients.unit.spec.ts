@@ -61,30 +61,38 @@ describe('doctor: clients', () => {
     ['an algorithm with a key', { scopes: ['openid'], idTokenAlg: 'ES256' }, ['RS256', 'ES256'], []],
     ['no openid', { idTokenAlg: 'ES256' }, [], []],
     ['no token app that answers', { scopes: ['openid'] }, null, []],
-  ])('compares a client with the keys of ID tokens: %s', (_, client, idTokenAlgs, expected) => {
+  ])('compares a client with the ID token keys: %s', (_, client, idTokenAlgs, expected) => {
     expect(checks(client, { idTokenAlgs, scopes: ['openid', 'profile:read'] })).toEqual(expected);
   });
 
-  it('finds nothing wrong with a valid client', () => {
+  it('reports no problem of a valid client', () => {
     expect(found({})).toEqual([]);
   });
 
   it.each<[string, Partial<EnabledClient>, string[]]>([
-    ['http', { redirectUris: ['http://app.example.com/cb'] }, ['redirect-uri-unencrypted']],
+    ['unencrypted', { redirectUris: ['http://app.example.com/cb'] }, ['redirect-uri-unencrypted']],
     [
-      'http of a public client',
+      'unencrypted, of a public client',
       { ...PUBLIC, redirectUris: ['http://10.0.0.1/cb'] },
       ['redirect-uri-unencrypted', 'client-public'],
     ],
-    ['a wildcard', { redirectUris: ['https://*.example.com/cb'] }, ['redirect-uri-invalid']],
-    ['a fragment', { redirectUris: ['https://app.example.com/cb#x'] }, ['redirect-uri-invalid']],
     [
-      'loopback of a confidential client',
+      'invalid because of a wildcard',
+      { redirectUris: ['https://*.example.com/cb'] },
+      ['redirect-uri-invalid'],
+    ],
+    [
+      'invalid because of a fragment',
+      { redirectUris: ['https://app.example.com/cb#x'] },
+      ['redirect-uri-invalid'],
+    ],
+    [
+      'a loopback address of a confidential client',
       { redirectUris: ['http://127.0.0.1:3000/cb'] },
       ['redirect-uri-loopback'],
     ],
     [
-      'loopback of a native application',
+      'a loopback address of a native application',
       { ...PUBLIC, redirectUris: ['http://127.0.0.1/cb'] },
       ['client-public'],
     ],
@@ -93,16 +101,16 @@ describe('doctor: clients', () => {
       { ...PUBLIC, redirectUris: ['http://localhost/cb'] },
       ['redirect-uri-localhost', 'client-public'],
     ],
-    ['a private-use scheme', { ...PUBLIC, redirectUris: ['com.example.app:/cb'] }, ['client-public']],
-  ])('judges a redirect URI that is %s', (_, client, expected) => {
+    ['of a private-use scheme', { ...PUBLIC, redirectUris: ['com.example.app:/cb'] }, ['client-public']],
+  ])('examines a redirect URI that is %s', (_, client, expected) => {
     expect(checks(client)).toEqual(expected);
   });
 
-  it('finds a redirect URI whose host does not exist', () => {
+  it('reports a redirect URI whose host does not exist', () => {
     expect(checks({}, { unresolvable: new Set(['app.example.com']) })).toEqual(['redirect-uri-unresolvable']);
   });
 
-  it('resolves only names, each once', () => {
+  it('resolves each host name once, and no IP addresses', () => {
     const redirectUris = [
       'https://app.example.com/a',
       'https://app.example.com/b',
@@ -120,17 +128,17 @@ describe('doctor: clients', () => {
 
   it.each<[string, EnabledClient['secrets'], string[]]>([
     ['none', [], ['client-without-secret']],
-    ['a new one that was not used yet', [secret(30, null)], []],
-    ['one that was not used in 31 days', [secret(31, null)], ['secret-never-used']],
-    ['one of a year', [secret(365)], []],
-    ['one that is older than a year', [secret(366)], ['secret-old']],
-    ['an old one beside its successor of this month', [secret(200), secret(30, null)], []],
-    ['an old one beside its successor of last month', [secret(400), secret(31)], ['secret-rotation-open']],
-  ])('judges secrets: %s', (_, secrets, expected) => {
+    ['a new, unused secret', [secret(30, null)], []],
+    ['a secret without any use in 31 days', [secret(31, null)], ['secret-never-used']],
+    ['a secret of one year', [secret(365)], []],
+    ['a secret older than one year', [secret(366)], ['secret-old']],
+    ['an old secret and a new secret of this month', [secret(200), secret(30, null)], []],
+    ['an old secret and a new secret of last month', [secret(400), secret(31)], ['secret-rotation-open']],
+  ])('examines secrets: %s', (_, secrets, expected) => {
     expect(checks({ secrets })).toEqual(expected);
   });
 
-  it('finds undeclared scopes, unless the scopes are unknown', () => {
+  it('reports undeclared scopes, unless the declared scopes are unknown', () => {
     const client = { scopes: ['profile:read', 'gone:read'] };
     const [finding] = found(client);
     expect(finding).toMatchObject({
@@ -143,13 +151,13 @@ describe('doctor: clients', () => {
     expect(found(client, { scopes: null })).toEqual([]);
   });
 
-  it('finds a client that has not used PKCE', () => {
+  it('reports a client that has not used PKCE', () => {
     expect(found({}, { withoutPkce: new Map([['sc_a', 2]]) })).toMatchObject([
       { check: 'client-without-pkce', problem: expect.stringContaining('2 codes') },
     ]);
   });
 
-  it('has each registered value as one word of a command', () => {
+  it('quotes each registered value as one word of a command', () => {
     const redirectUris = ["http://a.example.com/$(reboot)'", 'https://a.example.com/cb'];
     const [finding] = found({ clientId: '$(reboot)', redirectUris });
     expect(finding?.remedy).toEqual([
@@ -160,14 +168,14 @@ describe('doctor: clients', () => {
     ]);
   });
 
-  it('suggests no command that would be refused: a client must keep a redirect URI and a scope', () => {
+  it('does not suggest removing the last redirect URI or the last scope', () => {
     const [unencrypted] = found({ redirectUris: ['http://a.example.com/cb'] });
     expect(unencrypted?.remedy).toMatch(/replace it/);
     const [unknown] = found({ scopes: ['gone:read'] });
     expect(unknown?.remedy).toMatch(/in the same change/);
   });
 
-  it('only finds problems that have a check', () => {
+  it('reports only problems that have a check', () => {
     const all = found(
       {
         redirectUris: ['http://x.example/', 'https://*.x/', 'http://127.0.0.1/'],

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { DatabaseFacts } from '#database/connection/database-inspection.js';
 import {
   type ProbeResponse,
@@ -8,6 +9,7 @@ import {
   examinePlainHttp,
   examineResourceMetadata,
 } from '../../src/doctor/address.checks.js';
+import { CATALOGUE } from '../../src/doctor/catalogue.js';
 import { examineHeaders, examineLoginPage } from '../../src/doctor/header.checks.js';
 import { examineDatabase } from '../../src/doctor/database.checks.js';
 import { diagnose } from '../../src/doctor/diagnose.js';
@@ -32,17 +34,17 @@ describe('doctor: addresses', () => {
     [{ ...ADDRESSES, API_URL: 'http://api.example.com' }, ['address-unencrypted']],
     [{ ...ADDRESSES, API_URL: 'http://localhost:3003' }, ['address-loopback']],
     [{ ...ADDRESSES, API_URL: 'https://base.example.com:8443' }, ['address-shared']],
-  ])('judges %j', (addresses, expected) => {
+  ])('examines %j', (addresses, expected) => {
     expect(ids(examineAddresses(addresses))).toEqual(expected);
   });
 
   it.each<[string, ProbeResponse | null, string[]]>([
-    ['nothing answers', null, []],
-    ['it redirects to https', answer(308, { location: 'https://auth.example.com/' }), []],
-    ['it refuses', answer(404), []],
-    ['it redirects to http', answer(302, { location: 'http://auth.example.com/login' }), ['address-http']],
-    ['it answers', answer(200), ['address-http']],
-  ])('judges plain http: %s', (_, given, expected) => {
+    ['no response', null, []],
+    ['a redirect to https', answer(308, { location: 'https://auth.example.com/' }), []],
+    ['an error', answer(404), []],
+    ['a redirect to http', answer(302, { location: 'http://auth.example.com/login' }), ['address-http']],
+    ['a page', answer(200), ['address-http']],
+  ])('examines the response over plain http: %s', (_, given, expected) => {
     expect(ids(examinePlainHttp(ADDRESSES.AUTH_URL, given))).toEqual(expected);
   });
 
@@ -67,8 +69,8 @@ describe('doctor: addresses', () => {
       ['metadata-wrong'],
     ],
     ['missing', answer(404), ['metadata-wrong']],
-    ['no JSON', answer(200, {}, '<html>'), ['metadata-wrong']],
-    ['JSON, but null', answer(200, {}, 'null'), ['metadata-wrong']],
+    ['not JSON', answer(200, {}, '<html>'), ['metadata-wrong']],
+    ['the JSON value null', answer(200, {}, 'null'), ['metadata-wrong']],
     [
       'with plain PKCE',
       answer(200, {}, { ...METADATA, code_challenge_methods_supported: ['S256', 'plain'] }),
@@ -84,25 +86,25 @@ describe('doctor: addresses', () => {
       answer(200, {}, { ...METADATA, response_types_supported: ['code', 'token'] }),
       ['metadata-weak'],
     ],
-  ])('judges metadata that is %s', (_, given, expected) => {
+  ])('examines metadata: %s', (_, given, expected) => {
     expect(ids(examineMetadata(ADDRESSES, given))).toEqual(expected);
   });
 
-  it('judges the metadata of the API', () => {
+  it('examines the metadata of the API', () => {
     const metadata = { resource: ADDRESSES.API_URL, authorization_servers: [ADDRESSES.BASE_URL] };
     expect(examineResourceMetadata(ADDRESSES, answer(200, {}, metadata))).toEqual([]);
     const other = { ...metadata, authorization_servers: ['https://evil.example'] };
     expect(ids(examineResourceMetadata(ADDRESSES, answer(200, {}, other)))).toEqual(['metadata-wrong']);
   });
 
-  it('judges the answer of the API to a request without a token', () => {
+  it('examines the API’s response to a request without a token', () => {
     const challenge = { 'www-authenticate': 'Bearer resource_metadata="https://api.example.com/x"' };
     expect(examineApi(ADDRESSES, answer(401, challenge))).toEqual([]);
     expect(ids(examineApi(ADDRESSES, answer(401)))).toEqual(['api-open']);
     expect(ids(examineApi(ADDRESSES, answer(200, challenge)))).toEqual(['api-open']);
   });
 
-  it('finds public metrics', () => {
+  it('reports public metrics', () => {
     expect(ids(examineMetrics('https://x.example', answer(200, {}, '# HELP a b\n')))).toEqual([
       'internal-port-public',
     ]);
@@ -158,13 +160,13 @@ describe('doctor: addresses', () => {
       { 'set-cookie': 'session=x; Domain=example.com; HttpOnly; SameSite=Lax; Secure' },
       ['cookie-weak'],
     ],
-  ])('judges a login page %s', (_, headers, expected) => {
+  ])('examines a login page %s', (_, headers, expected) => {
     const findings = examineLoginPage(ADDRESSES, answer(200, { ...HEADERS, ...headers }));
     expect(ids(findings)).toEqual(expected);
     expect(JSON.stringify(findings)).not.toContain('=x');
   });
 
-  it('does not expect HSTS and Secure cookies on a developer’s machine', () => {
+  it('does not require HSTS and Secure cookies on localhost', () => {
     const local = { ...ADDRESSES, AUTH_URL: 'http://localhost:3001' };
     const headers = {
       ...HEADERS,
@@ -226,7 +228,7 @@ describe('doctor: PostgreSQL', () => {
     ['without TLS on this machine', { encrypted: false, local: true }, []],
     ['as a superuser', { superuser: true }, ['database-superuser']],
     ['nearly full', { connections: 80 }, ['database-connections']],
-  ])('judges a database %s', (_, facts, expected) => {
+  ])('examines a database %s', (_, facts, expected) => {
     expect(ids(examineDatabase({ ...DATABASE, ...facts }))).toEqual(expected);
   });
 
@@ -271,14 +273,14 @@ describe('doctor: a diagnosis', () => {
     expect(diagnosis.notChecked).toEqual([{ check: 'redis-c', reason: 'nothing there' }]);
   });
 
-  it('lists a hundred findings of a check, and the number of the others', async () => {
+  it('lists at most a hundred findings of a check, and the number of omitted findings', async () => {
     const results = Array.from({ length: 1_000 }, () => finding('redis-a'));
     const { findings } = await diagnose([area('redis', async () => results)], () => undefined);
     expect(findings).toHaveLength(101);
     expect(findings.at(-1)?.subject).toBe('900 others');
   });
 
-  it('continues if an area fails or hangs, and prints no credentials', async () => {
+  it('continues after an area fails or hangs, without printing credentials', async () => {
     const failing = area('redis', async () =>
       Promise.reject(new Error('no way to postgres://me:secret@db/oauth')),
     );
@@ -291,5 +293,22 @@ describe('doctor: a diagnosis', () => {
     ]);
     expect(diagnosis.notChecked).toHaveLength(6);
     expect(steps).toEqual(['0/2', '1/2', '2/2']);
+  });
+});
+
+describe('docs/doctor.md', () => {
+  it('lists every check with its severity, its rule and its sections', async () => {
+    const text = await readFile('docs/doctor.md', 'utf8');
+    const rows = [...text.matchAll(/^\| `([\w-]+)` \| (\w+) \| (.*?) \| (.*?) \|$/gm)].map((row) =>
+      row.slice(1),
+    );
+    const checks = Object.entries(CATALOGUE).map(([id, { severity, holds, standards }]) => [
+      id,
+      severity,
+      holds,
+      standards.join(', ') || '–',
+    ]);
+    const inOrder = (all: string[][]) => all.map((row) => row.join(' | ')).sort();
+    expect(inOrder(rows)).toEqual(inOrder(checks));
   });
 });

@@ -50,7 +50,7 @@ describe('doctor: log-outs', () => {
     ['with a delayed logout token', installation({}), [CLIENT], []],
     ['with a refused logout token', installation({}), [{ ...CLIENT, refused: 1 }], ['logout-tokens-failed']],
     ['with a dropped logout token', installation({}), [{ ...CLIENT, dropped: 1 }], ['logout-tokens-failed']],
-  ])('judges an installation %s', (_, statuses, clients, expected) => {
+  ])('examines an installation %s', (_, statuses, clients, expected) => {
     expect(checksOf(examineLogouts(statuses, clients, NOW))).toEqual(expected);
   });
 
@@ -60,7 +60,7 @@ describe('doctor: log-outs', () => {
     for (const result of results) expect(result).toHaveProperty('reason');
   });
 
-  it('names the token app that cannot read the queue, and judges the queue by another token app', () => {
+  it('names the token app that cannot read the queue, and uses the report of another token app', () => {
     const broken = status('token', { instance: 'b:1', logout_queue: { problem: 'stream not found' } });
     const statuses = [broken, ...installation({ differing: ['max_age'] })];
     expect(examineLogouts(statuses, [], NOW)).toMatchObject([

@@ -22,7 +22,7 @@ const status = (service: string, instance: string, changes: Partial<ServiceStatu
 const ALL = ['authorize', 'token', 'resource'].flatMap((name) => [status(name, 'a:1'), status(name, 'b:1')]);
 const OWN = { version: '1.0.0', settings: { BASE_URL: SETTINGS.BASE_URL } };
 
-describe('doctor: keys of ID tokens', () => {
+describe('doctor: ID token keys', () => {
   const [one, two] = ['one', 'two'].map((name) => name.padEnd(43, 'x')) as [string, string];
   const keys = (...ids: string[]) =>
     ids.map((id, at) => ({
@@ -31,7 +31,7 @@ describe('doctor: keys of ID tokens', () => {
       role: at === 0 ? ('signing' as const) : ('verifying' as const),
     }));
 
-  it('accepts the same keys in any order, and processes that do not report them', () => {
+  it('accepts the same keys in any order, and processes that do not report keys', () => {
     const statuses = [
       status('token', 'a:1', { id_token_keys: keys(one, two) }),
       status('token', 'b:1', { id_token_keys: keys(two, one) }),
@@ -66,11 +66,11 @@ describe('doctor: keys of ID tokens', () => {
 });
 
 describe('doctor: processes', () => {
-  it('finds nothing wrong with two consistent processes of each app', () => {
+  it('reports no problem of two consistent processes per app', () => {
     expect(examineProcesses(ALL, OWN)).toEqual([]);
   });
 
-  it('finds an app that does not answer, and an app with a single process', () => {
+  it('reports an app that does not answer, and an app with a single process', () => {
     expect(ids(examineProcesses(ALL.slice(1), OWN))).toEqual(['process-single']);
     expect(ids(examineProcesses(ALL.slice(2), OWN))).toEqual(['process-missing']);
   });
@@ -84,7 +84,7 @@ describe('doctor: processes', () => {
     ['another version', { version: '1.1.0' }, ['versions-differ']],
     ['another issuer', { settings: { ...SETTINGS, BASE_URL: 'https://other.example' } }, ['settings-differ']],
     ['another file of scopes', { settings: { ...SETTINGS, SCOPES_FILE: 'sha256 bb' } }, ['settings-differ']],
-    ['a setting that the others do not have', { settings: { ...SETTINGS, PRODUCT_NAME: 'X' } }, []],
+    ['a setting that other processes do not have', { settings: { ...SETTINGS, PRODUCT_NAME: 'X' } }, []],
     ['NODE_ENV=development', { settings: { ...SETTINGS, NODE_ENV: 'development' } }, ['not-production']],
     ['access tokens for an hour', { settings: { ...SETTINGS, ACCESS_TOKEN_LIFETIME: 3600 } }, []],
     [
@@ -98,11 +98,11 @@ describe('doctor: processes', () => {
       { settings: { ...SETTINGS, RETRY_WINDOW: 120 } },
       ['retry-window-long'],
     ],
-  ])('judges a process with %s', (_, changes, expected) => {
+  ])('examines a process with %s', (_, changes, expected) => {
     expect(ids(examineProcesses(withOne(changes), OWN))).toEqual(expected);
   });
 
-  it('compares with this command line, and lists the processes by value', () => {
+  it('compares the processes with this command line, and lists them by value', () => {
     const own = { version: '0.9.0', settings: { BASE_URL: 'http://localhost:3002' } };
     expect(examineProcesses(ALL, own)).toMatchObject([
       {
@@ -119,12 +119,12 @@ describe('doctor: processes', () => {
 
   it.each([
     ['equal', 0, []],
-    ['within the time of the question', 400, []],
+    ['different by less than the duration of the request', 400, []],
     ['a bit ahead', 2_000, ['clock-drifts']],
     ['ahead', 8_000, ['clock-wrong']],
     ['a bit behind', -2_000, ['clock-drifts']],
     ['behind', -8_000, ['clock-wrong']],
-  ])('judges a clock that is %s', (_, ahead, expected) => {
+  ])('examines a clock that is %s', (_, ahead, expected) => {
     const reading: ClockReading = {
       place: 'token a:1',
       time: 1_000_000 + ahead,
@@ -155,7 +155,7 @@ describe('doctor: Redis', () => {
     ['that cannot write', { aof_last_write_status: 'err' }, ['redis-write-failed']],
     ['that is a replica', { role: 'slave' }, ['redis-no-primary']],
     ['without a replica', { connected_replicas: 0 }, ['redis-no-replica']],
-  ])('judges an instance %s', (_, changes, expected) => {
+  ])('examines an instance %s', (_, changes, expected) => {
     const findings = examineRedis([{ status: { ...REDIS, ...changes }, seenBy: ['token a:1'] }]);
     expect(ids(findings)).toEqual(expected);
     for (const { subject } of findings) expect(subject).toBe('Redis of token a:1');
@@ -164,15 +164,15 @@ describe('doctor: Redis', () => {
 
 describe('doctor: audit buffers', () => {
   it.each<[string, ServiceStatus['audit'], string[]]>([
-    ['empty', { waiting: 0, dropped: 0 }, []],
+    ['without events', { waiting: 0, dropped: 0 }, []],
     ['with a batch', { waiting: 500, dropped: 0 }, []],
     ['with many events', { waiting: 5_000, dropped: 0 }, ['audit-waiting']],
     ['that overflowed', { waiting: 0, dropped: 3 }, ['audit-dropped']],
-  ])('judges an instance %s', (_, audit, expected) => {
+  ])('examines a buffer %s', (_, audit, expected) => {
     expect(ids(examineBuffers([status('token', 'a:1', audit && { audit })]))).toEqual(expected);
   });
 
-  it('reports that no process has a buffer', () => {
+  it('is not checked if no process reports a buffer', () => {
     expect(examineBuffers(ALL)).toMatchObject([
       { reason: expect.any(String) },
       { reason: expect.any(String) },
@@ -204,9 +204,9 @@ describe('doctor: NATS', () => {
 
   it.each<[string, Partial<NatsFacts>, string[]]>([
     ['in order', {}, []],
-    ['that lets anybody in', { anonymous: true }, ['nats-anonymous']],
-    ['that permits too much', { excessive: ['read everything'] }, ['nats-permissions']],
-    ['that permits to delete the trail', { trailChanges: ['delete its streams'] }, ['audit-deletable']],
+    ['that accepts anonymous clients', { anonymous: true }, ['nats-anonymous']],
+    ['that grants excessive permissions', { excessive: ['read everything'] }, ['nats-permissions']],
+    ['that permits deleting the trail', { trailChanges: ['delete its streams'] }, ['audit-deletable']],
     ['whose trail has the account of the apps', { shared: true }, ['audit-shared-account']],
     ['without TLS', { encrypted: false }, ['nats-unencrypted']],
     ['without TLS on this machine', { encrypted: false, local: true }, []],
@@ -223,7 +223,7 @@ describe('doctor: NATS', () => {
       ['audit-stream-differs'],
     ],
     ['with one copy', { streams: [stream('A'), { ...stream('B'), replicas: 1 }] }, ['audit-single-copy']],
-  ])('judges an instance %s', (_, changes, expected) => {
+  ])('examines a server %s', (_, changes, expected) => {
     expect(ids(examineNats({ ...NATS, ...changes }, ['A', 'B']))).toEqual(expected);
   });
 });
@@ -258,8 +258,8 @@ describe('doctor: certificates', () => {
       ['certificate-expires'],
     ],
     ['that is not trusted', { untrusted: 'self-signed certificate' }, ['certificate-untrusted']],
-    ['of a server that speaks TLS 1.0', { outdated: true }, ['tls-outdated']],
-  ])('judges an instance %s', (_, changes, expected) => {
+    ['of a server that supports TLS 1.0', { outdated: true }, ['tls-outdated']],
+  ])('examines a certificate %s', (_, changes, expected) => {
     expect(ids(examineCertificate({ ...CERTIFICATE, ...changes }, NOW))).toEqual(expected);
   });
 });
@@ -298,13 +298,13 @@ describe('doctor: token keys', () => {
       ['key-unneeded'],
     ],
     [
-      'a key that one app does not know',
+      'a key that one app lacks',
       both([signing(A)], [signing(B), verifying(A)]),
       [record(A), record(B)],
       ['keys-differ', 'key-unknown'],
     ],
     [
-      'two signing keys that all know',
+      'two signing keys that every app has',
       both([signing(A), verifying(B)], [signing(B), verifying(A)]),
       [record(A), record(B)],
       ['keys-differ'],
@@ -323,7 +323,7 @@ describe('doctor: token keys', () => {
       [record(A, FUTURE, new Date('2024-06-01T00:00:00Z'))],
       ['key-old'],
     ],
-  ])('judges %s', (_, statuses, records, expected) => {
+  ])('examines %s', (_, statuses, records, expected) => {
     expect(ids(examineKeys(statuses, records, NOW)).sort()).toEqual(expected.sort());
   });
 

@@ -31,7 +31,7 @@ describe('a difference', () => {
     expect(markedText(difference)).toBe(marked);
   });
 
-  it('is computed from the closest match', () => {
+  it('is the difference from the closest match', () => {
     const registered = ['https://other.example/x', 'https://a.example/cb', 'com.example:/cb'];
     expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
   });
@@ -58,7 +58,7 @@ describe('a difference', () => {
 });
 
 describe('the values that a check compared', () => {
-  it('are the redirect URI and every registered one, with the difference from the closest', () => {
+  it('are the redirect URI and all registered URIs, with the difference from the closest URI', () => {
     const detail = {
       redirect_uri: 'https://a.example/cb/',
       registered: ['https://a.example/cb', 'https://b.example'],
@@ -81,7 +81,7 @@ describe('the values that a check compared', () => {
     expect(differences.map(markedText)).toEqual(['bookings:re[-a-]{+e+}d']);
   });
 
-  it('are limited in number, however many scopes a request or an event has', () => {
+  it('are limited in number, even for thousands of scopes', () => {
     const requested = Array.from({ length: 2_000 }, (_, n) => `profile:read${n}`);
     const registered = Array.from({ length: 200 }, (_, n) => `scope:${n}`).concat('profile:read');
     const compared = (detail: Readonly<Record<string, unknown>>) =>
@@ -97,7 +97,7 @@ describe('the values that a check compared', () => {
     expect(comparisonOf(event({ check: 'scope_unregistered', detail })).differences).toEqual([]);
   });
 
-  it('are the address after a log-out and every registered one, with the difference', () => {
+  it('are the post-logout redirect URI and all registered URIs, with the difference', () => {
     const detail = { post_logout_redirect_uri: 'https://a.example', registered: ['https://a.example/'] };
     const { values, differences } = comparisonOf(
       event({ check: 'post_logout_redirect_uri_unregistered', detail }),
@@ -161,7 +161,7 @@ function operatorRemedy(
 }
 
 describe('an explanation', () => {
-  it('uses the event of the token app if the API only records that a token is not valid', () => {
+  it('uses the event of the token app if the API records only that a token is not valid', () => {
     const atApi = event({ check: 'access_token_inactive', error: 'invalid_token' }, 'resource');
     const atToken = event({ check: 'revoked', error: 'invalid_token', grant_id: 'g1', client_id: CLIENT });
     const explanation = explained([atApi, atToken]);
@@ -188,19 +188,16 @@ describe('an explanation', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])(
-    'of the check %s says that the check is unknown',
-    (check) => {
-      const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
-      expect([title, comparison.values]).toEqual([
-        'The request was refused',
-        [
-          { name: 'sent', value: 'a' },
-          { name: 'expected', value: 'b' },
-        ],
-      ]);
-    },
-  );
+  it.each(['__proto__', 'constructor', 'toString'])('states that the check %s is unknown', (check) => {
+    const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
+    expect([title, comparison.values]).toEqual([
+      'The request was refused',
+      [
+        { name: 'sent', value: 'a' },
+        { name: 'expected', value: 'b' },
+      ],
+    ]);
+  });
 
   it('omits PKCE if another check failed', () => {
     const detail = { sent: 'a', expected: 'b', pkce: false };
@@ -224,7 +221,7 @@ describe('an explanation', () => {
     ['https://a.example/;id', CLIENT],
     ["https://a.example/'&id", CLIENT],
     ["https://a.example/';id;'", 'x{redirect_uri}--client{client_id}'],
-  ])('has %s as one word of a command', (uri, clientId) => {
+  ])('quotes %s as one word of a command', (uri, clientId) => {
     const detail = { redirect_uri: uri, registered: [] };
     const { commands } = operatorRemedy({ check: 'redirect_uri_unregistered', client_id: clientId, detail });
     expect(commands).toEqual([['client', 'update', clientId, '--add-redirect-uri', uri]]);
@@ -243,7 +240,7 @@ describe('an explanation', () => {
   });
 });
 
-describe('a redirect URI that was not registered', () => {
+describe('an unregistered redirect URI', () => {
   const remedy = (uri: unknown, client?: Partial<ClientWithSecrets> | null) =>
     operatorRemedy({ check: 'redirect_uri_unregistered', detail: { redirect_uri: uri } }, client);
 
@@ -256,17 +253,17 @@ describe('a redirect URI that was not registered', () => {
     ['https://user@a.example/', /it has a user name/],
     ['https://a.example/\u001b[2J', /it has spaces, control or non-ASCII characters/],
     [undefined, /no redirect_uri that could be registered/],
-  ])('is not suggested if the registration would refuse it: %j', (uri, action) => {
+  ])('is not suggested if registration would reject the URI: %j', (uri, action) => {
     for (const type of ['public', 'confidential'] as const)
       expect(remedy(uri, { type })).toEqual({ action: expect.stringMatching(action), commands: [] });
   });
 
-  it('is suggested by the rules for the type of the client', () => {
+  it('is suggested only if the client’s type permits the URI', () => {
     expect(remedy('com.example.app:/cb', { type: 'public' }).commands).toHaveLength(1);
     expect(remedy('com.example.app:/cb', { type: 'confidential' }).commands).toEqual([]);
   });
 
-  it('is not suggested once it is registered', () => {
+  it('is not suggested if it has since been registered', () => {
     const redirectUris = ['https://a.example/cb', 'http://127.0.0.1/cb'];
     expect(remedy('https://a.example/cb', { redirectUris }).action).toMatch(/It is registered now/);
     expect(remedy('http://127.0.0.1:5000/cb', { redirectUris, type: 'public' }).commands).toEqual([]);
@@ -294,14 +291,14 @@ describe('a redirect URI that was not registered', () => {
   });
 });
 
-describe('an unregistered address after a log-out', () => {
+describe('an unregistered post-logout redirect URI', () => {
   const remedy = (uri: string, postLogoutRedirectUris: string[]) =>
     operatorRemedy(
       { check: 'post_logout_redirect_uri_unregistered', detail: { post_logout_redirect_uri: uri } },
       { postLogoutRedirectUris },
     );
 
-  it('is suggested together with the registered ones, which the command would replace', () => {
+  it('is suggested together with the registered URIs, because the command replaces the list', () => {
     expect(remedy('https://a.example/bye', ['https://a.example/']).commands).toEqual([
       [
         'client',
@@ -319,9 +316,12 @@ describe('an unregistered address after a log-out', () => {
     ['http://a.example/bye', [], /cannot be registered: it is not encrypted/],
     ['https://a.example/', ['https://a.example/'], /is registered now/],
     ['https://a.example/', Array.from({ length: 20 }, (_, n) => `https://a.example/${n}`), /the limit/],
-  ])('is not suggested if the registration would refuse %s', (uri, registered, action) => {
-    expect(remedy(uri, registered)).toEqual({ action: expect.stringMatching(action), commands: [] });
-  });
+  ])(
+    'is not suggested if it is invalid, already registered or above the limit: %s',
+    (uri, registered, action) => {
+      expect(remedy(uri, registered)).toEqual({ action: expect.stringMatching(action), commands: [] });
+    },
+  );
 });
 
 describe('a remedy for the operator', () => {
@@ -342,7 +342,7 @@ describe('a remedy for the operator', () => {
     });
   });
 
-  it('adds only scopes of the HTTP API to a client of client_credentials, and none of them to another', () => {
+  it('adds scopes of the HTTP API to client_credentials clients, and other scopes to other clients', () => {
     const own = { grantType: 'client_credentials', scopes: ['admin:read'] } as const;
     const asked = (...requested: string[]) => ({ check: 'scope_unregistered', detail: { requested } });
     expect(operatorRemedy(asked('admin:write', 'bookings:read'), own).commands).toEqual([
@@ -352,13 +352,13 @@ describe('a remedy for the operator', () => {
     expect(operatorRemedy(asked('admin:write')).commands).toEqual([]);
   });
 
-  it('adds no scope for a token of a client that has it: the user did not grant it', () => {
+  it('adds no scope that the client has and the user did not grant', () => {
     const detail = { sent: '', expected: 'bookings:read' };
     expect(operatorRemedy({ check: 'scope_insufficient', detail }).commands).toHaveLength(1);
     expect(operatorRemedy({ check: 'scope_insufficient', detail }, { scopes: SCOPES }).commands).toEqual([]);
   });
 
-  it('skips changes that have been made since', () => {
+  it('omits changes that have since been made', () => {
     expect(operatorRemedy({ check: 'push_required' }).commands).toEqual([
       ['client', 'update', CLIENT, '--require-par', 'false'],
     ]);
@@ -392,7 +392,7 @@ describe('a summary', () => {
     ]);
   });
 
-  it('groups refusals by cause, the most frequent first, with first, last and an example', () => {
+  it('groups refusals by cause, most frequent first, with the first and last time and a reference', () => {
     const summary = new SummaryBuilder();
     const at = (minute: number) => new Date(AT.getTime() + minute * 60_000);
     summary.add(event({ check: 'expired', error: 'invalid_grant', reference: 'a' }, 'token', at(1)));
@@ -438,7 +438,7 @@ describe('a reference', () => {
     expect(() => referenceIn('0123456789abcdef0123456789abcdef')).toThrow(/the proxy/);
   });
 
-  it.each(['', 'short', '\u001b[31m', 'x'.repeat(400)])('is not %j', (text) => {
+  it.each(['', 'short', '\u001b[31m', 'x'.repeat(400)])('is not found in %j', (text) => {
     expect(() => referenceIn(text)).toThrow(/is not a reference/);
   });
 
@@ -448,7 +448,7 @@ describe('a reference', () => {
     ['dhdpfs_iGBYa', 'dhdpfs_1GBY4', true],
     ['dhdpfs_iGBYa', 'xxxpfs_iGBYa', false],
     ['dhdpfs_iGBYa', 'dhdpfs_iGBY', false],
-  ])('%s resembles %s: %s', (one, other, similar) => {
+  ])('%s is similar to %s: %s', (one, other, similar) => {
     expect(isSimilar(one, other)).toBe(similar);
   });
 });
@@ -459,11 +459,11 @@ describe('the start of the search for a reference', () => {
   const [old, young] = ['2025-01-01T00:00:00Z', '2026-11-01T12:00:00Z'];
 
   it.each([
-    ['as long as events are kept', [{ ...stream, created: old }], '2026-08-24 18:00'],
-    ['since the stream was created', [{ ...stream, created: young }], '2026-11-01 12:00'],
-    ['since the oldest event of a full stream', [{ ...stream, created: old, bytes: 99 }], '2026-11-20 06:30'],
+    ['at which the retention begins', [{ ...stream, created: old }], '2026-08-24 18:00'],
+    ['at which the stream was created', [{ ...stream, created: young }], '2026-11-01 12:00'],
+    ['of the oldest event of a full stream', [{ ...stream, created: old, bytes: 99 }], '2026-11-20 06:30'],
     [
-      'for which every stream has all its events',
+      'since which every stream has all events',
       [
         { ...stream, created: old },
         { ...stream, created: young },

@@ -86,20 +86,20 @@ describe('the next step of a rotation of ID token keys', () => {
     expect([step.alg, namesOf(step.idTokenKeys)]).toEqual(['ES256', ['OLD', 'EC', 'NEW_EC']]);
   });
 
-  it('moves the published key of the algorithm in rotation to the front of its algorithm', async () => {
+  it('moves the published key before the old key of the same algorithm', async () => {
     const records = [recorded(OLD, FUTURE), recorded(EC, FUTURE), recorded(NEW_EC, null)];
     const step = await next([OLD, EC, NEW_EC], records);
     expect(step).toMatchObject({ step: 2, action: 'sign', alg: 'ES256', keys: [idOf(NEW_EC)] });
     expect(namesOf(step.idTokenKeys)).toEqual(['NEW_EC', 'EC', 'OLD']);
   });
 
-  it('removes the old key once its ID tokens have expired', async () => {
+  it('removes the old key when its ID tokens have expired', async () => {
     const step = await next([NEW, OLD, EC], [recorded(NEW, FUTURE), recorded(OLD, PAST)]);
     expect(step).toMatchObject({ step: 3, action: 'remove', keys: [idOf(OLD)] });
     expect(namesOf(step.idTokenKeys).toSorted()).toEqual(['EC', 'NEW']);
   });
 
-  it('begins another rotation earlier only with `begin`', async () => {
+  it('begins another rotation early only with `begin`', async () => {
     const records = [recorded(NEW_EC, FUTURE), recorded(EC, FUTURE)];
     const keys = [OLD, NEW_EC, EC];
     await expect(next(keys, records)).rejects.toThrow(`${idOf(EC)} until ${FUTURE.toISOString()}`);
@@ -141,11 +141,11 @@ describe('the next step of a rotation of ID token keys', () => {
     await expect(refused).rejects.toThrow(reason);
   });
 
-  it('is refused for a key that no process has recorded: it may have signed', async () => {
+  it('is refused for an unrecorded key, which may have signed', async () => {
     await expect(next(keys, [recorded(OLD, FUTURE)])).rejects.toThrow(/no process has recorded key/);
   });
 
-  it('is refused for an algorithm without a key, because its first key would sign immediately', async () => {
+  it('is refused for an algorithm without a key, because the new key would sign immediately', async () => {
     await expect(next([OLD], [recorded(OLD, FUTURE)], { alg: 'EdDSA' })).rejects.toThrow(/no key of EdDSA/);
   });
 });

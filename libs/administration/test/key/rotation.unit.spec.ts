@@ -56,7 +56,7 @@ describe('the next step of a rotation', () => {
     });
   });
 
-  it('signs with an unused key, wherever it is in the ring', () => {
+  it('signs with an unused key at any position in the ring', () => {
     const ring = ringOf(CURRENT, NEW, OLD);
     const records = [recorded(CURRENT, FUTURE), recorded(NEW, null), recorded(OLD, FUTURE)];
     expect(next(ring, records)).toEqual({
@@ -78,14 +78,14 @@ describe('the next step of a rotation', () => {
     });
   });
 
-  it('is refused, with the time to wait for, while live tokens may need the older key', () => {
+  it('is refused until a given time while live tokens may need the older key', () => {
     const records = [recorded(NEW, FUTURE), recorded(CURRENT, FUTURE)];
     expect(() => next(ringOf(NEW, CURRENT), records)).toThrow(
       new RegExp(`${idOf(CURRENT)} until 2027-02-20T12:00:00.000Z`),
     );
   });
 
-  it('begins another rotation earlier only with `begin`', () => {
+  it('begins another rotation early only with `begin`', () => {
     const records = [recorded(CURRENT, FUTURE), recorded(OLD, FUTURE)];
     const step = next(ringOf(CURRENT, OLD), records, { begin: true });
     expect(step).toMatchObject({ step: 1, tokenKeys: ringOf(CURRENT, OLD, NEW) });
@@ -113,12 +113,12 @@ describe('the next step of a rotation', () => {
     expect(() => next(ring, records, { statuses })).toThrow(reason);
   });
 
-  it('is refused for a key that no process has recorded: it may have signed', () => {
+  it('is refused for an unrecorded key, which may have signed', () => {
     expect(() => next(ring, [recorded(CURRENT, FUTURE)])).toThrow(/no process has recorded key/);
   });
 });
 
-describe('the report of the keys', () => {
+describe('the key report', () => {
   const problems = (statuses: ServiceStatus[], ...known: RecordedKey[]) =>
     keyReport(statuses, known, NOW).problems.map(({ id, severity }) => [id, severity]);
 
@@ -129,7 +129,7 @@ describe('the report of the keys', () => {
 
   it.each([
     [
-      'a key that signs and that another process does not know',
+      'a signing key that another process lacks',
       [CURRENT, NEW],
       [
         ['signing_keys_differ', 'warning'],
@@ -138,12 +138,12 @@ describe('the report of the keys', () => {
       ],
     ],
     [
-      'a rotation that is being rolled out, by a warning',
+      'a rollout in progress, with a warning',
       [ringOf(CURRENT, NEW), ringOf(NEW, CURRENT)],
       [['signing_keys_differ', 'warning']],
     ],
     [
-      'a key that not every process has, by a warning',
+      'a key that not every process has, with a warning',
       [CURRENT, ringOf(CURRENT, NEW)],
       [['verifying_keys_differ', 'warning']],
     ],
@@ -153,7 +153,7 @@ describe('the report of the keys', () => {
       [['key_removed_early', 'error']],
     ],
     [
-      'a needed key that every process lacks, by a warning',
+      'a needed key that every process lacks, with a warning',
       [CURRENT, CURRENT],
       [['key_removed_early', 'warning']],
     ],
@@ -165,7 +165,7 @@ describe('the report of the keys', () => {
     expect(told).toEqual(expect.arrayContaining(expected));
   });
 
-  it('reports an app without a process that answers', () => {
+  it('reports an app of which no process answers', () => {
     expect(problems([processOf('authorize', CURRENT)])).toEqual([['no_process', 'error']]);
   });
 });

@@ -50,7 +50,7 @@ async function user(): Promise<string> {
 }
 
 describe('an operation', () => {
-  it('records who changed what, and where, in the audit trail', async () => {
+  it('records the operator, the channel and the change in the audit trail', async () => {
     const id = await client();
     const { events } = await context.get(AuditService).search({ client: id });
     expect(events).toMatchObject([
@@ -73,7 +73,7 @@ describe('an operation', () => {
     expect((await context.get(AuditService).search({ client: id })).events).toHaveLength(1);
   });
 
-  it('names the command that lists existing objects if its object does not exist', async () => {
+  it('names the command that lists existing objects if the object does not exist', async () => {
     await expect(clients.find('sc_unknown')).rejects.toMatchObject({
       kind: 'unknown',
       problems: [{ id: 'client_unknown', next: { command: ['client', 'list'] } }],
@@ -95,7 +95,7 @@ describe('an expected version', () => {
         return secrets.revoke(ADA, id, secret?.id ?? '', true, { version });
       },
     ],
-  ])('lets only one of two concurrent operations %s a client', async (_, change) => {
+  ])('permits only one of two concurrent operations to %s a client', async (_, change) => {
     const id = await client();
     const { version } = await clients.find(id);
     const outcomes = await Promise.allSettled([change(id, version), change(id, version)]);
@@ -104,7 +104,7 @@ describe('an expected version', () => {
     expect((await clients.find(id)).version).toBe(version + 1);
   });
 
-  it('refuses to delete a client of a newer version', async () => {
+  it('prevents the deletion of a client with a newer version', async () => {
     const id = await client();
     const { version } = await clients.find(id);
     await done(clients.disable(ADA, id));
@@ -115,7 +115,7 @@ describe('an expected version', () => {
   it.each<[string, (login: string, version: number) => Promise<Change<unknown>>]>([
     ['update', (login, version) => users.update(ADA, login, { locale: 'de' }, { version })],
     ['set the password of', (login, version) => users.setPassword(ADA, login, {}, { version })],
-  ])('lets only one of two concurrent operations %s a user', async (_, change) => {
+  ])('permits only one of two concurrent operations to %s a user', async (_, change) => {
     const login = await user();
     const { version } = await users.find(login);
     const outcomes = await Promise.allSettled([change(login, version), change(login, version)]);
@@ -123,7 +123,7 @@ describe('an expected version', () => {
     expect((await users.find(login)).version).toBe(version + 1);
   });
 
-  it('refuses to disable, enable and delete a user of a newer version', async () => {
+  it('prevents disabling, enabling and deleting a user with a newer version', async () => {
     const login = await user();
     const { version } = await users.find(login);
     await done(users.update(ADA, login, { locale: 'fr' }));
@@ -133,7 +133,7 @@ describe('an expected version', () => {
     expect(await users.find(login)).toMatchObject({ disabled_at: null, version: version + 1 });
   });
 
-  it('refuses to revoke an account of a newer version', async () => {
+  it('prevents the revocation of a resource server with a newer version', async () => {
     const servers = context.get(ResourceServerService);
     const { id } = await done(servers.create(ADA, { name: 'API' }));
     await expect(servers.revoke(ADA, id, { version: 2 })).rejects.toMatchObject(outdated);
@@ -142,7 +142,7 @@ describe('an expected version', () => {
 });
 
 describe('a list of clients', () => {
-  it('has pages that together have every match once, oldest first', async () => {
+  it('has every match once in its pages, oldest first', async () => {
     const name = 'Paged';
     const ids = [];
     for (let at = 0; at < 5; at++) ids.push(await client(name));
@@ -156,16 +156,16 @@ describe('a list of clients', () => {
     expect(found).toEqual(ids);
   });
 
-  it.each([['%'], ['app_.example']])('searches %j literally', async (search) => {
+  it.each([['%'], ['app_.example']])('treats %j as literal text', async (search) => {
     expect(await clients.list({ search })).toEqual({ items: [], next: null });
   });
 
-  it('refuses a NUL character, which PostgreSQL does not store', async () => {
+  it('rejects a NUL character, which PostgreSQL cannot store', async () => {
     await expect(clients.list({ search: '\0' })).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
 
-it('the text for an owner has the shortest times of the token app, and queries no other service', async () => {
+it('the handover text has the shortest times of all token processes, without queries to other services', async () => {
   const nats = await connect(natsOptions(services.natsUrl, 'operations test'));
   const asked: string[] = [];
   const time = new Date().toISOString();

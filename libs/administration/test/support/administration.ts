@@ -14,7 +14,7 @@ const SCOPE = {
   access: 'read' as const,
 };
 
-/** Opens the operations of operators on private servers. */
+/** Opens the operations of AdministrationModule on private servers. */
 export async function openAdministration() {
   const services = await isolate();
   const { databaseUrl, natsUrl } = services;

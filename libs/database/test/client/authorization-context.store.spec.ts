@@ -62,7 +62,7 @@ describe('AuthorizationContextStore', () => {
     expect(await database.statementsOf(() => contexts.find(clientId, null))).toHaveLength(1);
   });
 
-  it('counts only the client’s grants of the last 24 hours, including revoked ones', async () => {
+  it('counts only the client’s grants of the last 24 hours, including revoked grants', async () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, clientId)];
     await fixture.grant(userId, await fixture.client());
@@ -108,14 +108,14 @@ describe('AuthorizationContextStore', () => {
   });
 
   it.each(['sc_unknown', '', 'a\0b', 'with space', 'ünknown', 'x'.repeat(256), "' OR 1=1 --"])(
-    'finds no client %j, but still finds the user',
+    'finds the user, but no client %j',
     async (clientId) => {
       const userId = await fixture.user();
       expect(await contexts.find(clientId, userId)).toMatchObject({ client: null, user: { id: userId } });
     },
   );
 
-  it('finds the client without a session, or if the user was deleted', async () => {
+  it('finds the client without a session and for a deleted user', async () => {
     const clientId = await fixture.client();
     for (const userId of [null, 2_000_000_000])
       expect(await contexts.find(clientId, userId)).toMatchObject({

@@ -80,7 +80,7 @@ describe('ClientRegistrationStore', () => {
     expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed', version: 2 });
   });
 
-  it('changes all fields that the pages use, the logo included, in one transaction', async () => {
+  it('changes all fields of the pages, including the logo, in one transaction', async () => {
     const clientId = await registered();
     const logo = { mediaType: 'image/png', image: randomBytes(30) } as const;
     const wanted = {
@@ -103,7 +103,7 @@ describe('ClientRegistrationStore', () => {
     expect(await clients.find(clientId)).toMatchObject({ ...wanted, logo: null });
   });
 
-  it('loses none of several concurrent changes', async () => {
+  it('keeps all of several concurrent changes', async () => {
     const clientId = await registered();
     const uris = Array.from({ length: 8 }, (_, index) => `${CALLBACK}/${index}`);
     await Promise.all(
@@ -154,7 +154,7 @@ describe('ClientRegistrationStore', () => {
     expect(await registrations.delete(clientId)).toEqual({ first: false, revokedGrants: 0 });
   });
 
-  it('leaves no live grant of a deleted client, even one recorded during the deletion', async () => {
+  it('leaves no live grant of a deleted client, even if a grant is recorded during the deletion', async () => {
     const clientId = await registered();
     const [revoked, ...late] = await Promise.all([
       registrations.delete(clientId),
@@ -218,7 +218,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
 
-  it('revokes one of two secrets, and the last one only when forced', async () => {
+  it('revokes one of two secrets, but the last secret only with force', async () => {
     const clientId = await confidential();
     const [first = ''] = idsOf(await secrets.list(clientId));
     const [, second = ''] = idsOf(await secrets.add(clientId, newHash()));
@@ -265,7 +265,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });
 
-  it('records the last use of many secrets with one statement, and never moves it backward', async () => {
+  it('records the last use of many secrets with one statement, and ignores earlier days', async () => {
     const clientId = await confidential();
     const [one = '', two = ''] = idsOf(await secrets.add(clientId, newHash()));
     const uses = [
@@ -279,7 +279,7 @@ describe('ClientSecretStore', () => {
     expect(await database.statementsOf(() => secrets.touch([]))).toEqual([]);
   });
 
-  it('returns which of the secrets was presented', () => {
+  it('identifies the presented secret', () => {
     const [one, two, unknown] = [generateClientSecret(), generateClientSecret(), generateClientSecret()];
     const known = [
       { id: 'one', hash: one.hash },

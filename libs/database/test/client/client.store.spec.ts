@@ -104,7 +104,7 @@ describe('ClientStore', () => {
   });
 
   // @rfc 6749 2.2
-  it('rejects an identifier that is taken', async () => {
+  it('rejects an identifier of another client', async () => {
     const { clientId } = await confidential();
     const again = clients.create({
       name: 'B',
@@ -154,7 +154,7 @@ describe('ClientStore', () => {
   });
 
   // @rfc 9700 2.6
-  it('creates identifiers of sc_ and 120 random bits', () => {
+  it('creates identifiers from sc_ and 120 random bits', () => {
     expect(generateClientId()).toMatch(/^sc_[a-z2-7]{24}$/);
     expect(new Set(Array.from({ length: 1_000 }, () => generateClientId())).size).toBe(1_000);
     expect(generateClientId((size) => Buffer.alloc(size, 0xff))).toBe(`sc_${'7'.repeat(24)}`);
@@ -200,7 +200,7 @@ describe('ClientLogoStore', () => {
     expect(await logos.remove(clientId)).toBe(false);
   });
 
-  it('keeps an image that two clients share until both have removed it', async () => {
+  it('keeps a shared image until both clients have removed it', async () => {
     const [one, two] = [await fixture.client(), await fixture.client()];
     const image = logo();
     const digest = await logos.set(one, image);
@@ -258,7 +258,7 @@ describe('ClientTransferStore', () => {
   beforeAll(async () => (database = await openDatabase()));
   afterAll(() => database.close());
 
-  // The number of prepared statements is limited by their texts.
+  // Each distinct text needs one of a limited number of prepared statements.
   it('sends the same statements for any number of clients', async () => {
     const fixture = people(database.dataSource);
     const clientIds = [await fixture.client(), await fixture.client(), await fixture.client()];
@@ -283,7 +283,7 @@ const exists = async (clientId: string): Promise<boolean> =>
 describe('deleting a client by plain SQL', () => {
   const DELETE = 'DELETE FROM clients WHERE client_id = $1';
 
-  it('is rejected while a live or revoked grant to it is recorded', async () => {
+  it('is rejected while a live or revoked grant to the client is recorded', async () => {
     const { userId, clientId, otherClientId, grants } = fixture;
     const id = await fixture.grant(userId, clientId);
     for (const revoke of [false, true]) {

@@ -24,7 +24,7 @@ describe('client secrets', () => {
   });
 
   it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
-    'do not match a secret that the client does not have (%#)',
+    'do not match an invalid or unknown secret (%#)',
     (presented) => {
       expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
       expect(matchClientSecret(presented, [])).toBeNull();
@@ -33,7 +33,7 @@ describe('client secrets', () => {
 });
 
 describe('passwords', () => {
-  it('are hashed by argon2id with the parameters OWASP recommends and their own salt', async () => {
+  it('are hashed by argon2id with the OWASP parameters and a random salt', async () => {
     const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(one).not.toBe(two);
@@ -56,7 +56,7 @@ describe('passwords', () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
   });
 
-  it('take as long to reject for an unknown user, because another hash is verified', async () => {
+  it('take equally long to reject for known and unknown users, because another hash is verified', async () => {
     const hash = await hashPassword(randomBytes(8).toString('hex'));
     const time = async (...hashes: [passwordHash: string | null, others: string[]]) => {
       const start = cpuTime();
@@ -64,7 +64,7 @@ describe('passwords', () => {
       return cpuTime() - start;
     };
     let [known, unknown] = [Infinity, Infinity];
-    // Alternates, so that other work of this process affects both.
+    // Alternates, so that other load affects both measurements.
     for (let round = 0; round < 8; round++) {
       known = Math.min(known, await time(hash, []));
       unknown = Math.min(unknown, await time(null, [hash]));

@@ -47,7 +47,7 @@ describe('DatabaseModule', () => {
     await expect(app.get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 
-  it('waits for a database that is not up yet', async () => {
+  it('waits for a database that has not started yet', async () => {
     const proxy = await startProxy();
     await proxy.close();
     const app = start({ databaseUrl: proxy.url, retryForMs: 60_000 });
@@ -72,7 +72,7 @@ describe('DatabaseModule', () => {
     await expect(start({ databaseUrl: url.href, retryForMs: 3_600_000 })).rejects.toThrow('no_such_database');
   });
 
-  it('opens a new connection after one is cut', async () => {
+  it('opens a new connection after a connection is lost', async () => {
     const proxy = await startProxy();
     const app = await start({ databaseUrl: proxy.url });
     const health = app.get(DatabaseHealth);

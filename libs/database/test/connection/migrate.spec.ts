@@ -42,7 +42,7 @@ describe('migrate', () => {
     ]);
   });
 
-  it('reports pending migrations to a read-only role, before the first and after the last', async () => {
+  it('reports pending migrations to a read-only role, before the first and after the last migration', async () => {
     await dataSource.query('DROP TABLE migrations');
     const role = `reader_${randomUUID().replaceAll('-', '')}`;
     await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'reads'`);
@@ -68,7 +68,7 @@ describe('migrate', () => {
     expect(await migrate(database.databaseUrl)).toEqual([]);
   });
 
-  it('leaves no trace of a migration that failed', async () => {
+  it('rolls back a failed migration', async () => {
     // This table has the name of an index that the migration creates after four tables.
     await dataSource.query('CREATE TABLE grants_user (id integer)');
     await expect(migrate(database.databaseUrl)).rejects.toThrow('relation "grants_user" already exists');
@@ -77,8 +77,8 @@ describe('migrate', () => {
 
   it('creates the tables, columns, indexes and foreign keys of the entities', async () => {
     await migrate(database.databaseUrl);
-    // No entity declares check constraints, whose expressions TypeORM does not compare, and no generated column:
-    // TypeORM would create a table for those in every installation.
+    // Entities declare neither check constraints, whose expressions TypeORM does not compare, nor generated columns,
+    // for which TypeORM would create a table in every installation.
     const checks = await dataSource.query<{ table: string; name: string }[]>(
       `SELECT conrelid::regclass AS table, conname AS name FROM pg_constraint
        WHERE contype = 'c' AND connamespace = 'oauth'::regnamespace`,
@@ -114,7 +114,7 @@ describe('migrate', () => {
     expect(String(error)).not.toContain(url.password);
   });
 
-  it('never lets TypeORM change the schema', () => {
+  it('prevents TypeORM from changing the schema', () => {
     const { options } = databaseDataSource(database.databaseUrl);
     expect(options).toMatchObject({ synchronize: false, installExtensions: false });
     expect(options.migrationsRun).toBeUndefined();

@@ -55,7 +55,7 @@ describe('a database with tables of another application', () => {
     ['migrations', `CREATE TABLE migrations AS SELECT 1 AS id, '2014_create_users' AS migration`],
     ['migrations', `CREATE TABLE migrations AS SELECT 1 AS id, 2::bigint AS timestamp, 'Init2' AS name`],
     ['grants, migrations', `CREATE TABLE grants (); CREATE TABLE migrations AS SELECT 1 AS id`],
-  ])('is not migrated: %s by %s', async (names, statement) => {
+  ])('is not migrated if %s exist after %s', async (names, statement) => {
     await admin.query(statement);
     await expect(migrate(url, { schema: 'public' })).rejects.toThrow(
       `the schema public of this database has tables of another application (${names}): this service needs a schema of its ` +
@@ -80,7 +80,7 @@ describe('a database with tables of another application', () => {
     );
   });
 
-  it('is rejected if the schema has tables of another application', async () => {
+  it('is rejected if the tables are in the schema of this service', async () => {
     await admin.query('CREATE SCHEMA oauth; CREATE TABLE oauth.clients (id int)');
     await expect(migrate(url)).rejects.toThrow('the schema oauth of this database has tables');
   });
@@ -118,7 +118,7 @@ describe('a database with tables of another application', () => {
     expect(await migrate(url, { schema: 'second' })).not.toEqual([]);
   });
 
-  it('does not mistake the migrations of another application for ours', async () => {
+  it('is migrated if another schema has the migrations of another application', async () => {
     await admin.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'CreateUsers1' AS name`);
     expect(await migrate(url)).not.toEqual([]);
     expect(await migrate(url)).toEqual([]);

@@ -34,7 +34,7 @@ describe('a database with several servers', () => {
     await expect(open(standbys)).rejects.toThrow(/no server accepts writes: .* is a standby/);
   });
 
-  it('is written on the primary, then on the promoted standby, even if the primary is silent', async () => {
+  it('accepts writes on the primary, then on the promoted standby, even if the primary does not respond', async () => {
     await withDatabase(servers.primaryUrl, (primary) =>
       primary.query('CREATE SCHEMA oauth CREATE TABLE notes (text text)'),
     );
@@ -48,7 +48,7 @@ describe('a database with several servers', () => {
       });
       await servers.silencePrimary();
       await servers.promote();
-      // Connections to the silent server end with the timeout of their query.
+      // Queries to the unresponsive server time out, which closes the connections.
       await Promise.allSettled([1, 2, 3].map(() => source.query('SELECT 1')));
       await until('the new primary is found', 60_000, async () => {
         await insert('after');

@@ -80,7 +80,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.find(newId())).toBeNull();
   });
 
-  it('deletes the user’s expired grants with the statement that records a new one', async () => {
+  it('deletes the user’s expired grants with the statement that records a new grant', async () => {
     const expired = await granted(fromNow(-1));
     const ofAnother = await granted(fromNow(-1), otherUserId);
     const live = await granted();
@@ -152,7 +152,7 @@ describe('GrantRecordStore', () => {
     expect(await grants.revoke(newId())).toBe(false);
   });
 
-  it('records the last use of many grants with one statement, and never moves it backward', async () => {
+  it('records the last use of many grants with one statement, and ignores earlier days', async () => {
     const [one, two] = [await granted(), await granted()];
     const uses = [
       { id: one, day: '2030-01-01' },
@@ -188,7 +188,7 @@ describe('GrantRecordStore', () => {
     expect(await database.statementsOf(() => grants.touch([]))).toEqual([]);
   });
 
-  it('records overlapping batches concurrently without a deadlock', async () => {
+  it('records overlapping batches of uses concurrently without a deadlock', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => granted()));
     const batch = (day: number) => ids.map((id) => ({ id, day: `2031-01-${String(day).padStart(2, '0')}` }));
     const days = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -235,7 +235,7 @@ describe('GrantAdministrationStore', () => {
     expect(await store().list({ userId }, { ...page, ended: false })).toEqual([]);
   });
 
-  it('lists pages of grants, newest first, also of grants of the same time', async () => {
+  it('lists grants in pages, newest first, even if their times are equal', async () => {
     const { userId, clientId, database } = fixture;
     for (let n = 0; n < 5; n++) await fixture.grant(userId, clientId);
     await database.dataSource.query('UPDATE grants SET created_at = now() WHERE user_id = $1', [userId]);
@@ -282,7 +282,7 @@ describe('ConnectedAppStore', () => {
   });
   afterAll(() => database.close());
 
-  it('merges all grants of a client: unique scopes, oldest date, last use', async () => {
+  it('merges the scopes, the oldest date and the last use of all grants to a client', async () => {
     const image = randomBytes(20);
     const clientId = await fixture.client({ firstParty: true, logo: { mediaType: 'image/webp', image } });
     const userId = await fixture.user();

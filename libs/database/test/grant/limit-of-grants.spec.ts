@@ -42,7 +42,7 @@ describe('the limit of live grants per user and client', () => {
     return rows.map(({ id }) => id);
   }
 
-  it('revokes the oldest one when another is recorded, and returns it', async () => {
+  it('revokes and returns the oldest grant when another grant is recorded', async () => {
     const { grants, userId, otherClientId } = fixture;
     const others = [
       await fixture.grant(userId, otherClientId),
@@ -57,7 +57,7 @@ describe('the limit of live grants per user and client', () => {
     for (const id of others.slice(0, 2)) expect(await fixture.isRevoked(id)).toBe(false);
   });
 
-  it('revokes grants whose code was not redeemed before older ones that are in use', async () => {
+  it('revokes grants with unredeemed codes before older grants that are in use', async () => {
     const { grants } = fixture;
     const held = await fill(MAX_LIVE_GRANTS);
     const used = held.slice(0, 3);
@@ -69,7 +69,7 @@ describe('the limit of live grants per user and client', () => {
     expect((await grants.create(record()))?.aboveLimit).toEqual(held.slice(1, 2));
   });
 
-  it('counts the new grant after the ones that it declines', async () => {
+  it('counts a new grant only after the grants that it ends have ended', async () => {
     const { grants } = fixture;
     const held = await fill(MAX_LIVE_GRANTS - 1);
     const wide = record({ scope: 'profile:read bookings:read' });
@@ -99,7 +99,7 @@ describe('the limit of live grants per user and client', () => {
     expect(await live()).toHaveLength(MAX_LIVE_GRANTS);
   });
 
-  it('holds for 200 concurrent recordings of every kind, each of which is recorded', async () => {
+  it('holds for 200 concurrent recordings of every kind, all of which succeed', async () => {
     const { grants } = fixture;
     const held = await fill(MAX_LIVE_GRANTS - 20);
     const records = Array.from({ length: 200 }, (_, n) => record({ continuesConsent: n % 3 === 1 }));
@@ -155,7 +155,7 @@ describe('the limit of live grants per user and client', () => {
     );
   });
 
-  it('revokes the next oldest one if a concurrent statement has locked the oldest', async () => {
+  it('revokes the second-oldest grant if a concurrent statement has locked the oldest grant', async () => {
     const { grants, database } = fixture;
     const held = await fill(MAX_LIVE_GRANTS);
     const runner = database.dataSource.createQueryRunner();
@@ -166,7 +166,7 @@ describe('the limit of live grants per user and client', () => {
     await runner.release();
   });
 
-  it('waits if concurrent statements have locked them all', async () => {
+  it('waits if concurrent statements have locked all grants', async () => {
     const { grants, database, userId } = fixture;
     const held = await fill(MAX_LIVE_GRANTS);
     const runner = database.dataSource.createQueryRunner();

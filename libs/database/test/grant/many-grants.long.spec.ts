@@ -21,7 +21,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows of `grants` read by a plan. Blocks also include skipped index entries. */
+/** Returns the rows of `grants` that a plan reads. The blocks of a plan also include skipped index entries. */
 function rowsRead(plan: Plan): number {
   const isOfGrants = (plan['Relation Name'] ?? plan['Index Name'] ?? '').startsWith('grants');
   const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
@@ -35,7 +35,7 @@ describe('a user with many grants', () => {
 
   const accounts = () => new UserAccountStore(fixture.database.dataSource);
 
-  /** Inserts grants of today. The newest `live` are not revoked: the product allows 200, the schema any number. */
+  /** Inserts grants of today, all revoked except the newest `live`. The schema does not limit live grants. */
   async function fill({ live = MANY, expired = false }): Promise<void> {
     const id = "translate(encode(sha256(gen_random_uuid()::text::bytea), 'base64'), '+/=', '-_')";
     await query(
@@ -50,7 +50,7 @@ describe('a user with many grants', () => {
     await query('ANALYZE grants');
   }
 
-  /** Returns the rows or blocks read by the most expensive statement of `work`. Repeats its statements after `undo`. */
+  /** Repeats the statements of `work` after `undo`. @returns the rows or blocks read by the most expensive statement */
   async function mostReadBy(work: () => Promise<unknown>, undo?: () => Promise<unknown>): Promise<number> {
     const statements = await fixture.database.statementsWithValuesOf(work);
     await undo?.();
@@ -79,23 +79,26 @@ describe('a user with many grants', () => {
     expiresAt: new Date(Date.now() + 1e9),
   });
 
-  it.each([MAX_LIVE_GRANTS, 0])('causes few reads for a page or a response if %d are live', async (live) => {
-    await fill({ live });
-    await fixture.grant(fixture.userId, fixture.clientId);
-    const { userId, clientId, grants, database } = fixture;
-    const contexts = new AuthorizationContextStore(database.dataSource);
-    const apps = new ConnectedAppStore(database.dataSource);
-    expect(await mostReadBy(() => contexts.find(clientId, userId))).toBeLessThan(MAX_READ);
-    expect(await mostReadBy(() => apps.list(userId))).toBeLessThan(MAX_READ);
-    expect(await mostReadBy(() => apps.find(userId, clientId))).toBeLessThan(MAX_READ);
-    for (const continuesConsent of [false, true]) {
-      const record = { ...newRecord(), continuesConsent };
-      const create = async () => expect(await grants.create(record)).not.toBeNull();
-      expect(await mostReadBy(create, () => grants.withdraw(record.id))).toBeLessThan(MAX_READ);
-    }
-  });
+  it.each([MAX_LIVE_GRANTS, 0])(
+    'causes few reads for a page or a response with %d live grants',
+    async (live) => {
+      await fill({ live });
+      await fixture.grant(fixture.userId, fixture.clientId);
+      const { userId, clientId, grants, database } = fixture;
+      const contexts = new AuthorizationContextStore(database.dataSource);
+      const apps = new ConnectedAppStore(database.dataSource);
+      expect(await mostReadBy(() => contexts.find(clientId, userId))).toBeLessThan(MAX_READ);
+      expect(await mostReadBy(() => apps.list(userId))).toBeLessThan(MAX_READ);
+      expect(await mostReadBy(() => apps.find(userId, clientId))).toBeLessThan(MAX_READ);
+      for (const continuesConsent of [false, true]) {
+        const record = { ...newRecord(), continuesConsent };
+        const create = async () => expect(await grants.create(record)).not.toBeNull();
+        expect(await mostReadBy(create, () => grants.withdraw(record.id))).toBeLessThan(MAX_READ);
+      }
+    },
+  );
 
-  it('sees the decisions and applications of the live ones', async () => {
+  it('sees the decisions and applications of the live grants', async () => {
     await fill({ live: MAX_LIVE_GRANTS });
     const { userId, clientId, otherClientId, grants, database } = fixture;
     const last = await fixture.grant(userId, clientId, { scope: 'bookings:read' });
@@ -127,7 +130,7 @@ describe('a user with many grants', () => {
     ['the user', async () => new Set(await fixture.grants.revokeOf(fixture.userId, fixture.clientId)).size],
     ['"user disable"', async () => (await accounts().disable(fixture.userId))?.revokedGrants],
     ['"user delete"', async () => (await accounts().delete(fixture.userId))?.revokedGrants],
-  ])('loses all of them in batches by %s', async (_, revoke) => {
+  ])('loses all grants in batches after a revocation by %s', async (_, revoke) => {
     await fill({});
     let revoked: number | undefined;
     const statements = await fixture.database.statementsOf(async () => (revoked = await revoke()));
@@ -137,7 +140,7 @@ describe('a user with many grants', () => {
     expect(await query(live, [fixture.userId])).toEqual([]);
   });
 
-  it('loses 1000 expired grants with each new grant', async () => {
+  it('loses 1,000 expired grants with each new grant', async () => {
     await fill({ expired: true });
     const left = async () => {
       const [row] = await query<{ count: string }[]>(

@@ -55,7 +55,7 @@ describe('revoking a user’s grants', () => {
     expect((await grants.find(recent))?.revokedAt).toEqual(before);
   });
 
-  it('returns every grant to each concurrent call, because any of them may fail', async () => {
+  it('returns every grant to each concurrent call, because any call may fail', async () => {
     const { userId, clientId, grants } = fixture;
     const ids = await Promise.all(Array.from({ length: 20 }, () => fixture.grant(userId, clientId)));
     const outcomes = await Promise.all([
@@ -94,9 +94,9 @@ describe('revoking a user’s grants', () => {
   });
 
   it.each([
-    ['revoked', (grants: GrantRecordStore) => grants.revokeEvery(fixture.userId)],
+    ['a revocation', (grants: GrantRecordStore) => grants.revokeEvery(fixture.userId)],
     [
-      'declined',
+      'a declined scope',
       (grants: GrantRecordStore, held: string) => {
         const id = `newer${held.slice(5)}`;
         const scope = 'bookings:read';
@@ -110,7 +110,7 @@ describe('revoking a user’s grants', () => {
         return grants.create({ id, ...record, expiresAt: new Date(Date.now() + 60_000) }, ['profile:read']);
       },
     ],
-  ])('sees a grant that is being recorded under any default isolation level: %s', async (_, end) => {
+  ])('includes a grant that is being recorded, under any default isolation level: %s', async (_, end) => {
     const { userId, clientId, database, isRevoked } = fixture;
     const source = await databaseDataSource(database.databaseUrl, {
       ...requestLimits(PATIENT_MS),
@@ -140,7 +140,7 @@ const MANY = 12_000;
 
 const HOUR = 3_600_000;
 
-describe('revocations to apply', () => {
+describe('the list of revocations to apply', () => {
   const fixture = useGrants();
   const revokedAgo = (id: string, milliseconds: number, appliedAgo: number | null = null) =>
     fixture.database.dataSource.query(
@@ -172,7 +172,7 @@ describe('revocations to apply', () => {
 
   beforeEach(() => fixture.database.dataSource.query('DELETE FROM grants'));
 
-  it('lists all unapplied ones, then recently applied ones, each newest first', async () => {
+  it('has unapplied revocations first, then recently applied revocations, each newest first', async () => {
     const { userId, clientId } = fixture;
     const grant = () => fixture.grant(userId, clientId);
     const [oldest, live, recent, appliedOld, appliedLate, applied] = [
@@ -194,7 +194,7 @@ describe('revocations to apply', () => {
     expect(await within(4 * HOUR)).not.toContain(live);
   });
 
-  it('lists each once and in order across pages', async () => {
+  it('has each revocation once and in order across pages', async () => {
     expect(await within(HOUR)).toEqual([]);
     const ids = await revoked(MANY, 1);
     const found = await pages();
@@ -202,19 +202,19 @@ describe('revocations to apply', () => {
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
   });
 
-  it('lists each once across pages if one statement revoked all of them', async () => {
+  it('has each revocation once across pages if one statement revoked all grants', async () => {
     const ids = await revoked(MANY, 0);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('lists each once while they are marked as applied, and again for another process', async () => {
+  it('has each revocation once while revocations are marked as applied, and again for another process', async () => {
     const ids = await revoked(MANY, 1);
     const found = await pages(HOUR, (page) => fixture.grants.markApplied(page));
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('lists one with an old timestamp that is committed late', async () => {
+  it('has a revocation with an old timestamp that is committed late', async () => {
     const { database, userId, clientId } = fixture;
     const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();
@@ -250,7 +250,7 @@ describe('revocations to apply', () => {
     expect(plans.at(-1)).toMatch(/Scan.* using grants_revocation_applied on grants/);
   });
 
-  it('does not mark grants that are not revoked or not recorded', async () => {
+  it('excludes live and unknown grants that were marked as applied', async () => {
     const id = await fixture.grant(fixture.userId, fixture.clientId);
     await fixture.grants.markApplied([id, 'x'.repeat(43)]);
     expect(await fixture.isRevoked(id)).toBe(false);

@@ -11,7 +11,7 @@ interface Grants extends ReturnType<typeof people> {
   readonly isRevoked: (id: string) => Promise<boolean>;
 }
 
-/** Sets up the fixture for a `describe` block. Its fields are set by hooks, so use them inside tests only. */
+/** Sets up the fixture of a `describe` block. Hooks set the fields, so use the fields only inside tests. */
 export function useGrants(): Grants {
   const fixture = {} as Grants;
   beforeAll(async () => {

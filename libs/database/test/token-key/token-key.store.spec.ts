@@ -43,7 +43,7 @@ describe('TokenKeyStore', () => {
     expect(await store.recordRing([NEXT, CURRENT], 90 * DAY_S)).toBe(NEXT);
   });
 
-  it('extends the need for a key only while it signs, and never shortens it', async () => {
+  it('extends the time for which a key is needed only while the key signs, and never shortens the time', async () => {
     await store.recordRing([CURRENT], 30 * DAY_S);
     await store.recordRing([CURRENT], 90 * DAY_S);
     expect(await neededDays(CURRENT)).toBe(90);
@@ -65,7 +65,7 @@ describe('TokenKeyStore', () => {
       expect([lastSignedAt, neededUntil]).toEqual([expect.any(Date), expect.any(Date)]);
   });
 
-  it('keeps the keys of ID tokens apart, by algorithm', async () => {
+  it('keeps a separate ring for each algorithm of ID tokens', async () => {
     const [rsa, nextRsa, ec] = ['A', 'B', 'C'].map((letter) => letter.repeat(43)) as [string, string, string];
     await store.recordRing([CURRENT], 90 * DAY_S);
     expect(await store.recordRing([rsa], DAY_S, 'RS256')).toBeNull();

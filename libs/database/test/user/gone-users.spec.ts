@@ -66,7 +66,7 @@ describe('a user', () => {
       expect(await isActive(userId)).toBe(false);
       // The record outlives the user, because caches still need the revocation.
       expect(await grants.find(live)).toMatchObject({ userId, revokedAt: expect.any(Date) });
-      // A recent use may not be recorded yet: Redis may still consider this grant live.
+      // Redis may still consider this grant live, because a recent use may not be recorded yet.
       expect((await grants.find(expired))?.revokedAt).toBeInstanceOf(Date);
       expect((await grants.find(other))?.revokedAt).toBeNull();
     },

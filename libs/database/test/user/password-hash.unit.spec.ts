@@ -49,7 +49,7 @@ describe('a password hash of the product', () => {
     '$argon2id$v=19$m=8192,t=65,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=65536,t=1,p=64$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     BCRYPT[0]?.replace('$10$', '$15$') ?? '',
-  ])('is rejected without computing it if it costs too much: %s', async (hash) => {
+  ])('is rejected without being computed if it costs too much: %s', async (hash) => {
     expect(passwordHashProblem(hash)).toMatch(/^its (bcrypt cost|argon2 )/);
     expect(await verifyPassword('password', hash)).toBe(false);
   });

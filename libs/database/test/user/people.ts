@@ -58,7 +58,7 @@ export function people(dataSource: DataSource) {
       return id;
     },
 
-    /** Grants profile:read and declines the given scopes. @returns the new grant, and the ids that it ended */
+    /** Grants profile:read and declines the given scopes. @returns the new grant, and the ids of ended grants */
     async decline(userId: number, clientId: string, declined: readonly string[]) {
       const id = createHash('sha256').update(randomBytes(16)).digest('base64url');
       const expiresAt = new Date(Date.now() + 90 * DAY_MS);

@@ -19,7 +19,7 @@ async function granted() {
   const { userId, clientId, otherClientId, grants } = fixture;
   const live = [await fixture.grant(userId, clientId), await fixture.grant(userId, otherClientId)];
   const expired = await fixture.grant(userId, clientId, { days: -1 });
-  // Expires the grant afterwards, because recording a grant deletes expired ones.
+  // Expires the grant afterwards, because recording a grant deletes expired grants.
   await fixture.database.dataSource.query(
     `UPDATE grants SET expires_at = now() - interval '1 hour' WHERE id = $1`,
     [live[1]],
@@ -37,7 +37,7 @@ const liveOf = (userId: number) =>
   );
 
 describe('finding a user by id', () => {
-  it('ignores other users whose username is this text', async () => {
+  it('ignores another user whose username is `id:` and the id', async () => {
     const { userId, database } = fixture;
     const login = `id:${userId}`;
     await database.dataSource.query(
@@ -51,7 +51,7 @@ describe('finding a user by id', () => {
 });
 
 describe('disabling a user', () => {
-  it('ends every session and grant, including expired ones, of that user only', async () => {
+  it('ends only that user’s sessions and grants, including expired grants', async () => {
     const { userId, grants } = fixture;
     const { live, expired, other } = await granted();
     const before = await users.find(userId);
@@ -174,7 +174,7 @@ describe('deleting a user', () => {
 });
 
 describe('a new password', () => {
-  it('replaces the old one, and ends sessions only on request', async () => {
+  it('replaces the old password, and ends sessions only on request', async () => {
     const { userId } = fixture;
     const before = await users.find(userId);
     const stored = async () => (await users.findByLogin(before?.username ?? ''))?.passwordHash ?? null;

@@ -94,7 +94,7 @@ describe('UserStore', () => {
     },
   );
 
-  it('replaces a hash only if it is still the verified one', async () => {
+  it('replaces a hash only if the verified hash is still stored', async () => {
     const email = 'rehashed@example.com';
     const { id } = await users.create({ email, username: 'rehashed', name: 'X', passwordHash });
     const [one, two] = [await hashPassword('one'), await hashPassword('two')];
@@ -174,7 +174,7 @@ describe('UserStore', () => {
     const newUser = async (username: string) =>
       (await users.create({ email: `${username}@example.com`, username, name: 'X', passwordHash })).id;
 
-    it('stores the language a user chose, and removes it', async () => {
+    it('stores and removes the language that a user chose', async () => {
       const id = await newUser('babel');
       expect(await users.setLocale(id, 'ar')).toBe(true);
       expect((await users.find(id))?.locale).toBe('ar');
