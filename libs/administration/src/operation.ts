@@ -18,7 +18,7 @@ export interface Page<Item, Cursor = string> {
   readonly next: Cursor | null;
 }
 
-/** @param rows up to `limit` + 1 rows; the last one means that there is another page */
+/** @param rows up to `limit` + 1 rows; the additional row means that there is another page */
 export function pageOf<Item, Cursor>(
   rows: readonly Item[],
   limit: number,

@@ -12,7 +12,7 @@ const SHARES: readonly (readonly [prefix: string, share: number])[] = [
 /** Limit in characters, which have at most three bytes each. In our manifests, NATS accepts messages of 128 KB. */
 const MAX_MESSAGE = 32_000;
 
-/** Message with one event per line. Its id is the id of the first event. */
+/** Message with one event per line, identified by the id of the first event. */
 export interface AuditMessage {
   readonly id: string;
   readonly subject: string;

@@ -29,7 +29,7 @@ const TRAIL_TYPES = [
   'operator.command',
 ] as const;
 
-/** Frequent types, caused by users and applications. A separate stream keeps them from displacing rarer events. */
+/** Frequent types, caused by users and applications; stored separately, so that they do not displace rarer events. */
 const ACTIVITY_TYPES = [
   'login.succeeded',
   'login.ended',
@@ -42,7 +42,7 @@ const ACTIVITY_TYPES = [
   'logout_token.failed',
 ] as const;
 
-/** Types that anyone can cause. A separate stream keeps a flood of them from displacing other events. */
+/** Types that anyone can cause; stored separately, so that a flood of refusals does not displace other events. */
 const REFUSAL_TYPES = ['login.refused', 'request.throttled', 'request.refused'] as const;
 
 export const AUDIT_TYPES = [...TRAIL_TYPES, ...ACTIVITY_TYPES, ...REFUSAL_TYPES] as const;

@@ -35,7 +35,7 @@ export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     event.time < until;
 }
 
-/** Returns the streams that may contain matches. Each has one subject filter: NATS before 2.10 supports only one. */
+/** Returns streams that may contain matches. Each has one subject filter, because NATS before 2.10 permits only one. */
 export function sourcesOf({ types }: AuditFilter): { stream: string; subject: string }[] {
   return AUDIT_STREAMS.flatMap(({ name: stream, prefix, types: all }) => {
     const wanted = types ? all.filter((type) => types.includes(type)) : all;

@@ -10,7 +10,7 @@ import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditS
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 
-/** Characters left of each value in an oversized event. Clients choose some values, such as an unknown client_id. */
+/** Characters to which an oversized event's values are cut. Clients choose some values, such as client_id. */
 const MAX_VALUE = 500;
 /** Limit in characters. Only an event with an oversized value exceeds the limit. */
 const MAX_EVENT = 16_000;

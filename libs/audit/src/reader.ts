@@ -92,7 +92,7 @@ export class AuditReader {
   }
 
   /**
-   * Calls back with events stored since `filter.since`, or with only new events if it is absent. Survives reconnects.
+   * Calls back with events stored since `filter.since`, or without `since` only with new events. Survives reconnects.
    * @throws JetStreamError
    */
   async follow(
@@ -191,7 +191,7 @@ function storedMessage({ seq, info, subject, data }: JsMsg): StoredMessage {
   return { sequence: seq, storedAt: Math.floor(info.timestampNanos / 1e6), subject, data };
 }
 
-/** Subtracts the clock skew, because NATS compares the time at which its own clock stored an event. */
+/** Subtracts the clock skew, because NATS compares times of storage by its own clock. */
 function startingAt(since: Date): { deliver_policy: typeof DeliverPolicy.StartTime; opt_start_time: string } {
   return {
     deliver_policy: DeliverPolicy.StartTime,

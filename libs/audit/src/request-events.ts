@@ -8,7 +8,7 @@ import { addLogContext, logContext, pathOf, referenceOf } from '#platform/loggin
 import type { AuditRecord, AuditType } from './event.js';
 import type { AuditPublisher } from './publisher.js';
 
-/** Sets the audit event type of a request, which its log line also shows. */
+/** Sets the audit event type of a request. The log line of the request also has the type. */
 export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
   addLogContext(request, { event: type });
 }
@@ -68,7 +68,7 @@ function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number
   const { event, error, check } = fields;
   if (typeof event === 'string') return event as AuditType;
   if (error === undefined && status < 400) return null;
-  // A device polls every five seconds (RFC 8628 3.5), which is not worth an event.
+  // A device polls every five seconds (RFC 8628 3.5), so its pending polls are not recorded.
   if (check === OVERLOAD_CHECK || check === 'decision_pending' || check === 'polled_too_early') return null;
   if (check === 'code_replayed' || check === 'refresh_token_reused') return 'token.reuse_detected';
   if (check === 'verifier_mismatch') return 'grant.revoked';

@@ -1,6 +1,6 @@
 import { listOf, ParsedVariable } from '#platform/configuration/variables.js';
 
-/** CLIENT_METADATA_HOSTS: comma-separated hosts, each with its port unless it is the default. */
+/** CLIENT_METADATA_HOSTS: comma-separated hosts, each with a port unless the port is the default. */
 export function MetadataHostsVariable(): PropertyDecorator {
   return ParsedVariable(
     metadataHosts,

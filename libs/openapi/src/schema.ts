@@ -29,7 +29,7 @@ type SchemaType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'arra
 /** A schema, or a class with `@ApiProperty` fields. */
 export type SchemaSource = Schema | Type;
 
-/** A response field. Its type defaults to the type in the class. */
+/** Schema of a response field; `type` defaults to the type in the class. */
 export interface PropertySchema extends Schema {
   readonly description: string;
   /** True if some responses lack the field. */

@@ -19,7 +19,7 @@ const STORE_WITHIN_MS = 30_000;
 export class AuditTrail {
   constructor(private readonly options: AdministrationOptions) {}
 
-  /** A failure does not undo the change. @returns a warning for each event that NATS did not store, with its JSON */
+  /** A failure does not undo the change. @returns warnings with the JSON of each event that NATS did not store */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
     const by = { operator: actor.name, ...(actor.channel !== 'command' && { channel: actor.channel }) };

@@ -64,7 +64,7 @@ export class ClientImportService {
     const clients = (await readClientFile(text, problems)).toSorted((a, b) =>
       a.clientId < b.clientId ? -1 : 1,
     );
-    // A file without any readable client is rejected without connecting to the database.
+    // Rejects a file without any readable client before connecting to the database.
     if (clients.length === 0) refuseInvalid(byLine(problems));
     const named = {
       clientIds: clients.map(({ clientId }) => clientId),
@@ -103,7 +103,7 @@ function differences({ changes }: ImportPlan, source: string): string {
   const before = summaryOf(changes.flatMap((change) => change.before ?? []));
   const after = summaryOf(changes.map((change) => change.after));
   const patch = createTwoFilesPatch('registered', source, before, after, '', '', { context: 3 });
-  // Omits the first line of the patch, a separator.
+  // The first line of the patch is only a separator.
   return patch.slice(patch.indexOf('---')).trimEnd();
 }
 

@@ -165,7 +165,7 @@ export class DocumentClientDto {
   })
   metadataUrl: string;
 
-  /** If absent, the scopes of the document; if the document has none, every scope. */
+  /** Defaults to the scopes of the document, or to every scope if the document has none. */
   @Texts()
   @Rule('scope_missing', ({ scopes }: DocumentClientDto) =>
     scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the scopes of the document'] : [],

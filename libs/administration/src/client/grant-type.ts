@@ -16,7 +16,7 @@ type Registration = Omit<
   'name' | 'idTokenAlg' | 'requireState' | 'clientUri' | 'policyUri' | 'contacts'
 >;
 
-/** Fields about users, which a client of `client_credentials` does not have. */
+/** Fields that a client of `client_credentials` cannot have, because it has no users. */
 const ABOUT_USERS: readonly (readonly [keyof Registration, field: string, inFile: string])[] = [
   ['redirectUris', 'redirectUris', 'redirect_uris'],
   ['postLogoutRedirectUris', 'postLogoutRedirectUris', 'post_logout_redirect_uris'],

@@ -19,7 +19,7 @@ export interface Certificate {
   readonly place: string;
   readonly validFrom: Date;
   readonly validTo: Date;
-  /** Reason why clients distrust the certificate. Null if they trust it, or if they use a private authority. */
+  /** Reason why the certificate is not trusted; null if trusted, or if the server's clients use a private authority. */
   readonly untrusted: string | null;
   readonly outdated: boolean;
 }

@@ -13,9 +13,9 @@ import { quoted } from '../text.js';
 import { GrantOwners } from './grant-owners.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
-/** Maximum length of a history with hourly counts. A longer history has daily counts. */
+/** Maximum length in hours of a history with hourly counts. A longer history has daily counts. */
 const MAX_HOURS = 48;
-/** Limit because a chart with more columns would be illegible. */
+/** Maximum length in days, because a chart with more columns would be illegible. */
 const MAX_DAYS = 92;
 
 /** Event counts of an hour, or of a day in UTC. */

@@ -69,7 +69,7 @@ function differences(check: string, detail: Detail): Difference[] {
   return [];
 }
 
-/** Limit because the sender of a request may choose thousands of scopes. */
+/** Maximum number of compared scopes, because the sender of a request may choose thousands. */
 const MAX_SCOPES = 5;
 
 /**

@@ -6,7 +6,7 @@ type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
 const RING_APPS = ['authorize', 'token'];
 
-/** Processes by the role of a key in them. */
+/** Processes, grouped by the role that a key has in each process. */
 interface KeyRoles {
   readonly signsIn: readonly ServiceStatus[];
   readonly verifiesIn: readonly ServiceStatus[];

@@ -33,7 +33,7 @@ interface Pending {
 const BATCH = 1000;
 const ATTEMPTS = 5;
 
-/** Imports a file of users in batches, one statement each, in constant memory. */
+/** Imports a file of users in constant memory, with one statement per batch. */
 export class UserImport {
   readonly counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, passwordsKept: 0, failed: 0 };
   private batch: Pending[] = [];
@@ -115,7 +115,7 @@ export class UserImport {
     if (result === null) return false;
     if (result.outcome === 'deleted') this.refuse(line, ['the user was deleted here after updated_at']);
     else if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
-      // A disabled user must also lose all sessions and grants.
+      // An import cannot end the sessions and grants of an existing user.
       this.refuse(line, ['the user is enabled here: run "user disable"']);
     else {
       this.counts[
@@ -132,7 +132,7 @@ export class UserImport {
   }
 }
 
-/** Identity of a user; a statement must not contain it twice. */
+/** Returns the key of a user. A statement must not contain the same key twice. */
 function keyOf({ identity, profile }: ImportedUser): string {
   return identity === null
     ? profile.email.toLowerCase()

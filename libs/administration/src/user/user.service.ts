@@ -34,14 +34,14 @@ export interface CreatedUser {
   readonly name: string;
   readonly time_zone: string;
   readonly locale: string | null;
-  /** Null if it was given. Stored nowhere. */
+  /** Generated password, never stored as text; null if the input had a password. */
   readonly password: string | null;
 }
 
 export interface ChangedPassword {
   readonly id: number;
   readonly username: string;
-  /** Null if it was given. Stored nowhere. */
+  /** Generated password, never stored as text; null if the input had a password. */
   readonly password: string | null;
   readonly sessions_ended: boolean;
 }

@@ -188,7 +188,7 @@ describe('a search with the index', () => {
     expect((await audit.page({ user: 'id:0' })).items).toEqual([]);
   });
 
-  it('explains a reference in the same way as a search of the whole trail', async () => {
+  it('finds the same explanation of a reference as a search of the whole trail', async () => {
     const [refused] = await store('token', [
       {
         type: 'request.refused',

@@ -37,7 +37,7 @@ describe('a difference', () => {
   });
 
   it('shows two very different texts as a whole, in constant time', () => {
-    // The client chooses one of the texts. A full comparison of these two would take minutes.
+    // A full comparison of these texts, one of which a client chooses, would take minutes.
     const [sent = '', ...registered] = Array.from({ length: 21 }, (_, seed) => {
       const parts = Array.from({ length: 30 }, (_each, part) => hash('sha256', `${seed} ${part}`));
       return `https://a.example/${parts.join('')}`;

@@ -16,6 +16,6 @@ export class AuditCountEntity {
   @Column({ name: 'first_at', type: 'timestamptz' }) firstAt: Date;
   @Column({ name: 'last_at', type: 'timestamptz' }) lastAt: Date;
 
-  /** Reference of the latest event that has one. */
+  /** Latest reference of these events; null if no event has a reference. */
   @Column({ type: 'text', nullable: true }) reference: string | null;
 }

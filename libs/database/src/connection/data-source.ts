@@ -49,7 +49,7 @@ export const REQUEST_LIMITS = requestLimits(2_000);
 
 const logger = new Logger('Database');
 
-/** Keeps TypeORM from printing a failed migration on stdout, which it does even with `logging: false`. */
+/** Replaces TypeORM's logger, which prints a failed migration on stdout even with `logging: false`. */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }

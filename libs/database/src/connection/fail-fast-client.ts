@@ -15,12 +15,12 @@ interface StatementDescription {
   readonly table?: string;
 }
 
-/** More than this service has. Bounds the number of plans on the server in case statement texts contain values. */
+/** Exceeds the number of statements of this service. Bounds the plans on the server if texts contain values. */
 const MAX_STATEMENTS = 200;
 
 /** SQLSTATEs of a prepared statement that is missing or exists already, because a pooler switched the connection. */
 const NOT_PREPARED = new Set(['26000', '42P05']);
-/** Error of a plan made before a migration changed the columns. The code is not enough: our triggers use it too. */
+/** Error of a plan from before a migration. Includes the message, because our triggers use the same code. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**

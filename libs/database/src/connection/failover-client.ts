@@ -43,7 +43,7 @@ export class PrimaryResolver {
     }
   }
 
-  /** Discards the cached address, after a connection to that address has failed. */
+  /** Discards the cached address. Call this after a connection to the address has failed. */
   forget(): void {
     this.invalidate(this.primary);
   }

@@ -58,7 +58,7 @@ export class GrantAdministrationStore {
     return grant && toAdministered(grant);
   }
 
-  /** Returns those of `ids` that are grants to the client, including revoked and expired grants. */
+  /** Filters `ids` by client. Includes revoked and expired grants. */
   async ofClient(clientId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const grants = await this.grants.find({ select: { id: true }, where: { clientId, id: Any(ids) } });
     return new Set(grants.map(({ id }) => id));

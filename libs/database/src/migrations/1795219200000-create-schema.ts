@@ -24,7 +24,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 }
 
 async function createClients(runner: QueryRunner): Promise<void> {
-  // Keys of pairwise subjects (OpenID Connect Core 8.1). They are never deleted, so that a client that registers again
+  // Keys of pairwise subjects (OpenID Connect Core 8.1), which are never deleted, so that a client that registers again
   // gets the same subjects.
   await runner.query(`
     CREATE TABLE subject_sectors (

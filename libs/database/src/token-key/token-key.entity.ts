@@ -3,7 +3,7 @@ import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 /** Key ring of tokens, or of ID tokens with one algorithm. The first key of a ring signs. */
 export type KeyRingName = 'token' | 'RS256' | 'ES256' | 'EdDSA';
 
-/** Signing history of a key that was in its key ring at some time. */
+/** Signing history of a key that is or was in a key ring. */
 @Entity('token_keys')
 export class TokenKeyEntity {
   /** Hash of the key: eight hexadecimal digits, or the thumbprint (RFC 7638) of a key of ID tokens. */

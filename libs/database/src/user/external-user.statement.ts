@@ -72,7 +72,7 @@ const CHANGED = `
  * Creates or updates users by identity, or by email without one. Each user is written atomically. $1 is a JSON array of
  * objects with the columns above and
  * - `issuer`, `external_id`: both or neither; no duplicates
- * - `updated_at`: an older change than the stored one is ignored
+ * - `updated_at`: a change older than the stored change is ignored
  * - `asserted_at`: time of a login, instead of `updated_at`; only a later deletion of the identity takes precedence
  * - `email_verified`: absent without a claim from the issuer
  * - `link`: gives an unknown identity to the user without identity who has the same verified email. An unverified email

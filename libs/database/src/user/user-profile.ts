@@ -81,7 +81,7 @@ export function acceptableProfile(profile: UserProfile): UserProfile {
   ) as unknown as UserProfile;
 }
 
-/** Returns the page language for a tag like `de-AT`; null if it is not supported. */
+/** Returns the page language for a tag like `de-AT`; null if the language is not supported. */
 export function localeOf(tag: string): string | null {
   const language = tag.toLowerCase().split(/[-_]/, 1)[0];
   return LOCALES.find((locale) => locale === language) ?? null;

@@ -20,7 +20,7 @@ export interface Credentials {
   /** Null if the user does not exist. */
   readonly user: User | null;
   readonly passwordHash: string | null;
-  /** Hashes of the other kinds. Verifying them hides the kind, and whether the user exists, from timing. */
+  /** Hashes of the other kinds, verified as well, so that timing reveals neither the kind nor whether a user exists. */
   readonly others: readonly string[];
 }
 
