@@ -24,7 +24,7 @@ export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg
 export const storedAlgorithm = (alg: SigningAlgorithm): SigningAlgorithm | null =>
   alg === DEFAULT_SIGNING_ALGORITHM ? null : alg;
 
-/** FAPI 2.0 5.4.1: JWTs are signed with PS256, ES256 or EdDSA. */
+/** FAPI 2.0 5.4.1 permits PS256, ES256 and EdDSA. */
 const FAPI_DEFAULT: SigningAlgorithm = 'ES256';
 
 export const defaultAlgorithm = (profile: string | null | undefined): SigningAlgorithm =>

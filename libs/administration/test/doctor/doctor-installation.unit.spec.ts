@@ -28,7 +28,7 @@ const answer = (status: number, headers: Record<string, string> = {}, body: unkn
 });
 const ids = (findings: readonly { readonly check: string }[]) => findings.map((finding) => finding.check);
 
-describe('doctor: addresses', () => {
+describe('the area addresses of doctor', () => {
   it.each([
     [ADDRESSES, []],
     [{ ...ADDRESSES, API_URL: 'http://api.example.com' }, ['address-unencrypted']],
@@ -194,7 +194,7 @@ const DATABASE: DatabaseFacts = {
   clock: { time: 0, askedAt: 0, answeredAt: 0 },
 };
 
-describe('doctor: PostgreSQL', () => {
+describe('the area postgresql of doctor', () => {
   it.each<[string, Partial<DatabaseFacts>, string[]]>([
     ['in order', {}, []],
     ['without a migration', { pendingMigrations: ['X1'] }, ['migrations-missing']],
@@ -244,7 +244,7 @@ describe('doctor: PostgreSQL', () => {
   });
 });
 
-describe('doctor: a diagnosis', () => {
+describe('a diagnosis', () => {
   const area = (name: Area['name'], examine: Area['examine']): Area => ({
     name,
     checks: {

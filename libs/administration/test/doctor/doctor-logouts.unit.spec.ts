@@ -32,7 +32,7 @@ const CLIENT: ClientLogouts = {
 };
 const checksOf = (results: readonly { readonly check: string }[]) => results.map(({ check }) => check);
 
-describe('doctor: log-outs', () => {
+describe('the area logouts of doctor', () => {
   it.each<[string, ServiceStatus[], ClientLogouts[], string[]]>([
     ['in order', installation({}), [], []],
     ['with a log-out of a minute ago', installation({ messages: 1, oldest: '2026-06-01T11:59:00Z' }), [], []],

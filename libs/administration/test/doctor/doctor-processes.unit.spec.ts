@@ -22,7 +22,7 @@ const status = (service: string, instance: string, changes: Partial<ServiceStatu
 const ALL = ['authorize', 'token', 'resource'].flatMap((name) => [status(name, 'a:1'), status(name, 'b:1')]);
 const OWN = { version: '1.0.0', settings: { BASE_URL: SETTINGS.BASE_URL } };
 
-describe('doctor: ID token keys', () => {
+describe('the ID token key check of doctor', () => {
   const [one, two] = ['one', 'two'].map((name) => name.padEnd(43, 'x')) as [string, string];
   const keys = (...ids: string[]) =>
     ids.map((id, at) => ({
@@ -65,7 +65,7 @@ describe('doctor: ID token keys', () => {
   });
 });
 
-describe('doctor: processes', () => {
+describe('the area processes of doctor', () => {
   it('reports no problem of two consistent processes per app', () => {
     expect(examineProcesses(ALL, OWN)).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('doctor: processes', () => {
   });
 });
 
-describe('doctor: Redis', () => {
+describe('the area redis of doctor', () => {
   const REDIS = {
     version: '8.0.0',
     maxmemory_policy: 'noeviction',
@@ -162,7 +162,7 @@ describe('doctor: Redis', () => {
   });
 });
 
-describe('doctor: audit buffers', () => {
+describe('the area audit of doctor', () => {
   it.each<[string, ServiceStatus['audit'], string[]]>([
     ['without events', { waiting: 0, dropped: 0 }, []],
     ['with a batch', { waiting: 500, dropped: 0 }, []],
@@ -172,7 +172,7 @@ describe('doctor: audit buffers', () => {
     expect(ids(examineBuffers([status('token', 'a:1', audit && { audit })]))).toEqual(expected);
   });
 
-  it('is not checked if no process reports a buffer', () => {
+  it('checks nothing if no process reports a buffer', () => {
     expect(examineBuffers(ALL)).toMatchObject([
       { reason: expect.any(String) },
       { reason: expect.any(String) },
@@ -180,7 +180,7 @@ describe('doctor: audit buffers', () => {
   });
 });
 
-describe('doctor: NATS', () => {
+describe('the area nats of doctor', () => {
   const stream = (name: string) => ({
     stream: name,
     messages: 10,
@@ -228,7 +228,7 @@ describe('doctor: NATS', () => {
   });
 });
 
-describe('doctor: certificates', () => {
+describe('the area certificates of doctor', () => {
   const NOW = Date.parse('2026-06-01T00:00:00Z');
   const CERTIFICATE: Certificate = {
     place: 'AUTH_URL auth.example.com:443',
@@ -264,7 +264,7 @@ describe('doctor: certificates', () => {
   });
 });
 
-describe('doctor: token keys', () => {
+describe('the area keys of doctor', () => {
   const NOW = new Date('2026-06-01T00:00:00Z');
   const [PAST, FUTURE] = [new Date('2026-05-01T00:00:00Z'), new Date('2026-08-01T00:00:00Z')];
   const signing = (id: string) => ({ id, role: 'signing' }) as const;

@@ -6,7 +6,7 @@ import { useGrants } from './use-grants.js';
 
 const newId = () => createHash('sha256').update(randomBytes(16)).digest('base64url');
 
-describe('the limit of live grants per user and client', () => {
+describe('the limiter of live grants per user and client', () => {
   const fixture = useGrants();
   const query = <T>(sql: string, values: unknown[] = []) => fixture.database.dataSource.query<T>(sql, values);
 
@@ -99,7 +99,7 @@ describe('the limit of live grants per user and client', () => {
     expect(await live()).toHaveLength(MAX_LIVE_GRANTS);
   });
 
-  it('holds for 200 concurrent recordings of every kind, all of which succeed', async () => {
+  it('keeps the limit under 200 concurrent recordings of every kind, all of which succeed', async () => {
     const { grants } = fixture;
     const held = await fill(MAX_LIVE_GRANTS - 20);
     const records = Array.from({ length: 200 }, (_, n) => record({ continuesConsent: n % 3 === 1 }));
