@@ -1,7 +1,8 @@
 /**
- * Lua of bounded counters: sorted sets of ids, scored by their expiry on Redis's clock, which need no clean-up
- * job. `wait` returns the milliseconds until a counter has room. `fullest` compares KEYS[first] to KEYS[last] with the
- * list of limits. TTLs are milliseconds.
+ * Bounded counters in Lua. A counter is a sorted set of ids, scored by expiry on Redis's clock, so it needs no
+ * clean-up job. `wait` returns the milliseconds until a counter has room. `fullest` applies the list of limits to the
+ * counters KEYS[first] to KEYS[last]. It returns the 1-based index and the wait of the counter with the longest wait,
+ * or 0 and 0 if every counter has room. TTLs are in milliseconds.
  */
 export const COUNTERS = `
 local time = redis.call('TIME')

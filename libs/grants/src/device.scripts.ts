@@ -40,16 +40,17 @@ return 1
 `,
 );
 
-/** Milliseconds by which a poll may come early: the network delays each request differently. */
+/** Milliseconds by which a poll may be early, because network delays vary. */
 const POLL_TOLERANCE = 500;
 
 /**
  * pending ──► active, generation 1 (RFC 8628 3.4).
- * - A poll before the interval has passed makes the interval longer (3.5), except after the approval.
- * - Inside the retry window, the same device gets the same pair, because the response may have been lost. Later, or
- *   after a refresh, the poll counts as a replay, as in REDEEM.
- * - A poll proves the key that the device proved first. A code approved before a failover is refused, as in REDEEM.
- * - A grant that was revoked before it had tokens was denied, or its user removed the application.
+ * - A poll before the end of the interval makes the interval longer (3.5), unless the user has decided.
+ * - Within the retry window, a repeated poll gets the same pair, because the response may have been lost. A later poll,
+ *   or a poll after a refresh, counts as a replay, as in REDEEM.
+ * - Each poll must prove the key that the device proved first.
+ * - A code that was approved before a failover is refused, as in REDEEM.
+ * - If a grant was revoked before it had tokens, the user denied the request or removed the application.
  */
 export const POLL = grantScript(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],

@@ -35,8 +35,8 @@ const RESTORE_ATTEMPTS = 4;
 
 /**
  * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any
- * state. PostgreSQL is read only after Redis has lost a grant, and written only to revoke one. Refusals are returned.
- * Methods throw DependencyUnavailableError.
+ * state. PostgreSQL is read only after Redis has lost a grant, and written only to revoke a grant. Methods return
+ * refusals and throw DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
@@ -80,7 +80,9 @@ export class GrantEngine {
     };
   }
 
-  /** RFC 8628 3.4. Inside the retry window, a repeated poll gets the same pair; a later one revokes the grant. */
+  /**
+   * RFC 8628 3.4. A repeated poll gets the same pair within the retry window, and revokes the grant after the window.
+   */
   async poll(deviceCode: string, request: DevicePoll): Promise<Granted | Refusal> {
     const token = this.authentic(deviceCode, 'device');
     if ('outcome' in token) return token;
@@ -96,7 +98,7 @@ export class GrantEngine {
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
-    // After a retry `rotatedAt` is earlier, except within the same millisecond.
+    // `rotatedAt` is earlier in a retry, unless both polls were in the same millisecond.
     const name = grant.rotatedAt === now ? 'redeemed' : 'retried';
     this.count(name);
     const pair = this.issuer.pair(token.handle, grant, { ...request, scope: null }, now);
@@ -104,9 +106,9 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 6749 6. Reuse revokes the grant, whatever key the request proves (RFC 9700 4.14.2). A request with a wrong key
-   * does not rotate, bind or restore anything. A kept token never gets a later expiry. The access token is bound to the
-   * proved key, even in a retry (docs/adr/0033).
+   * RFC 6749 6. Reuse revokes the grant, regardless of the key that the request proves (RFC 9700 4.14.2). A request
+   * with a wrong key does not rotate, bind or restore anything. The expiry of a kept token never changes. The access
+   * token is bound to the proved key, even in a retry (docs/adr/0033).
    */
   async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -130,7 +132,7 @@ export class GrantEngine {
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
-    // A token issued before the client kept its tokens can still be retried inside its window.
+    // A token that was issued while the client's tokens rotated can still be retried within the retry window.
     const isKept = keptSince !== null && grant.generation === generation;
     const name = isKept || grant.rotatedAt === now ? 'refreshed' : 'retried';
     this.count(name);
@@ -163,8 +165,8 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 7009. Accepts expired tokens, and bound tokens without a proof. Works without Redis, unless
-   * PostgreSQL lost the record.
+   * RFC 7009. Accepts expired tokens, and bound tokens without a proof.
+   * @throws UnfinishedRevocationError if PostgreSQL has recorded the revocation and Redis is unavailable
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {
     const token = this.codec.decode(text);
@@ -190,7 +192,7 @@ export class GrantEngine {
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
     const scope = maskedScope(grant.scope, token.scopeMask);
-    // A refresh token does not contain an audience: it is for the resources of its grant.
+    // A refresh token contains no audience, because it is valid for all resources of its grant.
     const audience = token.audience ?? grant.resources;
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }
@@ -211,7 +213,7 @@ export class GrantEngine {
 
   /**
    * Restores a lost grant from PostgreSQL and retries.
-   * @throws DependencyUnavailableError if Redis loses it again, so that users stay logged in
+   * @throws DependencyUnavailableError if Redis keeps losing the grant, because a refusal would log the user out
    */
   private async restoreAndRetry<Grant>(
     id: string,
@@ -222,7 +224,7 @@ export class GrantEngine {
       const transition = await run();
       if (transition.outcome !== 'unknown') return transition;
       const marker = await this.store.markMissing(id);
-      if (marker === null) continue; // Another request has restored it.
+      if (marker === null) continue; // Another request has restored the grant.
       const record = await this.records.find(id);
       if (!record) return transition;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };
@@ -255,7 +257,7 @@ function expired(id: string, { expiry }: Pick<Token, 'expiry'>): Refusal {
   return { outcome: 'expired', grantId: id, expiredAt: new Date(expiry * 1000).toISOString() };
 }
 
-/** Value of the request that each refusal is about. The script returns the value that it compared this one with. */
+/** Value in the request that caused each refusal. The script returns the expected value. */
 const SENT: Readonly<
   Partial<
     Record<

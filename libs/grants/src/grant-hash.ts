@@ -1,9 +1,9 @@
 import { type Script, script } from '#platform/redis/redis-client.js';
 
 /**
- * Fields of an active grant. Redis stores the names with every grant, so each is one letter. Optional are `jkt`,
- * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`). A
- * pending grant has more fields, and a grant that is being restored has only `missing`.
+ * Fields of an active grant. Redis stores the names with every grant, so each name is one letter. The fields `jkt`,
+ * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`) are
+ * optional. A pending grant has more fields, and a grant that is being restored has only `missing`.
  */
 export const FIELD = {
   status: 's',
@@ -28,8 +28,9 @@ local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pen
 `;
 
 /**
- * Defines a script; KEYS[1] is the grant's hash. Optional arguments come last, because most grants have none of them.
- * Milliseconds: `now`, `rotated_at`, `kept_since`, `window`. Seconds: `ttl`. `expired` is 0 or 1, `any_key` 1 or empty.
+ * Defines a script for KEYS[1], the hash of a grant. Arguments that are rarely set come last, because trailing nulls are
+ * not sent. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, and `ttl` is in seconds. `expired` is 0
+ * or 1, and `any_key` is 1 or empty.
  */
 export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
   return script(names, `${NAMES}${lua}`);
@@ -43,8 +44,8 @@ end
 `;
 
 /**
- * Returns false for a requested grant, which has no tokens: if Redis lost its redemption, an authentic token restores
- * the grant.
+ * Returns false for a requested grant, which has no tokens. If such a grant has an authentic token, Redis has lost the
+ * code exchange, so the grant must be restored.
  */
 export const EXISTS = `
 local function exists(stored)

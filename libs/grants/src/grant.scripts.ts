@@ -1,10 +1,10 @@
 import { COVERS, EXISTS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
-// Each transition is one script with one key, in one round trip (docs/adr/0003). It returns the outcome, and the fields
-// of ActiveGrant if the outcome is `active`.
+// Each transition is one script with one key, in one round trip (docs/adr/0003). The script returns the outcome, and
+// the fields of ActiveGrant if the outcome is `active`.
 
 /**
- * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is already revoked and its code void.
+ * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is already revoked, so the code is void.
  */
 export const CREATE = grantScript(
   [
@@ -36,10 +36,10 @@ redis.call('EXPIRE', KEYS[1], ttl)
 
 /**
  * pending ──► active, generation 1.
- * - The client is checked first: another client learns nothing and changes nothing.
- * - RFC 6749 4.1.2: the code of an active grant was used before. Reported until the caller has revoked the grant.
- * - A code issued before a failover is refused: its redemption may have been lost (docs/adr/0009).
- * - Resources are checked last, so that a client that named a wrong one can repeat the request.
+ * - The client is checked first, so that another client learns nothing and changes nothing.
+ * - RFC 6749 4.1.2: the code of an active grant is replayed. This is reported until the caller has revoked the grant.
+ * - A code issued before a failover is refused, because Redis may have lost the redemption (docs/adr/0009).
+ * - Resources are checked last, so that a client that requested a wrong resource can repeat the request.
  */
 export const REDEEM = grantScript(
   ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl'],
@@ -70,7 +70,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** pending ──► revoked. Returns 0 unless a code of this client is pending, which excludes devices. Keeps the TTL. */
+/** pending ──► revoked. Returns 0 if the grant is not a pending authorization code of this client. Keeps the TTL. */
 export const VOID_CODE = grantScript(
   ['client'],
   `
@@ -81,7 +81,7 @@ return 1
 `,
 );
 
-/** Nothing ──► active, for a client without a user (RFC 6749 4.4). A lost grant is not restored: it has no record. */
+/** Nothing ──► active, for a client without a user (RFC 6749 4.4). A lost grant has no record and is not restored. */
 export const ISSUE = grantScript(
   ['client', 'scope', 'resources', 'now', 'ttl'],
   `
@@ -101,18 +101,19 @@ if not exists(status) then status = nil end
 `;
 
 /**
- * active ──► active, generation + 1; or the same generation, if the client keeps its refresh token (FAPI 2.0 5.3.2.1):
- * then `kept_since` is the start of the token's generation.
- * - The stored generation: rotates.
- * - The previous one, inside the retry window: returns the same pair. Using the successor closes the window.
- * - An older one: reuse; the caller revokes (RFC 9700 4.14.2). Checked before the key: otherwise a thief could hide the
- *   reuse with another key, or none.
- * - A later one: the token is authentic, so Redis lost writes, perhaps the code exchange. Treated as the stored one.
+ * active ──► active, generation + 1. The generation stays the same if the client keeps its refresh token (FAPI 2.0
+ * 5.3.2.1); `kept_since` is then the start of the token's generation. The result depends on the token's generation:
+ * - The stored generation rotates the token.
+ * - The previous generation, within the retry window, returns the same pair. Using the successor closes the window.
+ * - An older generation is reuse, for which the caller revokes the grant (RFC 9700 4.14.2). Reuse is checked before the
+ *   key, so that a thief cannot hide the reuse with another key or without a key.
+ * - A later generation means that Redis has lost writes, perhaps the code exchange, because the token is authentic. The
+ *   script treats a later generation as the stored generation.
  *
  * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the
- * key of the refresh token that a rotation returns; a retry returns the key of that rotation. It must be the stored
- * key, except with `any_key` (the client authenticated with its keys and proved a key, RFC 9449 5), or if Redis lost
- * the exchange that binds the grant (it is still pending).
+ * key of the refresh token that a rotation returns; a retry returns the key of that rotation. `jkt` must be the stored
+ * key, unless `any_key` is set (the client authenticated with its keys and proved a key, RFC 9449 5) or the grant is
+ * still pending (Redis has lost the exchange that bound the grant).
  */
 export const REFRESH = grantScript(
   [
@@ -161,8 +162,8 @@ return {'active', client, user, external_id, stored_scope, stored_resources, sto
 
 /**
  * Reads a grant for an authentic access or refresh token, whose generation started at `rotated_at`. A later
- * generation moves the state forward, as in REFRESH. The key of a token is in the token: the stored key may be
- * newer, if the client has keys.
+ * generation moves the state forward, as in REFRESH. Does not compare keys, because the stored key may be newer than
+ * the key in the token if the client has keys.
  */
 export const INTROSPECT = grantScript(
   ['jkt', 'generation', 'rotated_at', 'ttl'],
@@ -181,9 +182,9 @@ return {'active', stored_client, user, external_id, stored_scope, stored_resourc
 );
 
 /**
- * Marks a grant as missing before it is read from PostgreSQL. Returns the marker, also one of an earlier request;
- * empty if the grant exists. If Redis loses data after that read, perhaps a revocation, the marker is lost too
- * and RESTORE does nothing.
+ * Marks a grant as missing before the caller reads PostgreSQL. Returns the marker, perhaps of an earlier request, or an
+ * empty string if the grant exists. If Redis loses data after that read, perhaps a revocation, Redis loses the marker
+ * too, and RESTORE does nothing.
  */
 export const MARK_MISSING = grantScript(
   ['marker', 'ttl'],
@@ -195,7 +196,7 @@ return redis.call('HGET', KEYS[1], 'missing')
 `,
 );
 
-/** Nothing ──► active, if the marker exists and the grant does not: another request may have restored or revoked it. */
+/** Nothing ──► active, if the marker exists and no other request has restored or revoked the grant. */
 export const RESTORE = grantScript(
   [
     'client',
@@ -248,7 +249,7 @@ return 1
 `,
 );
 
-/** Any state ──► revoked. Returns 0 unless Redis has the grant and it is of this client. */
+/** Any state ──► revoked. Returns 0 if Redis does not have the grant or the grant belongs to another client. */
 export const REVOKE_OF_CLIENT = grantScript(
   ['client', 'ttl'],
   `

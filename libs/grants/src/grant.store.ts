@@ -38,7 +38,7 @@ import type { Token } from './token-codec.js';
 
 export const COUNT_TRANSITION = Symbol('count of grant transitions');
 
-/** @param transitions start at 0 in the metric, so that the first occurrence of each is an increase */
+/** @param transitions start at 0 in the metric, so that Prometheus counts the first occurrence as an increase */
 export function countTransitions(metrics: Metrics, transitions: readonly GrantTransition[]): CountTransition {
   const counter = metrics.counter('oauth_grant_transitions_total', 'Grant transitions, by kind', [
     'transition',
@@ -185,7 +185,7 @@ export class GrantStore {
     return ofUser(transitionOf(id, reply));
   }
 
-  /** pending → active. Exactly one of several concurrent calls with one code succeeds. */
+  /** pending → active. Exactly one of several concurrent calls with the same code succeeds. */
   async redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = exchange;
     const reply = await this.run('grantRedeem', keysOf(id), {
@@ -263,7 +263,7 @@ export class GrantStore {
     return (await this.run('grantRevoke', keysOf(id), { ttl })) === 1;
   }
 
-  /** Revokes a grant of this client. @returns true if Redis has it, even if it was already revoked */
+  /** Revokes a grant of this client. @returns true if Redis has the grant, even if it was already revoked */
   async revokeOfClient(clientId: string, id: string, ttl: number): Promise<boolean> {
     return (await this.run('grantRevokeOfClient', keysOf(id), { client: clientId, ttl })) === 1;
   }

@@ -20,10 +20,10 @@ export interface IdTokenRequest {
 export interface Authorization {
   readonly clientId: string;
   readonly userId: number;
-  /** Id of the user in the product; null if it has none. */
+  /** Id of the user in the product; null if the user has none. */
   readonly externalId: string | null;
   readonly scope: string;
-  /** APIs that tokens are for (RFC 8707), as `checkResource` returns them; null for every API. */
+  /** APIs that the tokens are valid for (RFC 8707), in the format of `checkResource`; null for every API. */
   readonly resources: string | null;
   /** Null or absent without the scope `openid`. */
   readonly login?: Login | null;
@@ -39,9 +39,9 @@ export interface PendingGrant extends Authorization {
   readonly idToken?: IdTokenRequest;
 }
 
-/** `rotatedAt`: start of the current generation, in milliseconds since the epoch. */
 export interface ActiveGrant extends Authorization {
   readonly generation: number;
+  /** Start of the current generation, in milliseconds since the epoch. */
   readonly rotatedAt: number;
   /** Thumbprint of the DPoP key that the current refresh token is bound to; null for bearer tokens. */
   readonly jkt: string | null;
@@ -75,7 +75,7 @@ export interface TokenPair {
 export interface RequestedAccess {
   /** RFC 6749 6; null for the scope of the grant. */
   readonly scope: string | null;
-  /** RFC 8707 2.2, as `checkResource` returns them; null for the resources of the grant. */
+  /** RFC 8707 2.2, in the format of `checkResource`; null for the resources of the grant. */
   readonly resources: string | null;
   /** Thumbprint of the proved DPoP key, which the access token is bound to; null without a proof. */
   readonly jkt: string | null;
@@ -145,7 +145,7 @@ export type RefusalReason =
   /** Revokes the grant (RFC 9700 4.14.2). */
   | 'refresh_token_reused';
 
-/** A refusal, with the values that explain it to the operator; never a credential. */
+/** A refusal with values for the operator, which never contain a credential. */
 export interface Refusal {
   readonly outcome: RefusalReason;
   readonly grantId?: string;
@@ -189,5 +189,5 @@ export type GrantTransition =
   | 'refresh_token_reused'
   | 'verifier_mismatch';
 
-/** Must not throw. */
+/** Counts a transition. Must not throw. */
 export type CountTransition = (transition: GrantTransition) => void;

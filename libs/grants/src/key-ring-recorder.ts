@@ -32,8 +32,8 @@ const INTERVAL_S = 60 * 60;
 const INTERVALS_MS = { pass: INTERVAL_S * 1000, retry: 60_000 };
 
 /**
- * Records until when live tokens may need each signing key. Adds an hour, because a process signs until it records its
- * ring again.
+ * Records the time until which live tokens may need each signing key. Adds an hour, because a process continues to sign
+ * until it records its ring again.
  */
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');
@@ -50,7 +50,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
     private readonly store: TokenKeyStore,
   ) {}
 
-  /** Calls back once per ring if this process starts with a signing key other than the latest recorded one. */
+  /** Calls the listener once per ring if the process starts with a signing key other than the latest recorded key. */
   onChange(listener: (change: SigningKeyChange) => void): void {
     this.listeners.add(listener);
   }
@@ -67,7 +67,7 @@ export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShu
     for (const { ring, ids, lifetimeS } of this.rings) {
       const [key = ''] = ids;
       const previousKey = await this.store.recordRing(ids, lifetimeS + INTERVAL_S, ring);
-      // Only the first record of a process counts, because during a rollout processes sign with different keys.
+      // Compares only the first record of a process, because processes sign with different keys during a rollout.
       if (!this.recorded.has(ring) && previousKey !== null && previousKey !== key)
         this.notify({ ring, key, previousKey });
       this.recorded.add(ring);

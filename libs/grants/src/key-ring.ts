@@ -20,15 +20,15 @@ interface RingKey {
 const KEY_BYTES = 32;
 
 /**
- * The first key signs, all verify: to replace a key, deploy the new one last, then move it to the front. Ids are
- * derived from the keys, so that configuration cannot mix them up. Each kind of token has separate subkeys (HKDF, RFC
- * 5869) for bearer and bound tokens, so that a code never passes for a refresh token.
+ * The first key signs, and every key verifies. To replace a key, append the new key, deploy, and then move the new key
+ * to the front. Ids are derived from the keys, so that configuration cannot mix up ids. Each kind of token has
+ * separate subkeys (HKDF, RFC 5869) for bearer and bound tokens, so that a code never passes for a refresh token.
  */
 export class KeyRing {
   private readonly signing: RingKey;
   private readonly byId: ReadonlyMap<number, RingKey>;
 
-  /** @throws RangeError for an empty ring, a key that is not 32 bytes, or two keys with one id */
+  /** @throws RangeError for an empty ring, a key that is not 32 bytes, or two keys with the same id */
   constructor(keys: readonly Buffer[]) {
     const ring = keys.map(deriveKey);
     const [signing] = ring;
@@ -77,7 +77,7 @@ export class KeyRing {
     return [...this.byId.values()].map(({ userCode }) => userCode);
   }
 
-  /** Key for the names of counters, which live for an hour at most, so earlier keys are not needed. */
+  /** Key for the names of counters. Earlier keys are not needed, because counters live for at most an hour. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
   }

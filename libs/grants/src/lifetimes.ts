@@ -4,7 +4,7 @@ export interface Lifetimes {
   readonly accessToken: number;
   /** Lifetime since the latest refresh. */
   readonly refreshToken: number;
-  /** Time in which a rotated refresh token gets the same response; 0 makes refresh tokens single use. */
+  /** Time in which a rotated refresh token gets the same response again; 0 makes refresh tokens single-use. */
   readonly retryWindow: number;
   /** Tolerated difference between the clocks of two machines. */
   readonly clockSkew: number;
@@ -18,7 +18,7 @@ export const DEFAULT_LIFETIMES: Lifetimes = {
   clockSkew: 5,
 };
 
-/** TTL of a grant in Redis, in seconds, renewed by every transition: the longest lifetime of its tokens. */
+/** TTL of an active grant in Redis, in seconds: the longest lifetime of its tokens. */
 export function grantTtl(lifetimes: Lifetimes): number {
   return lifetimes.refreshToken + lifetimes.clockSkew;
 }

@@ -16,8 +16,8 @@ export interface NewPushedRequest {
 }
 
 /**
- * Upper bound on stored requests. Counters other than the client's count a request only for its first lifetime and the
- * time of a login.
+ * Upper bound on stored requests. The counters of addresses and sites count a request only for its first lifetime and
+ * the time of a login.
  */
 export interface PushLimit {
   readonly counter: 'client' | 'address' | 'site';
@@ -32,18 +32,19 @@ export interface PushRefusal {
   readonly retryAfter: number;
 }
 
-/** Seconds added for the login at the first open: FAPI 2.0 5.3.2.2 limits `expires_in` to less than a login takes. */
+/** Seconds added at the first open, because a login can take longer than the `expires_in` of FAPI 2.0 5.3.2.2. */
 const LOGIN_LIFETIME = 5 * 60;
-/** Seconds for a logged-in user to answer. */
+/** Seconds in which a logged-in user must answer. */
 const ANSWER_LIFETIME = 15 * 60;
-/** Seconds to keep an answered request, so that a second browser request gets an error that says so. */
+/** Seconds to keep an answered request, so that a second browser request gets a specific error. */
 const ANSWERED_LIFETIME = 60;
 
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
- * Nothing ──► pushed. KEYS request client-counter counter…, with one limit per counter. Milliseconds: `ttl`, `login`.
- * Address counters are not updated later, so they count the login time from the start.
+ * Nothing ──► pushed. The keys are the request, the client's counter and the other counters; the list has a limit for
+ * each counter. `ttl` and `login` are in milliseconds. Later scripts update only the client's counter, so the other
+ * counters include the login time from the start.
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */
 const PUSH = script(
@@ -58,7 +59,7 @@ return {0, 0}
 `,
 );
 
-/** KEYS request client-counter. `ttl` is in milliseconds. `live` sets the TTL of the request and its counter. */
+/** The keys are the request and the client's counter. `live` sets both TTLs. `ttl` and `remaining` are milliseconds. */
 const liveScript = (lua: string) =>
   script(
     ['id', 'client', 'ttl'],
@@ -138,7 +139,7 @@ export class PushedRequestStore {
     return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
   }
 
-  /** Reads an unanswered request. Its first open and its first open after a login extend its lifetime. */
+  /** Reads an unanswered request. The first open, and the first open after a login, extend the request's lifetime. */
   open(id: string, clientId: string, loggedIn: boolean): Promise<PushedRequest> {
     return loggedIn
       ? this.step('parOpen', id, clientId, ANSWER_LIFETIME)

@@ -24,7 +24,7 @@ export class NatsRevocationPublisher extends RevocationPublisher {
     for (const [n, id] of grantIds.entries()) {
       if (n > 0 && n % PER_TURN === 0) {
         await nextTurn();
-        // A reconnect between two turns loses earlier broadcasts.
+        // A reconnect between two turns may lose earlier broadcasts.
         trusted &&= this.connection.trusted;
       }
       this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });

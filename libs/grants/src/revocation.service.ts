@@ -25,7 +25,10 @@ export interface ReconcilerPass {
 
 const BATCH = 500;
 
-/** Thrown if PostgreSQL has the revocation but Redis does not: tokens may still work. A repeated call completes it. */
+/**
+ * Thrown if PostgreSQL has the revocation but Redis does not, so tokens may still work. A repeated call completes the
+ * revocation.
+ */
 export class UnfinishedRevocationError extends DependencyUnavailableError {
   constructor(cause: unknown) {
     super('redis', cause);
@@ -34,9 +37,9 @@ export class UnfinishedRevocationError extends DependencyUnavailableError {
 }
 
 /**
- * The only code that revokes grants (docs/adr/0011): records in PostgreSQL, applies to Redis, broadcasts, marks as
- * applied. The reconciler of the token app completes an interrupted revocation. Methods throw UnfinishedRevocationError
- * if only PostgreSQL has it.
+ * The only code that revokes grants (docs/adr/0011). Records a revocation in PostgreSQL, applies it to Redis,
+ * broadcasts it, and marks it as applied. The reconciler of the token app completes an interrupted revocation. Methods
+ * throw UnfinishedRevocationError if only PostgreSQL has the revocation.
  */
 @Injectable()
 export class RevocationService {
@@ -62,8 +65,8 @@ export class RevocationService {
   }
 
   /**
-   * Revokes a grant that PostgreSQL lost only in Redis, because nothing can restore it.
-   * @returns true if the client owns it
+   * Revokes a grant without a record in PostgreSQL only in Redis, because nothing can restore the grant.
+   * @returns true if Redis has such a grant of the client
    */
   async revokeUnrecorded(id: string, clientId: string): Promise<boolean> {
     if (!(await this.store.revokeOfClient(clientId, id, grantTtl(this.lifetimes)))) return false;
@@ -102,7 +105,7 @@ export class RevocationService {
     return changed;
   }
 
-  /** Broadcasts revocations that were outstanding or new to this Redis, or all with `announceAll`, and marks them. */
+  /** Broadcasts and marks revocations that were outstanding or new to this Redis. `announceAll` broadcasts all. */
   async reapply(revocations: readonly RecordedRevocation[], announceAll: boolean): Promise<number> {
     const ids = revocations.map(({ id }) => id);
     const { failed, failure, changed } = await this.applyToRedis(ids, 'continue');
@@ -114,7 +117,7 @@ export class RevocationService {
     return changed.size;
   }
 
-  /** @param onFailure what to do after a failed batch: a request stops, a background job continues */
+  /** @param onFailure a request stops after a failed batch; a background job continues */
   private async applyToRedis(
     ids: readonly string[],
     onFailure: 'stop' | 'continue',

@@ -2,12 +2,12 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { MAX_AUDIENCE } from '#oauth/audience.js';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
 
-/** Fields of a token that this service issued. Its bearer may have stolen it: see `isProvedBy`. */
+/** Fields of a token that this service issued. The caller must check the proof of a bound token (`isProvedBy`). */
 export interface Token {
   readonly kind: TokenKind;
   /** 128 random bits that identify the grant, known only to holders of its tokens. */
   readonly handle: Buffer;
-  /** 0 for a code and a device code; each refresh adds one. */
+  /** 0 for a code and a device code, 1 for the first pair. Each refresh adds one. */
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;
@@ -25,7 +25,7 @@ export function isCode(kind: TokenKind): boolean {
   return kind === 'code' || kind === 'device';
 }
 
-/** Returns true for every bearer token, which needs no proof. @param jkt thumbprint of the proved key, or null */
+/** Returns true if a token needs no proof or is bound to the proved key. @param jkt thumbprint of this key, or null */
 export function isProvedBy(token: Pick<Token, 'jkt'>, jkt: string | null): boolean {
   return token.jkt === null || token.jkt === jkt;
 }
@@ -73,7 +73,7 @@ const TOKEN_TEXT =
 export class TokenCodec {
   constructor(private readonly keys: KeyRing) {}
 
-  /** Deterministic, so that a retry gets the same token. @throws RangeError for a combination that no token can have */
+  /** Deterministic, so that a retry gets the same token. @throws RangeError for fields that no token can have */
   encode(token: Token): string {
     const { kind, jkt } = token;
     if (jkt !== null && isCode(kind)) throw new RangeError('a code cannot be bound to a key');
@@ -123,14 +123,16 @@ export class TokenCodec {
     };
   }
 
-  /** Returns the HMAC-SHA-256 of all bytes before the MAC, also of the thumbprint; undefined for an unknown key id. */
+  /**
+   * Returns the HMAC-SHA-256 of all bytes before the MAC, including the thumbprint; undefined for an unknown key id.
+   */
   private mac(bytes: Buffer, domain: MacDomain): Buffer | undefined {
     const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);
     return key && createHmac('sha256', key).update(bytes).digest();
   }
 }
 
-/** Returns the domain, which has its own subkey, so that no bytes of a bound token are the MAC of a bearer token. */
+/** Returns the domain of the MAC. Domains have separate subkeys, so that a bound token cannot contain a bearer MAC. */
 function domainOf(kind: TokenKind, isBound: boolean): MacDomain {
   return isBound ? `${kind}:dpop` : kind;
 }

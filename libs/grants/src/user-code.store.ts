@@ -24,7 +24,7 @@ export interface DeviceRequest {
   readonly address: string | null;
 }
 
-/** Limits of live codes. A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME. docs/adr/0040 has the arithmetic. */
+/** Limits of live codes (docs/adr/0040). A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME. */
 export const DEVICE_LIMITS = {
   all: 10_000,
   confidential: 5_000,
@@ -37,8 +37,8 @@ export const DEVICE_LIMITS = {
 } as const;
 
 /**
- * Limits of wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five of 20^8 codes include a given one with probability
- * 2.0 · 10^-10, below 2^-32.
+ * Limits of wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five guesses among 20^8 codes find a given code with
+ * probability 2.0 · 10^-10, below 2^-32.
  */
 export const GUESS_LIMITS = {
   address: 5,
@@ -58,7 +58,10 @@ export type UserCodeLookup =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: keyof typeof GUESS_LIMITS; readonly retryAfter: number };
 
-/** KEYS code counter…, with one limit per counter. @returns the full counter and its wait; -1 if the code exists */
+/**
+ * The keys are the code and its counters; the list has a limit for each counter.
+ * @returns the 1-based index of the full counter and its wait; 0 if created; -1 if the code exists
+ */
 const CREATE = script(
   ['id', 'value', 'ttl'],
   `${COUNTERS}
@@ -72,9 +75,10 @@ return {0, 0}
 );
 
 /**
- * KEYS counter counter counter code…, with one limit per counter. Reads a code, and counts a wrong one. While a counter
- * is full, the result does not depend on the code.
- * @returns the full counter and its wait; otherwise 0, the index of the code's key or -1, and the request
+ * Reads a code, and counts a wrong code. While a counter is full, the result does not depend on the code. The keys are
+ * three counters and the name of the code under each key of the ring; the list has a limit for each counter.
+ * @returns the 1-based index of the full counter and its wait; otherwise 0, the index of the matching name and the
+ * value, or 0 and -1 for a wrong code
  */
 const FIND = script(
   ['guess', 'window'],
@@ -94,11 +98,11 @@ const SCRIPTS = { userCodeCreate: CREATE, userCodeFind: FIND };
 
 const LIFETIME_MS = DEVICE_CODE_LIFETIME * 1000;
 
-/** Limit of attempts. With 10,000 live codes, one of 2.5 million new codes exists already. */
+/** Attempts to generate an unused code. With 10,000 live codes, one of 2.5 million new codes is already in use. */
 const ATTEMPTS = 3;
 
 /**
- * Hashes codes and encrypts requests with them, so that a backup reveals neither. Methods throw
+ * Hashes codes and encrypts requests with the codes, so that a backup reveals neither codes nor requests. Methods throw
  * DependencyUnavailableError.
  */
 @Injectable()

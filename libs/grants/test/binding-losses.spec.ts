@@ -64,7 +64,7 @@ async function refreshAndCheck(issued: Issued, step: Extract<Step, { do: 'refres
   issued.accessTokens.push({ text: pair.accessToken, jkt: proved });
 }
 
-describe('a Redis that loses writes, or everything', () => {
+describe('a loss of data in Redis', () => {
   it('never removes or changes the binding of a token', async () => {
     const { engine, fixture } = environment;
     await fc.assert(

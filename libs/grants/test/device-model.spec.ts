@@ -19,8 +19,8 @@ class DeviceModel {
     private readonly resources: string | null,
   ) {}
 
-  poll(isOurs: boolean, jkt: string | null, resources: string | null, now: number): string {
-    if (!isOurs) return 'other_client';
+  poll(isOwner: boolean, jkt: string | null, resources: string | null, now: number): string {
+    if (!isOwner) return 'other_client';
     if (this.status === 'revoked') return this.generation === 0 ? 'decision_denied' : 'revoked';
     const isFor =
       this.resources === null || resources === null || this.resources.split(' ').includes(resources);
@@ -66,7 +66,7 @@ class DeviceModel {
 type Step =
   | {
       readonly do: 'poll';
-      readonly isOurs: boolean;
+      readonly isOwner: boolean;
       readonly jkt: string | null;
       readonly resources: string | null;
     }
@@ -83,7 +83,7 @@ const histories = fc.record({
         weight: 8,
         arbitrary: fc.record({
           do: fc.constant('poll' as const),
-          isOurs: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+          isOwner: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
           jkt: keys,
           resources: fc.constantFrom(null, null, API, BOOKINGS),
         }),
@@ -128,9 +128,9 @@ async function requested(jkt: string | null, resources: string | null) {
 const refreshTokenOf = (result: Granted | Refusal) =>
   result.outcome === 'granted' ? result.pair.refreshToken : null;
 
-describe('the grant engine against a model of devices', () => {
+describe('the grant engine with devices', () => {
   // @rfc 8628 3.5
-  it('responds like the state machine in every history', async () => {
+  it('responds like the model in every history', async () => {
     const { engine, clientId, otherClientId, revocations } = environment;
     await fc.assert(
       fc.asyncProperty(histories, async ({ jkt, resources, steps }) => {
@@ -141,12 +141,14 @@ describe('the grant engine against a model of devices', () => {
           const latest = issued.at(-1);
           if (step.do === 'poll') {
             const by = {
-              clientId: step.isOurs ? clientId : otherClientId,
+              clientId: step.isOwner ? clientId : otherClientId,
               jkt: step.jkt,
               resources: step.resources,
             };
             const answer = await device.poll(by);
-            expect(answer.outcome).toBe(model.poll(step.isOurs, step.jkt, step.resources, environment.now()));
+            expect(answer.outcome).toBe(
+              model.poll(step.isOwner, step.jkt, step.resources, environment.now()),
+            );
             const token = refreshTokenOf(answer);
             if (token !== null) expect(issued[0] ?? token).toBe(token);
             if (token !== null && issued.length === 0) issued.push(token);
@@ -172,7 +174,7 @@ describe('the grant engine against a model of devices', () => {
     );
   });
 
-  it('issues one pair to concurrent polls, and none after a denial, in every race of decisions', async () => {
+  it('issues one pair to concurrent polls if the first decision is to allow, and otherwise none', async () => {
     const races = fc.array(
       fc.constantFrom('poll' as const, 'poll' as const, 'allow' as const, 'deny' as const),
       {
@@ -203,7 +205,7 @@ describe('the grant engine against a model of devices', () => {
 });
 
 describe('a device code', () => {
-  it('is not a credential of another endpoint, and no other credential is a device code', async () => {
+  it('is not accepted at other endpoints, and other credentials are not accepted as a device code', async () => {
     const { engine, clientId } = environment;
     const { code } = await requested(null, null);
     const access = { clientId, scope: null, resources: null, jkt: null };
@@ -231,7 +233,7 @@ describe('a device code', () => {
     expect((await device.poll()).outcome).toBe('issued_before_failover');
   });
 
-  it('does not hide a grant whose approval and redemption Redis has lost', async () => {
+  it('does not prevent the restore of a grant if Redis has lost the approval and the redemption', async () => {
     const { engine, fixture, clientId, userId } = environment;
     const device = await requested(null, null);
     const grant = { id: device.grantId, clientId, userId, scope: 'profile:read', resources: null };

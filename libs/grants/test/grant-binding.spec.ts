@@ -38,7 +38,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await environment.engine.introspect(next.pair.accessToken, null)).outcome).toBe('key_mismatch');
   });
 
-  it('can be introspected without a proof (RFC 7662), also when Redis has lost it: its tokens contain the key', async () => {
+  it('can be introspected without a proof (RFC 7662), even if Redis has lost the grant', async () => {
     const { pair } = await environment.active(JKT);
     const introspect = () => environment.engine.introspectWithoutProof(pair.accessToken);
     expect(await introspect()).toMatchObject({ outcome: 'active', token: { jkt: JKT } });
@@ -46,7 +46,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect(await introspect()).toMatchObject({ outcome: 'active', token: { jkt: JKT }, grant: { jkt: JKT } });
   });
 
-  it('has tokens of one key, whatever key Redis has', async () => {
+  it('has tokens of one key, regardless of the key in Redis', async () => {
     const { engine, fixture } = environment;
     const [bound, bearer] = [await environment.active(JKT), await environment.active()];
     for (const stored of ['', OTHER]) {
@@ -65,7 +65,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await refresh(bearer.pair.refreshToken, { jkt: JKT })).outcome).toBe('key_unexpected');
   });
 
-  it('gets its key back when Redis has lost the redemption that bound it', async () => {
+  it('is bound again if Redis has lost the redemption that bound it', async () => {
     const { code, grantId } = await environment.pending();
     const before = await environment.fixture.redis.dumpBuffer(`grant:${grantId}`);
     const { pair } = granted(await environment.redeem(code, JKT));
@@ -85,7 +85,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await environment.redeem(code, JKT)).outcome).toBe('granted');
   });
 
-  it('is bound by its redemption only: a proof at refresh does not bind a bearer grant', async () => {
+  it('is bound only at redemption: a proof at refresh does not bind a bearer grant', async () => {
     const { pair } = await environment.active();
     expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('key_unexpected');
     const next = granted(await refresh(pair.refreshToken));
@@ -97,8 +97,8 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   it('checks client, revocation and generation before the key, and the key before the scope', async () => {
     const { pair, grantId } = await environment.active(JKT);
     const refreshAs = async (clientId = environment.clientId) => {
-      const renewal = { clientId, jkt: OTHER, scope: 'admin', resources: null };
-      return (await environment.engine.refresh(pair.refreshToken, renewal)).outcome;
+      const request = { clientId, jkt: OTHER, scope: 'admin', resources: null };
+      return (await environment.engine.refresh(pair.refreshToken, request)).outcome;
     };
     expect(await refreshAs(environment.otherClientId)).toBe('other_client');
     expect(await refreshAs()).toBe('key_mismatch');
@@ -124,12 +124,12 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     expect(await scopeOf(narrow.pair.accessToken)).toBe('bookings:read');
     const whole = granted(await refresh(narrow.pair.refreshToken));
     expect(whole.pair.scope).toBe('profile:read bookings:read bookings:write');
-    // The narrow token stays valid, and keeps its scope.
+    // The token with the narrower scope stays valid and keeps its scope.
     expect(await scopeOf(narrow.pair.accessToken)).toBe('bookings:read');
     expect(await scopeOf(whole.pair.accessToken)).toBe('profile:read bookings:read bookings:write');
   });
 
-  it('gets the same answer inside the retry window', async () => {
+  it('gets the same response within the retry window', async () => {
     const { pair } = await environment.active();
     const first = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     const again = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
@@ -151,7 +151,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     'profile:read bookings:read bookings:write x',
     '.*',
     '%S+',
-  ])('refuses a scope that was not granted, and changes nothing: %s', async (scope) => {
+  ])('is refused without effect if a scope was not granted: %s', async (scope) => {
     const { pair } = await environment.active();
     expect((await refresh(pair.refreshToken, { scope })).outcome).toBe('scope_exceeded');
     expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
@@ -167,7 +167,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     expect(await environment.engine.introspect(narrow.pair.accessToken, null)).toMatchObject({ scope });
   });
 
-  it('stores nothing in Redis', async () => {
+  it('does not store the narrower scope in Redis', async () => {
     const { pair, grantId } = await environment.active();
     const fields = async () => (await environment.fixture.redis.hkeys(`grant:${grantId}`)).toSorted();
     const before = await fields();

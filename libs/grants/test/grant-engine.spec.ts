@@ -69,7 +69,7 @@ describe('the grant engine', () => {
     expect((await refresh(last.refreshToken)).outcome).toBe('expired');
   });
 
-  it('issues an access token for its whole lifetime, even if the clock ticks in the meantime', async () => {
+  it('issues an access token with its whole lifetime, even if the clock advances during the request', async () => {
     const { code } = await environment.pending();
     const answers: Granted[] = [];
     for (const send of [
@@ -77,7 +77,7 @@ describe('the grant engine', () => {
       () => refresh((answers[0] as Granted).pair.refreshToken),
     ]) {
       const response = send();
-      // At this time the request is on its way to Redis.
+      // The clock advances while the request waits for Redis.
       environment.advance(1);
       answers.push(granted(await response));
     }
@@ -94,7 +94,7 @@ describe('the grant engine', () => {
   });
 });
 
-describe('the grant engine, after Redis has lost state,', () => {
+describe('the grant engine after a loss of state in Redis', () => {
   it('accepts a later generation than the stored one in introspection and refresh, and stores it', async () => {
     const { pair, grantId } = await environment.active();
     const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
@@ -123,7 +123,7 @@ describe('the grant engine, after Redis has lost state,', () => {
     expect(result.outcome).toBe('expired');
   });
 
-  it('rejects the tokens of a grant that PostgreSQL never had', async () => {
+  it('rejects the tokens of a grant that PostgreSQL does not have', async () => {
     const { pair, grantId } = await environment.active();
     await environment.fixture.redis.flushdb();
     await environment.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);
@@ -131,7 +131,7 @@ describe('the grant engine, after Redis has lost state,', () => {
     expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('unknown');
   });
 
-  it('keeps the grant revoked when it applies a lost revocation again', async () => {
+  it('revokes the grant again when it reapplies a lost revocation', async () => {
     const { pair, grantId } = await environment.active();
     const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     await environment.revocations.revoke(grantId);
@@ -140,7 +140,7 @@ describe('the grant engine, after Redis has lost state,', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
-  it('keeps a grant revoked if it was revoked while it was being restored', async () => {
+  it('keeps a grant revoked that was revoked during its restore', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await environment.active();
       await environment.fixture.redis.del(`grant:${grantId}`);
@@ -198,15 +198,15 @@ const EXPIRY_AND_SLOTS = 32 + 2 * 16;
 describe('a live grant in Redis', () => {
   it.each([
     ['at most 300 bytes', null, null, 300],
-    ['at most 350 if it is bound to a DPoP key', 'A'.repeat(43), null, 350],
-    ['at most 350 if it is for one API', null, 'https://api.example.com', 350],
+    ['at most 350 bytes if it is bound to a DPoP key', 'A'.repeat(43), null, 350],
+    ['at most 350 bytes if it is for one API', null, 'https://api.example.com', 350],
   ])('takes %s, even after refreshes', async (_, jkt, resources, most) => {
     const { pair, grantId } = await environment.active(jkt, resources);
-    const renewal = { clientId: environment.clientId, jkt, scope: null, resources: null };
+    const request = { clientId: environment.clientId, jkt, scope: null, resources: null };
     const bytes = async () =>
       Number(await environment.fixture.redis.memory('USAGE', `grant:${grantId}`)) + EXPIRY_AND_SLOTS;
     expect(await bytes()).toBeLessThanOrEqual(most);
-    await environment.engine.refresh(pair.refreshToken, renewal);
+    await environment.engine.refresh(pair.refreshToken, request);
     expect(await bytes()).toBeLessThanOrEqual(most);
   });
 });
@@ -221,7 +221,7 @@ describe('a code issued before a failover of Redis', () => {
     expect(environment.announced).not.toContain(grantId);
   });
 
-  it('does not revoke the grant of the client that redeemed it before', async () => {
+  it('does not revoke the grant if the client has already redeemed it', async () => {
     const { code, grantId } = await environment.pending();
     const key = `grant:${grantId}`;
     const before = await environment.fixture.redis.dumpBuffer(key);
@@ -229,9 +229,9 @@ describe('a code issued before a failover of Redis', () => {
     await environment.fixture.redis.restore(key, 0, before, 'REPLACE');
     await environment.fixture.redis.hset(key, 'replication_id', '0'.repeat(40));
     expect((await environment.redeem(code)).outcome).toBe('issued_before_failover');
-    const renewal = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
-    expect((await environment.engine.refresh(first.pair.refreshToken, renewal)).outcome).toBe('granted');
-    // Redis has the redemption again, so the code counts as replayed.
+    const request = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
+    expect((await environment.engine.refresh(first.pair.refreshToken, request)).outcome).toBe('granted');
+    // The refresh has made the grant active again, so the code counts as replayed.
     expect((await environment.redeem(code)).outcome).toBe('code_replayed');
   });
 });

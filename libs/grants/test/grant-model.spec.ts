@@ -17,7 +17,7 @@ class IssuedTokens {
   private readonly accessTokens = new Map<string, string>();
   private readonly issued: IssuedAccess[] = [];
 
-  /** @param isKept the response must have the presented refresh token */
+  /** @param isKept true if the response must contain the presented refresh token */
   keep(result: Granted | Refusal, requested: RequestedAccess, model: Model, isKept = false): string {
     if (result.outcome !== 'granted') return result.outcome;
     const { pair, grant } = result;
@@ -57,7 +57,7 @@ type Step =
   | {
       readonly do: 'redeem';
       readonly by: Presented;
-      readonly redirectIsOurs: boolean;
+      readonly redirectMatches: boolean;
       readonly resources: string | null;
     }
   | ({
@@ -68,7 +68,7 @@ type Step =
     } & Omit<RequestedAccess, 'jkt'>)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
-  /** The recording process dies before it reaches Redis, and another process applies the revocation. */
+  /** A process records a revocation and dies before it reaches Redis. Another process applies the revocation. */
   | { readonly do: 'record revocation' }
   | { readonly do: 'wait'; readonly seconds: number };
 
@@ -89,7 +89,7 @@ const scopes = fc.oneof(
 
 const audiences = fc.constantFrom(null, null, null, API, BOOKINGS, `${API} ${BOOKINGS}`);
 
-/** Habits of a history: the key that most requests prove, and whether the client usually authenticates with keys. */
+/** Usual values in a history: the key that most requests prove, and whether the client authenticates with keys. */
 const habits = fc.record({ usual: fc.constantFrom(null, KEYS[0]), usuallyHasKeys: fc.boolean() });
 const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   const jkt = fc.oneof(
@@ -97,7 +97,7 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
     { weight: usuallyHasKeys ? 6 : 2, arbitrary: fc.constantFrom(null, ...KEYS) },
   );
   const hasKeys = mostly.map((usually) => usually === usuallyHasKeys);
-  const by = fc.record({ clientIsOurs: mostly, hasKeys, jkt });
+  const by = fc.record({ isOwner: mostly, hasKeys, jkt });
   const steps = fc.array(
     fc.oneof(
       {
@@ -105,7 +105,7 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
         arbitrary: fc.record({
           do: fc.constant('redeem' as const),
           by,
-          redirectIsOurs: mostly,
+          redirectMatches: mostly,
           resources: audiences,
         }),
       },
@@ -138,8 +138,8 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   );
   const first: Step = {
     do: 'redeem',
-    by: { clientIsOurs: true, hasKeys: usuallyHasKeys, jkt: usual },
-    redirectIsOurs: true,
+    by: { isOwner: true, hasKeys: usuallyHasKeys, jkt: usual },
+    redirectMatches: true,
     resources: null,
   };
   return fc.record({
@@ -152,26 +152,26 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   });
 });
 
-const client = (ours: boolean) => (ours ? environment.clientId : environment.otherClientId);
+const client = (isOwner: boolean) => (isOwner ? environment.clientId : environment.otherClientId);
 const ALL = { scope: null, resources: null };
-const renewal = (
-  { clientIsOurs, hasKeys, jkt }: Presented,
+const refreshRequest = (
+  { isOwner, hasKeys, jkt }: Presented,
   { scope, resources }: Omit<RequestedAccess, 'jkt'>,
-) => ({ clientId: client(clientIsOurs), clientHasKeys: hasKeys, jkt, scope, resources });
-const redemption = (
-  { clientIsOurs, jkt }: Presented,
-  redirectIsOurs = true,
+) => ({ clientId: client(isOwner), clientHasKeys: hasKeys, jkt, scope, resources });
+const codeExchange = (
+  { isOwner, jkt }: Presented,
+  redirectMatches = true,
   resources: string | null = null,
 ) => ({
-  clientId: client(clientIsOurs),
-  redirectUri: redirectIsOurs ? REDIRECT_URI : `${REDIRECT_URI}/`,
+  clientId: client(isOwner),
+  redirectUri: redirectMatches ? REDIRECT_URI : `${REDIRECT_URI}/`,
   challenge: null,
   jkt,
   resources,
 });
 
-describe('the grant engine against its model', () => {
-  it('responds like the state machine in every history', async () => {
+describe('the grant engine', () => {
+  it('responds like the model in every history', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
         const { code, grantId } = await environment.pending(null, namedJkt, undefined, resources);
@@ -181,14 +181,14 @@ describe('the grant engine against its model', () => {
           const generation = issued.refreshTokens.length - ('back' in step ? step.back : 0);
           const refreshToken = issued.refreshTokens[generation - 1];
           if (step.do === 'redeem') {
-            const presented = redemption(step.by, step.redirectIsOurs, step.resources);
+            const presented = codeExchange(step.by, step.redirectMatches, step.resources);
             const answer = await environment.engine.redeem(code, presented);
-            const expected = model.redeem(step.by, step.redirectIsOurs, step.resources, environment.now());
+            const expected = model.redeem(step.by, step.redirectMatches, step.resources, environment.now());
             const requested = { scope: null, resources: step.resources, jkt: step.by.jkt };
             expect(issued.keep(answer, requested, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
             const { keepsToken } = step;
-            const requested = renewal(step.by, step);
+            const requested = refreshRequest(step.by, step);
             const answer = await environment.engine.refresh(refreshToken, { ...requested, keepsToken });
             const isKept = keepsToken && model.jkt !== null && generation === model.generation;
             const expected = model.refresh(generation, step.by, requested, environment.now(), keepsToken);
@@ -218,7 +218,7 @@ describe('the grant engine against its model', () => {
     );
   });
 
-  it('issues one successor to concurrent requests, only to its key, and none after a revocation', async () => {
+  it('issues one successor to concurrent requests with the right key, and none after a revocation', async () => {
     const bursts = fc.array(
       fc.record({
         redeems: fc.nat({ max: 3 }),
@@ -229,17 +229,20 @@ describe('the grant engine against its model', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(null, KEYS[0]), bursts, async (jkt, history) => {
-        const ours = { clientIsOurs: true, hasKeys: false, jkt };
+        const owner = { isOwner: true, hasKeys: false, jkt };
         const { code, grantId } = await environment.pending();
         const won: Granted[] = [];
         let revoked = false;
         for (const { redeems, refreshes, revoke } of history) {
           const latest = won.at(-1)?.pair.refreshToken;
           const answers = await Promise.all([
-            ...Array.from({ length: redeems }, () => environment.engine.redeem(code, redemption(ours))),
+            ...Array.from({ length: redeems }, () => environment.engine.redeem(code, codeExchange(owner))),
             ...(latest ? refreshes : []).map(async ({ isThief, scope }) => {
-              const by = isThief ? { ...ours, jkt: KEYS[1] } : ours;
-              const answer = await environment.engine.refresh(latest ?? '', renewal(by, { ...ALL, scope }));
+              const by = isThief ? { ...owner, jkt: KEYS[1] } : owner;
+              const answer = await environment.engine.refresh(
+                latest ?? '',
+                refreshRequest(by, { ...ALL, scope }),
+              );
               if (answer.outcome === 'granted') {
                 expect(isThief).toBe(false);
                 expect(words(answer.pair.scope)).toBe(words(scope ?? SCOPE));
@@ -257,8 +260,12 @@ describe('the grant engine against its model', () => {
         expect(won.map(({ grant }) => grant.generation)).toEqual(won.map((_, index) => index + 1));
         if (revoked)
           expect(
-            (await environment.engine.refresh(won.at(-1)?.pair.refreshToken ?? '', renewal(ours, ALL)))
-              .outcome,
+            (
+              await environment.engine.refresh(
+                won.at(-1)?.pair.refreshToken ?? '',
+                refreshRequest(owner, ALL),
+              )
+            ).outcome,
           ).not.toBe('granted');
       }),
       { numRuns: 100 },

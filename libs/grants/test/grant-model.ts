@@ -8,7 +8,7 @@ export const [API, BOOKINGS] = ['https://api.example.com', 'https://bookings.exa
 export const KEYS = ['A', 'E', 'I'].map((letter) => letter.repeat(43)) as [string, string, string];
 
 export interface Presented {
-  readonly clientIsOurs: boolean;
+  readonly isOwner: boolean;
   readonly hasKeys: boolean;
   readonly jkt: string | null;
 }
@@ -24,7 +24,10 @@ export class Model {
   rotatedAt: number;
   private readonly boundTo: (string | null)[] = [];
 
-  /** @param namedJkt key of the authorization request (RFC 9449 10) @param resources its APIs (RFC 8707) */
+  /**
+   * @param namedJkt key of the authorization request (RFC 9449 10)
+   * @param resources APIs of the authorization request (RFC 8707)
+   */
   constructor(
     readonly createdAt: number,
     readonly namedJkt: string | null,
@@ -34,17 +37,17 @@ export class Model {
   }
 
   redeem(
-    { clientIsOurs, jkt }: Presented,
-    redirectIsOurs: boolean,
+    { isOwner, jkt }: Presented,
+    redirectMatches: boolean,
     resources: string | null,
     now: number,
   ): string {
-    if (!clientIsOurs) return 'other_client';
+    if (!isOwner) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
     if (this.status === 'active') return this.end('code_replayed');
     if (now / 1000 > Math.floor(this.createdAt / 1000) + LIFETIMES.code + LIFETIMES.clockSkew)
       return 'expired';
-    if (!redirectIsOurs) return 'redirect_uri_mismatch';
+    if (!redirectMatches) return 'redirect_uri_mismatch';
     if (this.namedJkt !== null && jkt !== this.namedJkt) return 'key_mismatch';
     if (!this.isFor(resources)) return 'resource_exceeded';
     return this.rotate(1, jkt, now);
@@ -52,12 +55,12 @@ export class Model {
 
   refresh(
     generation: number,
-    { clientIsOurs, hasKeys }: Presented,
+    { isOwner, hasKeys }: Presented,
     { scope, resources, jkt }: RequestedAccess,
     now: number,
     keepsToken = false,
   ): string {
-    if (!clientIsOurs) return 'other_client';
+    if (!isOwner) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
     const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
     if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');

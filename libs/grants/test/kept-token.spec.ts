@@ -20,8 +20,8 @@ async function bound(jkt: string | null = KEY) {
   return { grantId, ...granted(await environment.redeem(code, jkt)).pair };
 }
 
-describe('a refresh token that its client keeps', () => {
-  it('can be used again, and each time returns a new access token with the full lifetime', async () => {
+describe('a refresh token that does not rotate', () => {
+  it('can be used repeatedly, each time for a new access token with the full lifetime', async () => {
     const { refreshToken } = await bound();
     const answers = [];
     for (let count = 0; count < 3; count++) {
@@ -43,14 +43,14 @@ describe('a refresh token that its client keeps', () => {
     }
   });
 
-  it('is refused without its key, and then changes no state', async () => {
+  it('is refused without its key, which changes nothing', async () => {
     const { refreshToken } = await bound();
     for (const jkt of [null, 'E'.repeat(43)])
       expect((await refresh(refreshToken, { jkt })).outcome).toBe('key_mismatch');
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('ends with its grant, and at its first expiry', async () => {
+  it('is refused after the revocation of its grant, and after its original expiry', async () => {
     const [revoked, old] = [await bound(), await bound()];
     await environment.revocations.revoke(revoked.grantId);
     expect((await refresh(revoked.refreshToken)).outcome).toBe('revoked');
@@ -79,7 +79,7 @@ describe('a refresh token that its client keeps', () => {
 });
 
 describe('the rotation setting of a client', () => {
-  it('keeps the latest token when it is turned off, and still treats an earlier one as reuse', async () => {
+  it('keeps the latest token when turned off, and still detects the reuse of an earlier token', async () => {
     const { refreshToken } = await bound();
     const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
     expect(granted(await refresh(second)).pair.refreshToken).toBe(second);
@@ -88,7 +88,7 @@ describe('the rotation setting of a client', () => {
     expect((await refresh(second)).outcome).toBe('revoked');
   });
 
-  it('returns the rotated pair to a retry when it is turned off inside the retry window', async () => {
+  it('returns the rotated pair to a retry when turned off within the retry window', async () => {
     const { refreshToken } = await bound();
     const first = granted(await refresh(refreshToken, { keepsToken: false }));
     environment.advance(1);
@@ -97,7 +97,7 @@ describe('the rotation setting of a client', () => {
     expect(again.pair.accessToken).toBe(first.pair.accessToken);
   });
 
-  it('rotates the kept token once when it is turned on, and then treats it as reuse', async () => {
+  it('rotates the kept token when turned on, and then detects its reuse', async () => {
     const { refreshToken } = await bound();
     granted(await refresh(refreshToken));
     const next = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
@@ -106,7 +106,7 @@ describe('the rotation setting of a client', () => {
     expect((await refresh(refreshToken, { keepsToken: false })).outcome).toBe('refresh_token_reused');
   });
 
-  it('never keeps a bearer token, which rotates and whose reuse is detected', async () => {
+  it('does not apply to a bearer token, whose reuse is detected', async () => {
     const { refreshToken } = await bound(null);
     const next = granted(await refresh(refreshToken, { jkt: null })).pair.refreshToken;
     expect(next).not.toBe(refreshToken);

@@ -21,7 +21,7 @@ const refresh = (
   return environment.engine.refresh(token, request);
 };
 
-const isActive = async (token: string, jkt: string | null) =>
+const outcomeOf = async (token: string, jkt: string | null) =>
   (await environment.engine.introspect(token, jkt)).outcome;
 const provedKey = async (token: string) => {
   const answer = await environment.engine.introspectWithoutProof(token);
@@ -32,64 +32,57 @@ const provedKey = async (token: string) => {
 describe.each([
   ['rotates', false],
   ['keeps', true],
-])(
-  'a bound grant of a client that authenticates with keys, and %s its refresh token',
-  (_name, keepsToken) => {
-    it('is refreshed with any key, and each access token is bound to the key that it was requested with', async () => {
-      const { pair } = await environment.active(FIRST);
-      const issued = [{ jkt: FIRST, token: pair.accessToken }];
-      let { refreshToken } = pair;
-      for (const jkt of [SECOND, SECOND, THIRD, FIRST]) {
-        environment.advance(60);
-        const next = granted(await refresh(refreshToken, { jkt, keepsToken })).pair;
-        expect([next.type, next.refreshToken === refreshToken]).toEqual(['DPoP', keepsToken]);
-        issued.push({ jkt, token: next.accessToken });
-        refreshToken = next.refreshToken;
-      }
-      // Tokens of earlier keys stay valid until they expire.
-      for (const { jkt, token } of issued) {
-        expect(await provedKey(token)).toBe(jkt);
-        for (const other of [null, ...KEYS])
-          expect(await isActive(token, other)).toBe(other === jkt ? 'active' : 'key_mismatch');
-      }
-      environment.advance(1800);
-      expect(await isActive(issued[0]?.token ?? '', FIRST)).toBe('expired');
-    });
+])('a bound grant of a client that authenticates with keys and %s its refresh token', (_name, keepsToken) => {
+  it('is refreshed with any key, to which the new access token is bound', async () => {
+    const { pair } = await environment.active(FIRST);
+    const issued = [{ jkt: FIRST, token: pair.accessToken }];
+    let { refreshToken } = pair;
+    for (const jkt of [SECOND, SECOND, THIRD, FIRST]) {
+      environment.advance(60);
+      const next = granted(await refresh(refreshToken, { jkt, keepsToken })).pair;
+      expect([next.type, next.refreshToken === refreshToken]).toEqual(['DPoP', keepsToken]);
+      issued.push({ jkt, token: next.accessToken });
+      refreshToken = next.refreshToken;
+    }
+    // Tokens of earlier keys stay valid until they expire.
+    for (const { jkt, token } of issued) {
+      expect(await provedKey(token)).toBe(jkt);
+      for (const other of [null, ...KEYS])
+        expect(await outcomeOf(token, other)).toBe(other === jkt ? 'active' : 'key_mismatch');
+    }
+    environment.advance(1800);
+    expect(await outcomeOf(issued[0]?.token ?? '', FIRST)).toBe('expired');
+  });
 
-    it('is refused without a proof, and nothing changes', async () => {
-      const { pair, grantId } = await environment.active(FIRST);
-      const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
-      const stored = await environment.fixture.redis.hgetall(`grant:${grantId}`);
-      for (const token of [pair.refreshToken, refreshToken])
-        expect((await refresh(token, { keepsToken })).outcome).toBe('key_mismatch');
-      expect(await environment.fixture.redis.hgetall(`grant:${grantId}`)).toEqual(stored);
-    });
+  it('is refused without a proof, which changes nothing', async () => {
+    const { pair, grantId } = await environment.active(FIRST);
+    const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+    const stored = await environment.fixture.redis.hgetall(`grant:${grantId}`);
+    for (const token of [pair.refreshToken, refreshToken])
+      expect((await refresh(token, { keepsToken })).outcome).toBe('key_mismatch');
+    expect(await environment.fixture.redis.hgetall(`grant:${grantId}`)).toEqual(stored);
+  });
 
-    it('is restored as bound when Redis has lost it, with any key and not without one', async () => {
-      const { pair, grantId } = await environment.active(FIRST);
-      await environment.fixture.redis.flushdb();
-      expect((await refresh(pair.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
-      expect(await environment.fixture.redis.exists(`grant:${grantId}`)).toBe(0);
-      const next = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
-      expect(await provedKey(next.accessToken)).toBe(SECOND);
-      expect(await isActive(pair.accessToken, FIRST)).toBe('active');
-      expect((await refresh(next.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
-    });
+  it('is restored as bound after Redis has lost it, with any key but not without a key', async () => {
+    const { pair, grantId } = await environment.active(FIRST);
+    await environment.fixture.redis.flushdb();
+    expect((await refresh(pair.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
+    expect(await environment.fixture.redis.exists(`grant:${grantId}`)).toBe(0);
+    const next = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+    expect(await provedKey(next.accessToken)).toBe(SECOND);
+    expect(await outcomeOf(pair.accessToken, FIRST)).toBe('active');
+    expect((await refresh(next.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
+  });
 
-    it('needs the key of its refresh token once the client has secrets', async () => {
-      const { pair } = await environment.active(FIRST);
-      const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
-      const bound = keepsToken ? FIRST : SECOND;
-      for (const jkt of [null, ...KEYS].filter((key) => key !== bound))
-        expect((await refresh(refreshToken, { jkt, hasKeys: false, keepsToken })).outcome).toBe(
-          'key_mismatch',
-        );
-      expect((await refresh(refreshToken, { jkt: bound, hasKeys: false, keepsToken })).outcome).toBe(
-        'granted',
-      );
-    });
-  },
-);
+  it('needs the key of its refresh token once the client has secrets', async () => {
+    const { pair } = await environment.active(FIRST);
+    const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+    const bound = keepsToken ? FIRST : SECOND;
+    for (const jkt of [null, ...KEYS].filter((key) => key !== bound))
+      expect((await refresh(refreshToken, { jkt, hasKeys: false, keepsToken })).outcome).toBe('key_mismatch');
+    expect((await refresh(refreshToken, { jkt: bound, hasKeys: false, keepsToken })).outcome).toBe('granted');
+  });
+});
 
 describe('a retry inside the window by a client that authenticates with keys', () => {
   it('gets the same pair for the same key, and for another key only another access token', async () => {
@@ -130,16 +123,16 @@ describe('a bearer grant of a client that authenticates with keys', () => {
     const { pair } = await environment.active();
     const bound = granted(await refresh(pair.refreshToken, { jkt: FIRST, keepsToken: true }));
     expect([bound.pair.type, bound.grant.generation]).toEqual(['DPoP', 2]);
-    expect(await isActive(bound.pair.accessToken, null)).toBe('key_mismatch');
+    expect(await outcomeOf(bound.pair.accessToken, null)).toBe('key_mismatch');
     for (const token of [pair.refreshToken, bound.pair.refreshToken])
       expect((await refresh(token)).outcome).toBe('key_mismatch');
     await environment.fixture.redis.flushdb();
     expect((await refresh(bound.pair.refreshToken)).outcome).toBe('key_mismatch');
-    expect(await isActive(pair.accessToken, null)).toBe('active');
+    expect(await outcomeOf(pair.accessToken, null)).toBe('active');
   });
 });
 
-it('checks client, revocation and generation before the key, and the key before the scope', async () => {
+it('a refresh with client keys checks client, revocation and generation before the key, and the key before the scope', async () => {
   const { pair, grantId } = await environment.active(FIRST);
   const asOther = {
     clientId: environment.otherClientId,

@@ -59,7 +59,7 @@ describe('concurrent pushes', () => {
       expect(await redis.zcard(`{par}:${counter}:${names[counter]}`)).toBe(20);
   });
 
-  it('are not counted if refused, and get the longest wait', async () => {
+  it('are not counted if refused, and report the longest wait', async () => {
     const [client, address] = [unique(), unique()];
     const limits = [limit('client', client, 1), limit('address', address, 1)];
     await store.push(request(unique(), 250), [limit('address', address, 1)]);
@@ -73,7 +73,7 @@ describe('concurrent pushes', () => {
 });
 
 describe('a counter of pushed requests', () => {
-  it('frees each place when its request expires, and expires with the last one', async () => {
+  it('frees a place when a request expires, and expires with its last request', async () => {
     const [client, address] = [unique(), unique()];
     const limits = [limit('client', client, 3), limit('address', address, 3)];
     for (let n = 0; n < 3; n += 1) expect(await store.push(request(client), limits)).toBeNull();
@@ -110,7 +110,7 @@ describe('a pushed request', () => {
     return push;
   };
 
-  it('can be read repeatedly without a login, but only the first time adds 5 minutes for the login', async () => {
+  it('can be opened repeatedly without a login, but only the first open adds 5 minutes for the login', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     for (let time = 0; time < 3; time += 1)
@@ -139,7 +139,7 @@ describe('a pushed request', () => {
     },
   );
 
-  it('frees its place within a minute of its answer, unless the answer is undone', async () => {
+  it('frees its place within a minute after its answer, unless the answer is undone', async () => {
     const { id, clientId } = await pushed();
     expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
     expect(await store.answer(id, clientId)).toEqual({ outcome: 'answered', parameters: '' });
@@ -150,7 +150,7 @@ describe('a pushed request', () => {
     expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
   });
 
-  it('does not live longer because of an answer just before it expires', async () => {
+  it('does not live longer if it is answered just before it expires', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
     await store.answer(id, clientId);

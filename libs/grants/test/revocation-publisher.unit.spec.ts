@@ -20,8 +20,8 @@ describe('the publisher of revocations', () => {
   });
 
   it.each([
-    ['lost while they are broadcast', [true, true, false]],
-    ['back before the last is broadcast', [false, false, true]],
+    ['lost during the broadcasts', [true, true, false]],
+    ['restored before the last broadcast', [false, false, true]],
   ])('does not report revocations as broadcast when the connection is %s', async (_, trust) => {
     let published = 0;
     const connection = {

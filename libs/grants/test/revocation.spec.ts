@@ -31,7 +31,7 @@ describe('a revocation that is applied to Redis again', () => {
     expect(await statusOf(id)).toBe('revoked');
   });
 
-  it('is broadcast each time when broadcasts may have been lost', async () => {
+  it('is broadcast each time if broadcasts may have been lost', async () => {
     const { grantId } = await environment.active();
     for (const changed of [1, 0, 0])
       expect(await environment.revocations.reapply([{ id: grantId, isApplied: true }], true)).toBe(changed);
@@ -59,15 +59,15 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     environment.engine.revokeByToken(token, clientId);
 
   it.each(['accessToken', 'refreshToken'] as const)(
-    'revokes the grant for its %s, and broadcasts it',
+    'ends the grant of the %s, and is broadcast',
     async (which) => {
       const { pair, grantId } = await environment.active();
       await lostInSql(grantId);
       expect(await revoke(pair[which])).toEqual({ outcome: 'revoked', grantId });
       expect(broadcastsOf(grantId)).toBe(1);
       expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('revoked');
-      const renewal = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
-      expect((await environment.engine.refresh(pair.refreshToken, renewal)).outcome).toBe('revoked');
+      const request = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
+      expect((await environment.engine.refresh(pair.refreshToken, request)).outcome).toBe('revoked');
       expect(await environment.fixture.redis.ttl(keyOf(grantId))).toBeGreaterThan(0);
     },
   );
@@ -100,10 +100,10 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await environment.active();
       await lostInSql(grantId);
-      const renewal = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
+      const request = { clientId: environment.clientId, jkt: null, scope: null, resources: null };
       await Promise.all([
         revoke(pair.accessToken),
-        environment.engine.refresh(pair.refreshToken, renewal),
+        environment.engine.refresh(pair.refreshToken, request),
         environment.engine.introspect(pair.accessToken, null),
       ]);
       expect(await statusOf(grantId)).toBe('revoked');
@@ -111,7 +111,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
   });
 });
 
-it('GrantStore revokes a grant of any state only for its own client', async () => {
+it('GrantStore revokes a grant in any state, but only for its client', async () => {
   const store = new GrantStore(environment.fixture.redis);
   const [{ grantId: pending }, { grantId: active }] = [
     await environment.pending(),

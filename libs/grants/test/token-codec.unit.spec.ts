@@ -25,7 +25,7 @@ function flipped(text: string, bit: number): string {
 
 const bytes16 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
 const thumbprint = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(base64url);
-const said = {
+const commonFields = {
   handle: bytes16,
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   expiry: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
@@ -48,19 +48,19 @@ const ofKind = (...kinds: TokenKind[]) =>
     }),
   );
 const bearerTokens: fc.Arbitrary<Token> = fc
-  .tuple(fc.record({ ...said, jkt: fc.constant(null) }), ofKind('code', 'access', 'refresh'))
+  .tuple(fc.record({ ...commonFields, jkt: fc.constant(null) }), ofKind('code', 'access', 'refresh'))
   .map(([token, kind]) => ({ ...token, ...kind }));
 const boundTokens: fc.Arbitrary<Token & { readonly jkt: string }> = fc
-  .tuple(fc.record({ ...said, jkt: thumbprint }), ofKind('access', 'refresh'))
+  .tuple(fc.record({ ...commonFields, jkt: thumbprint }), ofKind('access', 'refresh'))
   .map(([token, kind]) => ({ ...token, ...kind }));
 const tokens: fc.Arbitrary<Token> = fc.oneof(bearerTokens, boundTokens);
 
 describe('the token format', () => {
-  it('decodes what it encoded', () => {
+  it('decodes an encoded token without loss', () => {
     fc.assert(fc.property(tokens, (token) => expect(codec.decode(codec.encode(token))).toEqual(token)));
   });
 
-  it('encodes a token deterministically, in exactly one way', () => {
+  it('encodes a token deterministically, with a predictable length', () => {
     fc.assert(
       fc.property(tokens, (token) => {
         const text = codec.encode(token);
@@ -97,7 +97,7 @@ describe('the token format', () => {
     fc.assert(fc.property(tokens, (token) => expect(codec.decode(foreign.encode(token))).toBeNull()));
   });
 
-  it('refuses every text that is not a token', () => {
+  it('refuses a text that is not a token', () => {
     fc.assert(fc.property(fc.string(), (text) => expect(codec.decode(text)).toBeNull()));
     fc.assert(
       fc.property(tokens, fc.string({ minLength: 1 }), (token, more) =>
@@ -125,7 +125,7 @@ describe('the audience of an access token (RFC 8707)', () => {
     .filter(([{ kind }]) => kind !== 'code')
     .map(([token, audience]): Token => ({ ...token, kind: 'access', audience }));
 
-  it('cannot be added, removed, replaced or moved, whatever the flags say', () => {
+  it('cannot be added, removed, replaced or moved, regardless of the flags', () => {
     fc.assert(
       fc.property(accessTokens, audiences, fc.nat({ max: 255 }), (token, other, flags) => {
         const bytes = bytesOf(codec.encode(token));
@@ -155,7 +155,7 @@ describe('the audience of an access token (RFC 8707)', () => {
     );
   });
 
-  it('is refused in another kind of token, and if it is not a list of identifiers', () => {
+  it('is refused in another kind of token, or if it is not a list of identifiers', () => {
     fc.assert(
       fc.property(accessTokens, (token) => {
         for (const kind of ['code', 'refresh'] as const)
@@ -189,7 +189,7 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
     );
   });
 
-  it('are encoded only with the thumbprint of a key, and a code is never encoded with one', () => {
+  it('are encoded only with a valid thumbprint, and cannot be codes', () => {
     fc.assert(
       fc.property(boundTokens, (token) => {
         const [more, less] = [`${token.jkt}AA`, token.jkt.slice(1)];
@@ -227,14 +227,14 @@ describe('tokens bound to a DPoP key (RFC 9449)', () => {
 });
 
 /** Tokens that a thief has: bound to the victim's key, bound to the thief's own key, and bearer tokens. */
-interface Hoard {
+interface AttackerTokens {
   readonly bound: readonly string[];
   readonly bearer: readonly string[];
   readonly own: readonly string[];
   readonly ownJkt: string;
 }
 
-const hoards: fc.Arbitrary<Hoard> = fc
+const attackers: fc.Arbitrary<AttackerTokens> = fc
   .record({ token: boundTokens, ownJkt: thumbprint, handle: bytes16 })
   .filter(({ token, ownJkt }) => token.jkt !== ownJkt)
   .map(({ token, ownJkt, handle }) => {
@@ -249,8 +249,8 @@ const hoards: fc.Arbitrary<Hoard> = fc
     return { bound: written(token.jkt), bearer: [...written(null), code], own: written(ownJkt), ownJkt };
   });
 
-/** Expects that a text is not a valid token, unless it is an issued bearer token or a token of the thief. */
-function expectWorthless(text: string, { bearer, own, ownJkt }: Hoard): void {
+/** Expects an invalid token, unless the text is an issued bearer token or a token of the thief. */
+function expectInvalid(text: string, { bearer, own, ownJkt }: AttackerTokens): void {
   if (bearer.includes(text)) return;
   expect(proved(text)).toBeNull();
   if (!own.includes(text)) expect(proved(text, ownJkt)).toBeNull();
@@ -276,15 +276,15 @@ describe('a bound token without its key', () => {
   it('cannot be spliced, repeated, truncated, extended or edited into a valid token', () => {
     fc.assert(
       fc.property(
-        hoards,
+        attackers,
         sources,
         beginning,
         fc.array(piece, { maxLength: 5 }),
         edits,
         // Length of a token, to which the pieces are truncated or repeated.
         fc.constantFrom(63, 96, null),
-        (hoard, named, first, more, changes, length) => {
-          const texts = [...hoard.bound, ...hoard.bearer, ...hoard.own];
+        (known, named, first, more, changes, length) => {
+          const texts = [...known.bound, ...known.bearer, ...known.own];
           const spliced = Buffer.concat(
             [first, ...more].map(([from, span]) =>
               bytesOf(texts[from] ?? '').subarray(Math.min(...span), Math.max(...span)),
@@ -292,44 +292,44 @@ describe('a bound token without its key', () => {
           );
           const bytes = length === null || spliced.length === 0 ? spliced : Buffer.alloc(length, spliced);
           for (const { at, value } of changes) if (at < bytes.length) bytes.writeUInt8(value, at);
-          expectWorthless(`${texts[named]?.slice(0, 4)}${base64url(bytes)}`, hoard);
+          expectInvalid(`${texts[named]?.slice(0, 4)}${base64url(bytes)}`, known);
         },
       ),
       { numRuns: 2000 },
     );
   });
 
-  it('is invalid with any byte changed, even if cut to the length of a bearer token, and with repeated parts', () => {
+  it('is invalid if a byte is changed or a part is repeated, even if cut to the length of a bearer token', () => {
     fc.assert(
-      fc.property(hoards, (hoard) => {
-        const [text = ''] = hoard.bound;
-        for (const forged of rearranged(text)) expectWorthless(forged, hoard);
+      fc.property(attackers, (known) => {
+        const [text = ''] = known.bound;
+        for (const forged of rearranged(text)) expectInvalid(forged, known);
         for (const length of [63, 96])
           for (let at = 0; at < length; at++)
             for (const change of [0x01, 0x40, 0x80, 0xc0, 0xff]) {
               const bytes = bytesOf(text).subarray(0, length);
               bytes.writeUInt8(bytes.readUInt8(at) ^ change, at);
-              expectWorthless(text.slice(0, 4) + base64url(bytes), hoard);
+              expectInvalid(text.slice(0, 4) + base64url(bytes), known);
             }
       }),
       { numRuns: 8 },
     );
   });
 
-  it('is invalid with a MAC taken from any of its bytes, whatever kind and flags it claims', () => {
+  it('is invalid with a MAC taken from any of its bytes, for any kind and flags', () => {
     fc.assert(
       fc.property(
-        hoards,
+        attackers,
         fc.constantFrom('sac_', 'sat_', 'srt_'),
         fc.nat({ max: 255 }),
-        (hoard, prefix, kind) => {
-          for (const text of [...hoard.bound.slice(0, 2), ...hoard.own.slice(0, 2)]) {
+        (known, prefix, kind) => {
+          for (const text of [...known.bound.slice(0, 2), ...known.own.slice(0, 2)]) {
             const [head, macs] = [bytesOf(text).subarray(0, 34), bytesOf(text).subarray(34)];
             head.writeUInt8(kind, 21);
             for (let at = 0; at < macs.length; at++)
               for (const length of [29, 62]) {
                 const mac = Buffer.alloc(length, Buffer.concat([macs.subarray(at), macs.subarray(0, at)]));
-                expectWorthless(prefix + base64url(Buffer.concat([head, mac])), hoard);
+                expectInvalid(prefix + base64url(Buffer.concat([head, mac])), known);
               }
           }
         },

@@ -36,7 +36,7 @@ const outcomeOf = async (changes: Partial<DeviceRequest>, type: 'public' | 'conf
 const wrong = (address = ipv4(), by = user) => store.find('AAAAAAAA', address, by);
 
 describe('a user code', () => {
-  it('finds its request until it is deleted, also after a rotation of the keys', async () => {
+  it('finds its request until it is deleted, even after a rotation of the keys', async () => {
     const userCode = await created();
     const rotated = new UserCodeStore(environment.fixture.redis, new KeyRing([randomBytes(32), ...KEYS]));
     expect(await rotated.find(userCode, ipv4(), user)).toEqual({ outcome: 'found', request });
@@ -44,7 +44,7 @@ describe('a user code', () => {
     expect((await store.find(userCode, ipv4(), user)).outcome).toBe('unknown');
   });
 
-  it('is not created twice', async () => {
+  it('is generated again if it is already in use', async () => {
     const code = await created();
     const codes = [code, code, 'BBBBBBBB'];
     expect(await store.create(request, 'public', () => codes.shift() ?? '')).toEqual({
@@ -53,7 +53,7 @@ describe('a user code', () => {
     });
   });
 
-  it('keeps the code and the address out of Redis, where every key has a TTL', async () => {
+  it('is stored without plain codes or addresses, and with a TTL on every key', async () => {
     const { redis } = environment.fixture;
     const userCode = await created();
     await wrong('192.0.2.9');
@@ -91,7 +91,7 @@ describe('wrong codes', () => {
   });
 
   // @rfc 8628 5.1
-  it('are limited to 5 per address and IPv6 /48, by any account', async () => {
+  it('are limited to 5 per address and IPv6 /48, for any account', async () => {
     for (const address of ['192.0.2.1', '2001:db8:7::']) {
       const from = (at: number) => (address.includes(':') ? `${address.slice(0, -1)}${at}::1` : address);
       const answers = await Promise.all(times(9).map((at) => wrong(from(at), user + at)));
@@ -101,7 +101,7 @@ describe('wrong codes', () => {
   });
 
   // @rfc 8628 5.1
-  it('have a limit for all users, and a full counter does not reveal a right code', async () => {
+  it('have a limit for all users, and a full counter does not reveal a valid code', async () => {
     const userCode = await created();
     for (let start = 0; start < GUESS_LIMITS.all; start += 50)
       await Promise.all(times(50).map((at) => wrong(ipv4(), user + 1 + start + at)));
@@ -110,7 +110,7 @@ describe('wrong codes', () => {
     expect((answer as { retryAfter: number }).retryAfter).toBeGreaterThan(0);
   });
 
-  it('are counted, but right ones are not', async () => {
+  it('are counted, but valid codes are not', async () => {
     const userCode = await created();
     for (const _ of times(12)) expect((await store.find(userCode, '192.0.2.1', user)).outcome).toBe('found');
   });
@@ -134,7 +134,7 @@ describe('live codes', () => {
     expect(await outcomeOf({ address: '192.0.2.1' }, 'confidential')).toBe('created');
   });
 
-  it('have a limit per client, and one for all clients', async () => {
+  it('have a limit per client and a limit for all clients', async () => {
     await fill('client:sc_tv', DEVICE_LIMITS.public);
     expect(await outcomeOf({ address: ipv4() })).toBe('client');
     expect(await outcomeOf({ address: ipv4() }, 'confidential')).toBe('created');

@@ -22,12 +22,12 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly scope: string;
   /** APIs that the tokens are valid for (RFC 8707), from `checkResource`; null for every API. */
   readonly resources: string | null;
-  /** S256 challenge; null when a confidential client sent none. */
+  /** S256 challenge; null if a confidential client did not send one. */
   readonly challenge: string | null;
   /** Thumbprint of the key required to redeem the code (`dpop_jkt`, RFC 9449 10). */
   readonly jkt: string | null;
   readonly prompt: ReadonlySet<Prompt>;
-  /** Text that prefills the login form, without another effect. */
+  /** Prefills the login form and has no other effect. */
   readonly loginHint: string | null;
   /** Maximum seconds since the user's authentication (`max_age`, OpenID Connect Core 3.1.2.1). */
   readonly maxAge: number | null;
@@ -46,9 +46,8 @@ export interface AuthorizationRequest extends ReturnAddress {
  * 1. the redirect URI, because no error may be redirected to an unregistered URI;
  * 2. the requirement to push, because correcting any other value would not help a client that must push;
  * 3. the state, so that every later error carries it;
- * 4. the other values, those that affect the meaning of others first.
- * @param options pushRequired: reject the request, because it was not pushed; apis: origins that `resource` may name
- * @throws OAuthError; a RedirectableError from the second check on
+ * 4. the other values, starting with those that affect the meaning of others.
+ * @throws OAuthError if the redirect URI is invalid; RedirectableError if a later check fails
  */
 export function checkAuthorizationRequest(
   parameters: Parameters,
@@ -59,7 +58,9 @@ export function checkAuthorizationRequest(
     apis = [],
   }: {
     readonly scopes: ScopeCatalogue;
+    /** True to reject the request, which was not pushed. */
     readonly pushRequired?: boolean;
+    /** Origins that `resource` may name. */
     readonly apis?: readonly string[];
   },
 ): AuthorizationRequest {
@@ -67,7 +68,7 @@ export function checkAuthorizationRequest(
   try {
     if (pushRequired) throw mustBePushed();
     const isAuthentication = isAuthenticationRequest(parameters, client, scopes);
-    // Checked first, because the request object may contain the other parameters.
+    // Precedes the other checks, because a request object may contain the other parameters.
     if (isAuthentication) checkRequestObject(parameters);
     const state = checkState(parameters, client);
     const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
@@ -107,7 +108,7 @@ export function redirectable(error: OAuthError, parameters: Parameters, client: 
 
 const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;
 
-/** Error if the client or the server requires pushed requests (RFC 9126 5 and 6). */
+/** Creates the error for a client or server that requires pushed requests (RFC 9126 5 and 6). */
 function mustBePushed(): OAuthError {
   return OAuthError.invalidRequest(
     'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
@@ -115,7 +116,7 @@ function mustBePushed(): OAuthError {
   );
 }
 
-/** Known deviation: RFC 6749 A.5 allows only printable ASCII; other text from clients is returned unchanged. */
+/** Known deviation from RFC 6749 A.5, which allows only printable ASCII: returns other text unchanged. */
 function checkState(parameters: Parameters, { requireState }: OAuthClient): string | null {
   const state = readParameter(parameters, 'state');
   if (state !== undefined) return state;
@@ -155,7 +156,7 @@ function ifValid<T>(read: () => T): T | undefined {
 }
 
 /**
- * Known deviation from RFC 6749 4.1.1: defaults to code, as in docs/specification.md, except with `openid`
+ * Known deviation from RFC 6749 4.1.1: defaults to `code` (docs/specification.md), except with the scope `openid`
  * (OpenID Connect Core 3.1.2.1).
  */
 function checkResponseType(parameters: Parameters, isRequired: boolean): void {
@@ -184,7 +185,7 @@ function checkResponseMode(parameters: Parameters, redirectUri: string): Respons
     throw OAuthError.invalidRequest(`the values of response_mode are: ${RESPONSE_MODES.join(' ')}`, {
       detail,
     });
-  // An app at a private-use scheme (RFC 8252 7.1) cannot receive a POST.
+  // An app with a private-use URI scheme (RFC 8252 7.1) cannot receive a POST.
   if (responseMode === 'form_post' && !/^https?:/i.test(redirectUri))
     throw OAuthError.invalidRequest(
       'response_mode=form_post needs an http or https redirect URI: send query',
@@ -196,8 +197,8 @@ function checkResponseMode(parameters: Parameters, redirectUri: string): Respons
 }
 
 /**
- * RFC 9700 2.1.1: "Public clients MUST use PKCE"; only with S256, since a plain challenge is the verifier itself.
- * Also required if `state` is optional, because PKCE is then the client's only protection against CSRF (2.1).
+ * RFC 9700 2.1.1: "Public clients MUST use PKCE". Accepts only S256, because a plain challenge is the verifier itself.
+ * Also requires PKCE if `state` is optional, because PKCE is then the client's only protection against CSRF (2.1).
  */
 function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient): string | null {
   const challenge = readParameter(parameters, 'code_challenge');

@@ -2,14 +2,14 @@ import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { scopeTokens } from './scope.js';
 
 /**
- * RFC 7591 2. Clients of `client_credentials` call only the operators' HTTP API, with keys. They have no redirect URI,
- * secret or scope of users.
+ * Grant type of a client (RFC 7591 2). A client of `client_credentials` authenticates with keys and calls only the
+ * operators' HTTP API. Such a client has no redirect URI, no secret, and no scope that users grant.
  */
 export type GrantType = 'authorization_code' | 'client_credentials';
 
 /**
- * Scopes of the operators' HTTP API. They are not in the scope catalogue, so users cannot grant them. The
- * table `clients` repeats the names.
+ * Scopes of the operators' HTTP API. Users cannot grant these scopes, which are not in the catalogue. A constraint of
+ * the table `clients` repeats the names.
  */
 export const ADMIN_SCOPES = ['admin:read', 'admin:write'] as const;
 
@@ -17,7 +17,7 @@ export function isAdminScope(name: string): boolean {
   return (ADMIN_SCOPES as readonly string[]).includes(name);
 }
 
-/** In seconds. Without a refresh token, a client requests a new access token each time (RFC 6749 4.4.3). */
+/** In seconds. Without a refresh token, the client requests a new access token after this time (RFC 6749 4.4.3). */
 export const CLIENT_TOKEN_LIFETIME = 600;
 
 /** Error of RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type." */

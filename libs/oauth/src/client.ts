@@ -13,7 +13,7 @@ export interface OAuthClient {
   readonly redirectUris: readonly string[];
   /** Registered scopes, never empty. */
   readonly scopes: readonly string[];
-  /** False makes PKCE required instead of `state` (RFC 9700 2.1). */
+  /** If false, PKCE is required instead of `state` (RFC 9700 2.1). */
   readonly requireState: boolean;
 }
 
@@ -31,7 +31,7 @@ export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
 const CLIENT_ID = /^[!-~]{1,255}$/;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Returns true for a possible id of a client or resource server. The database would reject NUL. */
+/** Returns true for a possible id of a client or resource server. Excludes NUL, which PostgreSQL cannot store. */
 export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }

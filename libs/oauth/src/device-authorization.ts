@@ -7,7 +7,7 @@ export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 /** `expires_in` (RFC 8628 3.2), in seconds: enough time to find a phone and log in. */
 export const DEVICE_CODE_LIFETIME = 15 * 60;
 
-/** `interval` (RFC 8628 3.2), in seconds. Each `slow_down` adds as many seconds (3.5). */
+/** `interval` (RFC 8628 3.2), in seconds. Each `slow_down` adds the same number of seconds (3.5). */
 export const POLL_INTERVAL = 5;
 
 /** @throws OAuthError unauthorized_client */
@@ -27,7 +27,7 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
 const USER_CODE = new RegExp(`^[${LETTERS}]{${LENGTH}}$`);
 
-/** Returns 8 of 20 letters, 34.5 random bits, without the hyphen. */
+/** Returns 8 random letters out of 20 (34.5 bits), without the hyphen. */
 export function generateUserCode(random: (max: number) => number = randomInt): string {
   return Array.from({ length: LENGTH }, () => LETTERS[random(LETTERS.length)]).join('');
 }

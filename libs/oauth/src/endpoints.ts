@@ -42,5 +42,5 @@ export const ENDPOINTS = {
   admin: '/admin/v1',
 } as const;
 
-/** Required by `ENDPOINTS.me`. */
+/** Scope that `ENDPOINTS.me` requires. */
 export const ME_SCOPE = 'profile:read';

@@ -15,7 +15,7 @@ const KEY_SHAPES = {
   RS256: { kty: 'RSA' },
 } as const satisfies Record<string, KeyShape>;
 
-/** Asymmetric signature algorithms. `none` and HMAC are never among them. */
+/** Asymmetric signature algorithms, never `none` or an HMAC. */
 export type SignatureAlgorithm = keyof typeof KEY_SHAPES;
 
 /** Algorithms of FAPI 2.0 Security Profile 5.4.1. RFC 9864 gives `EdDSA` with the curve Ed25519 the name `Ed25519`. */
@@ -40,9 +40,9 @@ export class InvalidKeyError extends Error {
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const BASE64URL = /^[\w-]+$/;
-/** Coordinates of the largest curve have 48 bytes. */
+/** In characters. Coordinates of the largest curve have 48 bytes. */
 const MAX_COORDINATE = 64;
-/** Length of 2048 to 4096 bits: fewer are weak (RFC 7518 3.3), and more cost the server more than the sender. */
+/** Characters of 2048 to 4096 bits. Fewer bits are weak (RFC 7518 3.3); more bits cost the server too much. */
 const MODULUS = { min: 342, max: 683 };
 /** The exponent 65537, which every library uses. Verification with a large exponent is expensive. */
 const EXPONENT = 'AQAB';

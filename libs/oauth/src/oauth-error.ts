@@ -44,7 +44,7 @@ export class OAuthError extends Error {
     return new OAuthError('invalid_request', 400, description, options);
   }
 
-  /** Returns a 401, with WWW-Authenticate if the client used HTTP Basic (RFC 6749 5.2). */
+  /** RFC 6749 5.2: if the client used HTTP Basic, the caller must add WWW-Authenticate. */
   static invalidClient(description: string, options?: OAuthErrorOptions): OAuthError {
     return new OAuthError('invalid_client', 401, description, options);
   }

@@ -49,7 +49,7 @@ export const LIMITS = {
 
 type DtoClass = new () => object;
 
-/** Name of a previously declared parameter, and its permitted values. */
+/** Name of a previously declared parameter, and the values that meet the condition. */
 type Condition = readonly [parameter: string, ...values: string[]];
 
 interface ParameterRules {
@@ -58,7 +58,7 @@ interface ParameterRules {
   /** True to accept characters other than printable ASCII. */
   readonly anyCharacter?: boolean;
   readonly required?: boolean;
-  /** Condition on the request; otherwise the parameter is ignored. */
+  /** Condition on the request. If the request does not meet the condition, the parameter is ignored. */
   readonly when?: Condition;
   readonly description: string;
   readonly values?: readonly string[];
@@ -161,7 +161,7 @@ function rulesOf(dto: DtoClass): readonly PropertyRule[] {
   return rules;
 }
 
-/** Limit above the number that any client sends. Decoding thousands, especially invalid ones, takes 0.1 s. */
+/** Exceeds the number that any client sends. Decoding thousands of invalid parameters takes 0.1 s. */
 const MAX_QUERY_PARAMETERS = 200;
 
 const UNDECODABLE: unique symbol = Symbol('undecodable');
@@ -182,8 +182,8 @@ export function parseForm(text: string): Parameters {
 }
 
 /**
- * Like `parseForm`, but a value that cannot be decoded does not fail the request, because some errors are
- * redirected to the client.
+ * Like `parseForm`, but keeps undecodable values until `readParameter` rejects them, because some errors are redirected
+ * to the client.
  * @param query without the '?'
  * @throws OAuthError invalid_request for too many parameters
  */
@@ -210,7 +210,7 @@ export function parseJson(text: string): Parameters {
   const parameters = noParameters();
   for (const [name, value] of Object.entries(body) as [string, unknown][])
     if (value !== null && value !== '')
-      // Any other nested value is invalid.
+      // A nested value other than a list of strings is invalid.
       parameters[name] = typeof value === 'object' && !isList(value) ? {} : value;
   return parameters;
 }
@@ -284,7 +284,7 @@ function decode(text: string): string | typeof UNDECODABLE {
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Compares numbers of strings: JSON.parse keeps only the last of equal names, so the text has more than the value. */
+/** Compares numbers of strings, because JSON.parse drops all but the last of equal names. */
 export function hasRepeatedNames(text: string, parsed: object): boolean {
   return (text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(parsed);
 }
@@ -292,13 +292,13 @@ export function hasRepeatedNames(text: string, parsed: object): boolean {
 /** Iterates instead of recursing, because 64 KiB of brackets would overflow the stack. */
 function countStrings(body: object): number {
   let count = 0;
-  const left: unknown[] = [body];
-  while (left.length > 0) {
-    const value = left.pop();
+  const pending: unknown[] = [body];
+  while (pending.length > 0) {
+    const value = pending.pop();
     if (typeof value === 'string') count += 1;
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value)) count += Object.keys(value).length;
-    for (const inner of Object.values(value)) left.push(inner);
+    for (const inner of Object.values(value)) pending.push(inner);
   }
   return count;
 }

@@ -51,10 +51,10 @@ export function writePushedParameters(request: AuthorizationRequest): string {
   return JSON.stringify(kept);
 }
 
-/** The caller validates them again, because the client's registration may have changed since the push. */
+/** The caller validates the parameters again, because the client's registration may have changed since the push. */
 export function readPushedParameters(text: string): Parameters {
   const { resource, ...stored } = JSON.parse(text) as Record<string, string>;
-  // A push accepts no other value (RFC 6749 4.1.1).
+  // A pushed request cannot have another response type (RFC 6749 4.1.1).
   const kept: Record<string, string> = { ...stored, response_type: 'code' };
   // S256 is the only supported method (RFC 7636 4.3).
   if ('code_challenge' in kept) kept['code_challenge_method'] = 'S256';

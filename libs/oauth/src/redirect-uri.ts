@@ -13,7 +13,10 @@ export function isLoopback(hostname: string): boolean {
   return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 }
 
-/** RFC 6749 3.1.2.3, RFC 9700 2.1. @throws OAuthError invalid_request; unauthorized_client without redirect URIs */
+/**
+ * RFC 6749 3.1.2.3, RFC 9700 2.1.
+ * @throws OAuthError unauthorized_client if the client has no redirect URIs; otherwise invalid_request
+ */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
   if (client.redirectUris.length === 0)
     throw unauthorizedClient(
@@ -50,8 +53,8 @@ export function isRegistered(
 }
 
 /**
- * Permits any port (RFC 8252 7.3), also of localhost, which 8.3 discourages but applications use. An empty path
- * is "/" (RFC 3986 6.2.3).
+ * Permits any port (RFC 8252 7.3), even for localhost, which 8.3 discourages but applications use. An empty path
+ * equals "/" (RFC 3986 6.2.3).
  */
 function differInPortOnly(registered: string, requested: string): boolean {
   const expected = LOOPBACK.exec(registered)?.groups;

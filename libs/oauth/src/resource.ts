@@ -5,8 +5,8 @@ import { LIMITS } from './parameters.js';
 /**
  * RFC 8707 2: each value "MUST be an absolute URI […] MUST NOT include a fragment component", and the parameter may be
  * repeated. A value identifies the API whose URL contains it.
- * @returns origins from `apis`, space-separated, unique and sorted, so that equal sets are equal
- * texts; null if none is named
+ * @returns unique origins from `apis`, space-separated and sorted, so that equal sets are equal texts; null without a
+ * value
  * @throws OAuthError invalid_target
  */
 export function checkResource(sent: unknown, apis: readonly string[]): string | null {

@@ -44,7 +44,7 @@ export function scopeFile(
 }
 
 const FIELDS = ['name', 'access', 'default', 'resource', 'description', 'text'];
-/** Also the limit of `clients.scopes`. */
+/** Also the limit of the column `clients.scopes`. */
 const MAX_SCOPES = 100;
 const MAX_NAME = 100;
 const MAX_TEXT = 300;

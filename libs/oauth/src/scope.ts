@@ -41,14 +41,14 @@ export class ScopeCatalogue {
     return this.scopes.filter((scope) => scope.resource === resource).map(({ name }) => name);
   }
 
-  /** Sorts names in the order of the catalogue, undeclared ones last. */
+  /** Sorts names in the order of the catalogue, with undeclared names last. */
   inOrder(names: readonly string[]): string[] {
     const declared = this.names.filter((name) => names.includes(name));
     return [...declared, ...names.filter((name) => !this.has(name))];
   }
 }
 
-/** Splits a scope at spaces (RFC 6749 3.3). Known deviation: also at commas, which several client libraries send. */
+/** Splits a scope at spaces (RFC 6749 3.3) and, as a known deviation, at commas, which some client libraries send. */
 export function scopeTokens(list: string): string[] {
   return [...new Set(list.split(/[ ,]+/).filter((token) => token !== ''))];
 }
@@ -56,13 +56,16 @@ export function scopeTokens(list: string): string[] {
 /** RFC 6749 3.3 `scope-token`. */
 export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Returns the catalogue's defaults that a client is registered for, otherwise all its scopes (RFC 6749 3.3). */
+/** Returns the client's default scopes, or all its declared scopes if none of them is a default (RFC 6749 3.3). */
 export function defaultScope(registered: readonly string[], catalogue: ScopeCatalogue): readonly string[] {
   const defaults = catalogue.defaults.filter((token) => registered.includes(token));
   return defaults.length > 0 ? defaults : registered.filter((token) => catalogue.has(token));
 }
 
-/** Applies the defaults to an empty request (RFC 6749 3.3). @throws OAuthError invalid_scope, also if undeclared */
+/**
+ * Applies the defaults to an empty request (RFC 6749 3.3).
+ * @throws OAuthError invalid_scope for an undeclared or unregistered scope
+ */
 export function checkScope(
   requested: readonly string[],
   registered: readonly string[],
@@ -85,9 +88,9 @@ export function checkScope(
 /**
  * RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by the resource owner, and if
  * omitted is treated as equal to the scope originally granted". Ignores the client's registration, which limits new
- * authorization requests, not grants.
- * @returns space-separated tokens; null for everything that was granted
- * @throws OAuthError invalid_scope for a malformed list; the grant engine compares it with the grant
+ * authorization requests, not grants. The grant engine compares the scope with the grant.
+ * @returns space-separated tokens; null requests every granted scope
+ * @throws OAuthError invalid_scope for a malformed list
  */
 export function refreshScope(parameter: string | undefined): string | null {
   if (parameter === undefined) return null;

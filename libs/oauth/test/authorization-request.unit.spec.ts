@@ -19,8 +19,8 @@ function check(query: string): AuthorizationRequest {
   return checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
 }
 
-describe('scope (RFC 6749 3.3)', () => {
-  it('reports the registered and the requested scopes to the operator', () => {
+describe('an invalid scope (RFC 6749 3.3)', () => {
+  it('is reported to the operator with the registered and the requested scopes', () => {
     expect(() => check('scope=bookings:read+nope')).toThrow(
       expect.objectContaining({
         code: 'invalid_scope',
@@ -36,7 +36,7 @@ describe('scope (RFC 6749 3.3)', () => {
 });
 
 describe('dpop_jkt (RFC 9449 10)', () => {
-  it('is the thumbprint of a key, or absent', async () => {
+  it('may be the thumbprint of a key, or absent', async () => {
     const { jkt } = await DpopKey.generate();
     expect(check(`dpop_jkt=${jkt}`).jkt).toBe(jkt);
     expect(check('').jkt).toBeNull();
@@ -66,10 +66,13 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
     ['prompt=consent%20login', ['login', 'consent']],
     ['prompt=login+login++consent', ['login', 'consent']],
     ['prompt=select_account', ['select_account']],
-  ])('%j means %j', (query, prompts) => expect([...check(query).prompt]).toEqual(prompts));
+  ])('is parsed from the query %j into the values %j', (query, prompts) =>
+    expect([...check(query).prompt]).toEqual(prompts),
+  );
 
-  it.each(['prompt=none%20login', 'prompt=consent+none'])('rejects none with another value: %j', (query) =>
-    expect(() => check(query)).toThrow('prompt=none cannot be combined with other values'),
+  it.each(['prompt=none%20login', 'prompt=consent+none'])(
+    'rejects none combined with another value: %j',
+    (query) => expect(() => check(query)).toThrow('prompt=none cannot be combined with other values'),
   );
 
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(
@@ -79,7 +82,7 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
 });
 
 // @rfc 9700 2.1
-describe('a client whose state is optional', () => {
+describe('a client with optional state', () => {
   const S256 = 'code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256';
 
   function checked(query: string, type: OAuthClient['type'] = 'confidential'): AuthorizationRequest {
@@ -92,7 +95,7 @@ describe('a client whose state is optional', () => {
     );
   }
 
-  it.each(['', '&state='])('may omit it with PKCE: %j', (state) => {
+  it.each(['', '&state='])('may omit the state with PKCE: %j', (state) => {
     expect(checked(S256 + state)).toMatchObject({ state: null, challenge: expect.any(String) });
   });
 

@@ -4,7 +4,7 @@ import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 
 const BASE_URL = 'https://base.example.com';
 
-/** Matches names of checks in errors, log lines and refusals. The operations of operators have other checks. */
+/** Matches names of checks in errors, log lines and refusals. Operator commands have other checks. */
 const NAMED = /\bcheck: '([^']+)'/g;
 
 function checksIn(file: string): [check: string, file: string][] {
@@ -46,7 +46,7 @@ describe('the error guide', () => {
     expect(anchors.filter((anchor) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(anchor))).toEqual([]);
   });
 
-  it('does not publish an entry that has another one to publish instead', () => {
+  it('does not publish an entry that has `publishedAs`', () => {
     for (const check of ['client_unknown', 'client_secret_mismatch', 'user_unknown', 'password_mismatch'])
       expect(anchors).not.toContain(check);
   });

@@ -37,8 +37,15 @@ describe('a JSON body', () => {
     expect(entriesOf(parseJson(text))).toEqual(entriesOf(parameters));
   });
 
-  it.each(['{"a":1,"a":2}', '{"a":{"b":1,"b":2}}', '[]', '"x"', 'null', '{'])('is rejected: %j', (text) => {
-    expect(() => parseJson(text)).toThrow('invalid_request');
+  it.each(['{"a":1,"a":2}', '{"a":{"b":1,"b":2}}', '[]', '"x"', 'null', '{'])(
+    'is rejected if it is %j',
+    (text) => {
+      expect(() => parseJson(text)).toThrow('invalid_request');
+    },
+  );
+
+  it('fails when a parameter that is not valid Unicode is read', () => {
+    expect(() => readParameter(parseJson('{"state":"\\ud800"}'), 'state')).toThrow('is not valid Unicode');
   });
 });
 
@@ -64,10 +71,6 @@ describe('a query', () => {
     const parameters = parseQuery(`${query}&scope=s&%ff=x`);
     expect(readParameter(parameters, 'scope')).toBe('s');
     expect(() => readParameter(parameters, 'state')).toThrow(`the parameter 'state' ${problem}`);
-  });
-
-  it('rejects a JSON parameter that is not valid Unicode', () => {
-    expect(() => readParameter(parseJson('{"state":"\\ud800"}'), 'state')).toThrow('is not valid Unicode');
   });
 });
 

@@ -93,7 +93,7 @@ describe('pushed parameters', () => {
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 
 describe('a request URI (RFC 9126 2.2)', () => {
-  it('carries 256 random bits', () => {
+  it('contains 256 random bits', () => {
     const sizes: number[] = [];
     const uri = generateRequestUri((size) => {
       sizes.push(size);

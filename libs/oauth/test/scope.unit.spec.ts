@@ -59,7 +59,7 @@ describe('a list of scopes', () => {
     ['', []],
     [' , ', []],
     ['a\tb', ['a\tb']],
-  ])('is split from %j into unique tokens in order: %j', (list, tokens) => {
+  ])('is split from %j into the unique tokens %j', (list, tokens) => {
     expect(scopeTokens(list)).toEqual(tokens);
   });
 });
@@ -131,7 +131,7 @@ describe('a file of scopes', () => {
     expect(untranslated(catalogue)).toEqual(['b (fr, es, pt, ar)']);
   });
 
-  it('is rejected with every problem', () => {
+  it('is rejected with a list of all problems', () => {
     expect(
       problemsOf(`
         scopes:
@@ -174,7 +174,7 @@ describe('a file of scopes', () => {
   });
 
   // @rfc 6749 3.3
-  it('requires a default scope for requests without scope', () => {
+  it('must have a default scope for requests without scope', () => {
     expect(problemsOf('scopes: [{ name: a, text: { en: A } }]')).toEqual([
       expect.stringMatching(/^no scope is the default/),
     ]);

@@ -9,7 +9,7 @@ export interface LoopIntervals {
 
 /** Repeats a task. Reports the first of consecutive failures. */
 export class BackgroundLoop {
-  /** Runs the task now, unless it is running. Bound, so that a run does not join the trace of the caller. */
+  /** Runs the task now, unless the task is running. Bound, so that a run does not join the trace of the caller. */
   readonly run = AsyncResource.bind(() => void this.runNow());
   private timer: NodeJS.Timeout | undefined;
   private isRunning = false;

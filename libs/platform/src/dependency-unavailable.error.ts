@@ -1,6 +1,6 @@
 import { messageOf } from './message-of.js';
 
-/** Thrown if a backing service failed or timed out. The outcome is unknown, so the request fails with 503. */
+/** Thrown if a backing service failed or timed out. The request fails with 503, because the outcome is unknown. */
 export class DependencyUnavailableError extends Error {
   /** @param dependency name as in /readyz: `redis`, `postgres`, `nats` */
   constructor(

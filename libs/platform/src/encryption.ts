@@ -7,9 +7,9 @@ const TAG_BYTES = 16;
 export interface EncryptionKey {
   /** At least 128 random bits that are not stored with the text. */
   readonly secret: string;
-  /** The key of one purpose cannot decrypt the texts of another. */
+  /** Texts of one purpose cannot be decrypted for another purpose. */
   readonly purpose: string;
-  /** Identifies the record, so that its text cannot be moved to another one. */
+  /** Id of the record, so that an encrypted text cannot be moved to another record. */
   readonly record?: string;
 }
 

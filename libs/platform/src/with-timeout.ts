@@ -1,4 +1,4 @@
-/** @throws Error if the work takes longer than `limitMs`. The work itself is not cancelled. */
+/** Does not cancel the work. @throws Error if the work takes longer than `limitMs` */
 export async function withTimeout<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

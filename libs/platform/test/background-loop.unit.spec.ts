@@ -17,7 +17,7 @@ describe('a background loop', () => {
     );
     loop.run();
   };
-  /** Counts from now, because a polling test sees the runs late. The last run may be in progress. */
+  /** Waits for further runs, the last of which may be in progress. */
   async function moreRuns(count: number): Promise<void> {
     const end = runs + count;
     await until(`the task has run ${count} more times`, NEVER, () => runs >= end);
@@ -46,7 +46,7 @@ describe('a background loop', () => {
     expect(reports).toEqual(['unavailable', 'unavailable again']);
   });
 
-  it('runs immediately on request, but not twice at the same time', async () => {
+  it('runs its task immediately on request, but not concurrently', async () => {
     let finish: () => void = () => undefined;
     task = () => new Promise((resolve) => (finish = resolve));
     start({ pass: NEVER, retry: NEVER });
@@ -60,7 +60,7 @@ describe('a background loop', () => {
     finish();
   });
 
-  it('ends without a report of the current run', async () => {
+  it('stops without a report of the current run', async () => {
     let fail: () => void = () => undefined;
     task = () => new Promise((_, reject) => (fail = () => reject(new Error('closed'))));
     start({ pass: 1, retry: 1 });

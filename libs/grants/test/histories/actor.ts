@@ -5,15 +5,15 @@ import type { Event } from './history.js';
 import type { Pair } from './invariant-checker.js';
 
 const DISTURBING: readonly Event['do'][] = ['replay', 'replay-code', 'revoke', 'wipe', 'fall-back'];
-/** Milliseconds before an expiry at which a refusal becomes permitted, because of clock skew and rounding. */
+/** Milliseconds before an expiry from which a refusal is permitted, because of clock skew and rounding. */
 const MARGIN_MS = 6_000;
 
-/** The honest client of one grant, which must never be refused, and its attackers. */
+/** Honest client of a grant, which must never be refused, and the attackers of this client. */
 export class Actor {
   private newest: Pair | undefined;
   private tryingSince: number | undefined;
   private permittedRefusal: string | undefined;
-  /** True during a refresh or redemption that must be the only one: with single use, or without a refresh token yet. */
+  /** True if a request has begun that must be the only one in its round: a redemption, or a single-use refresh. */
   private refreshing = false;
   private room = 0;
 
@@ -23,7 +23,9 @@ export class Actor {
     private readonly retryWindow: number,
   ) {}
 
-  /** Begins a round. Allows fewer requests around a loss or a revocation, where too many orders would be possible. */
+  /**
+   * Begins a round. Allows fewer requests in a round with a loss or a revocation, which has too many possible orders.
+   */
   begin(events: readonly Event[]): void {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;
   }
@@ -45,7 +47,7 @@ export class Actor {
       case 'use':
         return pair && this.use(pair, process, now);
       case 'replay':
-        // The thief received the successor, and the honest client did not.
+        // The thief may get the successor before the honest client does.
         this.permittedRefusal ??= 'a refresh token was replayed';
         return pair && grant.refresh(pair, process, now);
       case 'replay-code':

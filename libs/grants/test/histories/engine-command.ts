@@ -1,4 +1,4 @@
-/** Command for an engine process. `now` is its clock, in milliseconds since the epoch. */
+/** Command for an engine process. `now` is the time of the process's clock, in milliseconds since the epoch. */
 export type EngineCommand =
   | { readonly do: 'allow'; readonly now: number; readonly clientId: string; readonly userId: number }
   | { readonly do: 'redeem'; readonly now: number; readonly code: string; readonly clientId: string }
@@ -8,10 +8,10 @@ export type EngineCommand =
   /** Applies a recent revocation again, as token apps do when they connect to Redis. */
   | { readonly do: 'replay-revocation'; readonly now: number; readonly id: string };
 
-/** The retry window is in seconds. */
 export interface EngineRequest {
   readonly id: number;
   readonly command: EngineCommand;
+  /** In seconds. */
   readonly retryWindow: number;
 }
 

@@ -8,12 +8,12 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { grantEngine } from '#test/support/grant-engine.js';
 import type { EngineAnswer, EngineCommand, EngineRequest, EngineSettings } from './engine-command.js';
 
-// Replica of the token app: an engine with its own connections. Runs commands concurrently, on the parent's clock.
+// Engine with separate connections, like a replica of the token app. Runs commands concurrently, on the parent's clock.
 
 const REDIRECT_URI = 'https://app.example.com/callback';
 const settings = JSON.parse(process.env['ENGINE_SETTINGS'] ?? '') as EngineSettings;
 const lifetimes = DEFAULT_LIFETIMES;
-// Long timeouts, because these tests are not about slow machines.
+// The timeouts are long, so that a slow machine does not fail the tests.
 const limits = { poolSize: 4, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 };
 const dataSource = await databaseDataSource(settings.databaseUrl, limits).initialize();
 const records = new GrantRecordStore(dataSource);
@@ -34,8 +34,8 @@ async function execute(command: EngineCommand, retryWindow: number): Promise<Eng
       return allow(command);
     case 'redeem': {
       const { code, clientId } = command;
-      const redemption = { clientId, redirectUri: REDIRECT_URI, challenge: null, jkt: null, resources: null };
-      return shown(await engine.redeem(code, redemption));
+      const exchange = { clientId, redirectUri: REDIRECT_URI, challenge: null, jkt: null, resources: null };
+      return shown(await engine.redeem(code, exchange));
     }
     case 'refresh':
       return shown(

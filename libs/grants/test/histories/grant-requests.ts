@@ -8,7 +8,7 @@ import { type Pair, InvariantChecker } from './invariant-checker.js';
 // Clock differences in milliseconds, less than the permitted 5 s.
 const SKEWS = [0, 1_700, -1_900, 600];
 
-/** All requests on one grant, and all failures, each checked by the InvariantChecker. */
+/** Sends the requests and the data losses of one grant through an InvariantChecker. */
 export class GrantRequests {
   readonly checker: InvariantChecker;
   private saved: Record<string, string> = {};
@@ -77,10 +77,10 @@ export class GrantRequests {
     return this.lose(null, {});
   }
 
-  /** Restores the copy in Redis; a token app that connects then applies the revocations again. */
+  /** Restores the copy in Redis. A token app that connects then applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
     const { status, generation, rotatedAt, client } = withFullNames(this.saved);
-    // Restoring a copy without the grant is a wipe. No grant of a history belongs to a device.
+    // A copy without the grant is a wipe. Histories have no devices, so no copy has a requested grant.
     if (status === undefined || status === 'requested') return this.wipe();
     const left = {
       status,

@@ -28,12 +28,12 @@ async function playHistory(environment: HistoryEnvironment, { grants, rounds }: 
   }
 }
 
-// A failure prints its seed. SEED=… repeats its histories sequentially and shrinks the failing one.
+// A failure prints its seed. SEED=… repeats the histories of a seed sequentially and shrinks the failing history.
 const SEED = process.env['SEED'];
 const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = SEED === undefined ? 12 : 1;
 
-/** Plays several histories concurrently. If one breaks an invariant, the others end too. */
+/** Plays several histories concurrently, until a history breaks an invariant. */
 async function playMany(environment: HistoryEnvironment, count: number): Promise<void> {
   let over = false;
   const play = async (history: History) => {
@@ -51,7 +51,7 @@ async function playMany(environment: HistoryEnvironment, count: number): Promise
   if (failed) throw failed.reason;
 }
 
-describe('concurrent histories of many clients and several processes, while Redis loses data,', () => {
+describe('concurrent histories with data losses in Redis', () => {
   const COUNT = 10_000;
   let fixture: HistoryFixture;
 
@@ -66,7 +66,7 @@ describe('concurrent histories of many clients and several processes, while Redi
   ])(
     'never leave two live successors, a live token after revocation, or a logged-out honest client (%s)',
     (_, retryWindow, share) => playMany(fixture.environment(retryWindow), COUNT * share),
-    // The timeout only detects hangs: on a busy machine a history takes a second.
+    // The timeout only detects hangs, because a history takes a second on a busy machine.
     60_000 + COUNT * 1_000,
   );
 });

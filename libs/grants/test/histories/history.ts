@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Event of a grant. `back` counts from its newest pair. */
+/** Event of a grant. `back` counts back from the newest pair of the grant. */
 export type Event =
   | { readonly do: 'refresh'; readonly places: number; readonly lost: boolean }
   | { readonly do: 'use' }

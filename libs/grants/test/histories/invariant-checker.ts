@@ -12,10 +12,10 @@ export interface Pair {
 /**
  * Checks the invariants of a grant on every request:
  *
- * - the state machine explains every response (the monitor);
+ * - the state machine explains every response, as the monitor checks;
  * - a generation has one pair, until Redis has lost writes;
- * - requests after an acknowledged revocation are refused, except after Redis has fallen back to an old copy and before
- *   the token apps have applied the revocation again.
+ * - requests after an acknowledged revocation are refused, except between a fallback of Redis to an old copy and the
+ *   reapplication of the revocation by the token apps.
  */
 export class InvariantChecker {
   readonly pairs: Pair[] = [];
@@ -53,15 +53,18 @@ export class InvariantChecker {
     return answer;
   }
 
-  /** Runs `happens`, from the fallback of Redis until the token apps have applied the revocations again. */
-  async whileFallenBack(happens: () => Promise<unknown>): Promise<void> {
+  /** @param run from the fallback of Redis until the token apps have applied the revocations again */
+  async whileFallenBack(run: () => Promise<unknown>): Promise<void> {
     this.fallBacks++;
     this.fallenBack++;
-    await happens();
+    await run();
     this.fallenBack--;
   }
 
-  /** Must be called when every request has its response. @throws Error if the state machine does not explain them */
+  /**
+   * Must be called when every request has its response.
+   * @throws Error if the state machine does not explain the responses
+   */
   explain(): void {
     this.monitor.explain();
   }

@@ -18,9 +18,9 @@ interface Possibility {
 }
 
 /**
- * Linearizability checker of one grant: searches for orders of the steps of concurrent requests in which a request that
- * began after another's response comes later, and the state machine gives the observed responses. Without such an
- * order, the history is wrong.
+ * Linearizability checker of one grant. Searches for an order of the steps of concurrent requests in which the state
+ * machine gives the observed responses. A request that began after the response to another request must come later. If
+ * no such order exists, the history is wrong.
  */
 export class Monitor {
   private readonly requests: Request[] = [];
@@ -150,7 +150,10 @@ function moved(
   return result;
 }
 
-/** Returns true if a request has ended, also by `unavailable` while Redis loses grants faster than it restores them. */
+/**
+ * Returns true if a request has ended. `unavailable` ends a request while Redis loses grants faster than the engine
+ * restores.
+ */
 function isOver({ kind, progress }: Crowd, exchanges: ReadonlyMap<string, Exchange>): boolean {
   return progress.phase === (exchanges.get(kind)?.answer === 'unavailable' ? 'miss' : 'done');
 }

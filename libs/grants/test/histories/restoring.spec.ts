@@ -44,21 +44,21 @@ const refresh = (token: string) =>
 
 async function pair() {
   const code = await fixture.code(client.client_id, userId);
-  const redemption = { clientId: client.client_id, redirectUri, challenge: null, jkt: null, resources: null };
-  const granted = await engine.redeem(code, redemption);
+  const exchange = { clientId: client.client_id, redirectUri, challenge: null, jkt: null, resources: null };
+  const granted = await engine.redeem(code, exchange);
   if (granted.outcome !== 'granted') throw new Error(granted.outcome);
   await fixture.redis.flushdb();
   return granted.pair;
 }
 
-describe('restoring a grant that Redis has lost', () => {
-  it('does not restore a grant that is revoked during the restore', async () => {
+describe('the restore of a lost grant', () => {
+  it('does not undo a concurrent revocation', async () => {
     const { refreshToken } = await pair();
     afterFind = (id) => revocations.revoke(id);
     expect((await refresh(refreshToken)).outcome).toBe('revoked');
   });
 
-  it('does not restore a grant that is revoked during the restore, even if Redis loses the revocation', async () => {
+  it('does not undo a concurrent revocation, even if Redis loses the revocation', async () => {
     const { refreshToken, accessToken } = await pair();
     afterFind = async (id) => {
       afterFind = () => Promise.resolve();
@@ -69,7 +69,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await engine.introspect(accessToken, null)).outcome).toBe('revoked');
   });
 
-  it('restores a grant again that Redis loses during the restore', async () => {
+  it('is repeated if Redis loses the grant again', async () => {
     const { refreshToken } = await pair();
     afterFind = async () => {
       afterFind = () => Promise.resolve();
@@ -78,7 +78,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('fails with a retryable error while Redis loses grants faster than they are restored', async () => {
+  it('fails with a retryable error while Redis loses grants faster than the engine restores them', async () => {
     const { refreshToken } = await pair();
     afterFind = () => fixture.redis.flushdb();
     await expect(refresh(refreshToken)).rejects.toBeInstanceOf(DependencyUnavailableError);
@@ -86,7 +86,7 @@ describe('restoring a grant that Redis has lost', () => {
     expect((await refresh(refreshToken)).outcome).toBe('granted');
   });
 
-  it('gives many concurrent requests the same result as one', async () => {
+  it('returns the same successor to concurrent requests', async () => {
     const { refreshToken } = await pair();
     afterFind = () => Promise.resolve();
     const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(refreshToken)));

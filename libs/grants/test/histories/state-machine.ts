@@ -3,7 +3,7 @@ export type RedisState = {
   readonly status: 'pending' | 'active' | 'revoked';
   readonly generation: number;
   readonly rotatedAt: number;
-  /** False for the tombstone of a grant that Redis had lost: it does not contain the client. */
+  /** False for the tombstone of a grant that Redis had lost, which does not contain the client. */
   readonly client: boolean;
 } | null;
 

@@ -61,7 +61,7 @@ const TYPES: readonly unknown[] = [
   'oauth-client-auth+jwt',
 ];
 
-/** Header parameters with a key. Only keys of the client's registration are used, never keys of the request. */
+/** Forbidden header parameters, because only keys of the client's registration are used, never keys of the request. */
 const KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -104,7 +104,7 @@ export function checkAssertionClaims(
   { claims, alg }: UnverifiedAssertion,
   { audiences, now, isFapi = false, ...rules }: AssertionRules,
 ): AssertionClaims {
-  // FAPI 2.0 5.4.1
+  // FAPI 2.0 5.4.1.
   if (isFapi && !isFapiAlgorithm(alg))
     throw new InvalidAssertionError(
       'client_assertion_alg_unsupported',
@@ -112,7 +112,7 @@ export function checkAssertionClaims(
     );
   const clockSkew = isFapi ? fapiClockSkew(rules.clockSkew) : rules.clockSkew;
   const { aud, exp, iat, nbf, jti } = claims;
-  // 3: this server must be the only audience, because any other audience could present the assertion here.
+  // RFC 7523 3, 3: this server must be the only audience, because any other audience could present the assertion here.
   // FAPI 2.0 5.3.2.1: "shall only accept its issuer identifier value … as a string in the aud claim".
   const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
   if (named.length === 0 || !named.every((name) => audiences.includes(name as string)))
@@ -145,7 +145,7 @@ export function checkAssertionClaims(
       `its exp must be at most ${MAX_ASSERTION_LIFETIME} seconds ahead`,
       { sent: `${exp} (exp)`, expected: `at most ${MAX_ASSERTION_LIFETIME} s after ${clock}` },
     );
-  // 5 and 6
+  // RFC 7523 3, 5 and 6.
   for (const [name, time] of Object.entries({ iat, nbf }))
     if (time !== undefined && (!isTime(time) || time > seconds + clockSkew))
       throw new InvalidAssertionError(
@@ -153,7 +153,7 @@ export function checkAssertionClaims(
         `its ${name} is not a time in the past: set the clock`,
         { sent: `${shown(time)} (${name})`, expected: `at most ${clock}` },
       );
-  // 7
+  // RFC 7523 3, 7.
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI)
     throw new InvalidAssertionError(
       'client_assertion_jti_invalid',
@@ -172,7 +172,7 @@ export async function isSignedBy(
       await compactVerify(jwt, key, { algorithms: [alg] });
       return true;
     } catch {
-      // The signature is of another key, or this key cannot be imported.
+      // Another key made the signature, or this key cannot be imported.
     }
   }
   return false;

@@ -45,7 +45,7 @@ export function readRegisteredKeys(text: string): ClientJwkSet {
 }
 
 /**
- * Ignores keys that cannot verify (RFC 7517 5), and private keys, because publishing one makes it public.
+ * Ignores keys that cannot verify (RFC 7517 5), and private keys, which are compromised once they are published.
  * @throws InvalidKeyError
  */
 export function readFetchedKeys(text: string): ClientJwkSet {
@@ -62,7 +62,7 @@ export function readFetchedKeys(text: string): ClientJwkSet {
   return { keys };
 }
 
-/** Returns keys that may have signed (RFC 7515 4.1.4): at most `MAX_CLIENT_KEYS`, because each costs a verification. */
+/** Returns at most `MAX_CLIENT_KEYS` possible signing keys (RFC 7515 4.1.4), because each costs a verification. */
 export function candidateKeys(
   { keys }: ClientJwkSet,
   { alg, kid }: { readonly alg: AssertionAlgorithm; readonly kid: string | null },

@@ -5,7 +5,7 @@ export type AssertionCheck = keyof typeof ASSERTION_CHECKS;
 /** Compared values, for the operator's log. */
 type Compared = Readonly<Record<string, string>>;
 
-/** The message goes to the client and never contains request data. */
+/** The message is sent to the client and never contains request data. */
 export class InvalidAssertionError extends Error {
   readonly compared: Compared;
 

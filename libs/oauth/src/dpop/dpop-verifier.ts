@@ -97,7 +97,7 @@ export class DpopVerifier {
       throw new InvalidProofError('dpop_htu_mismatch', 'the claim htu is not the address of this request', {
         compared: { sent: (target ?? htu).slice(0, MAX_SHOWN_CLAIM), expected: uri },
       });
-    // 10: "If the server provided a nonce value to the client, the nonce claim matches": the token app compares it.
+    // 10: "If the server provided a nonce value to the client, the nonce claim matches". The token app checks this.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
       throw new InvalidProofError('dpop_nonce_unknown', 'the claim nonce was not issued by this server');
     // 11: "The creation time of the JWT […] is within an acceptable window."

@@ -5,7 +5,7 @@ export type ProofCheck = keyof typeof DPOP_CHECKS;
 /** Compared values, for the operator's log. */
 type Compared = Readonly<Record<string, string>>;
 
-/** The message goes to the client and never contains request data. */
+/** The message is sent to the client and never contains request data. */
 export class InvalidProofError extends Error {
   readonly compared: Compared;
 

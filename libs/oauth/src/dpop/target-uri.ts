@@ -1,4 +1,4 @@
-/** Permits only RFC 3986, because the URL class silently corrects backslashes, spaces, tabs and missing slashes. */
+/** Permits only RFC 3986 syntax, because the URL class corrects backslashes, spaces, tabs and missing slashes. */
 const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
 const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
@@ -12,14 +12,14 @@ export function targetUri(uri: string): string | null {
   return `${protocol}//${host}${pathname.replaceAll(/%[0-9a-f]{2}/gi, normalizeEscape)}`;
 }
 
-/** RFC 3986 6.2.2.1 and 6.2.2.2: upper-case escapes, and none for unreserved characters. */
+/** RFC 3986 6.2.2.1 and 6.2.2.2: escapes are upper-case, and unreserved characters are not escaped. */
 function normalizeEscape(escape: string): string {
   const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
   return /[\w\-.~]/.test(character) ? character : escape.toUpperCase();
 }
 
 /**
- * Returns the public URL of a request, without its Host header, which the sender chooses.
+ * Returns the public URL of a request. Ignores the Host header, which the sender chooses.
  * @param address public base URL without a trailing slash
  */
 export function publicUri(address: string, path: string): string {

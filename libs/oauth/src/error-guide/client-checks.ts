@@ -1,6 +1,6 @@
 import type { CheckEntries } from './guide-entry.js';
 
-/** Client authentication: `invalid_client`, and `invalid_request` where a request cannot be attributed to a client. */
+/** Client authentication: `invalid_client`, and `invalid_request` if a request cannot be attributed to a client. */
 export const CLIENT_CHECKS = {
   client_credentials_mismatch: {
     title: 'The client is unknown, or its secret is wrong',

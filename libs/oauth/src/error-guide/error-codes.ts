@@ -3,7 +3,7 @@ import type { ErrorCodeEntry } from './guide-entry.js';
 
 const REPORT = 'Report the `error_reference` to the operator of this service.';
 
-/** Meaning of each `error` code, whichever check failed. */
+/** Meaning of each `error` code, regardless of the failed check. */
 export const ERROR_CODES = {
   invalid_request: {
     meaning:

@@ -6,11 +6,11 @@ export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform'] satisfies Party[];
 
-/** An entry with its advice by party, most likely first. Backticks mark code. */
+/** An entry with advice for each party, starting with the most likely party. Backticks mark code. */
 export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
   /** Explanation in one or two sentences. */
   readonly meaning: string;
-  /** Commands after the operator's last advice, without `operator`. Braces mark a value of the request: {client_id}. */
+  /** Commands to show after the operator's last advice, without `operator`. Braces mark request values: {client_id}. */
   readonly commands?: readonly string[];
   /** Entry to publish instead, if a response must not distinguish two checks (an unknown client and a wrong secret). */
   readonly publishedAs?: string;
@@ -34,7 +34,7 @@ export interface GuideEntry extends Pick<WrittenEntry, 'meaning' | 'publishedAs'
   readonly remedies: readonly Remedy[];
 }
 
-/** @param name name of the check or error code; an error code has it as title */
+/** @param name check or error code; also the default title */
 export function guideEntryOf(name: string, entry: WrittenEntry & { readonly title?: string }): GuideEntry {
   const { title = name, meaning, commands = [], publishedAs } = entry;
   const remedies = Object.entries(entry).flatMap(([party, advice]: [string, string | readonly string[]]) => {

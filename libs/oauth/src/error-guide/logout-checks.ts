@@ -5,7 +5,7 @@ const REVIEW = {
   commands: ['client show {client_id}'],
 } as const;
 
-/** Logout tokens (Back-Channel Logout 1.0). The service records these checks, because no request of a client fails. */
+/** Logout tokens (Back-Channel Logout 1.0). The service records these checks, because no client request fails. */
 export const LOGOUT_CHECKS = {
   logout_token_delayed: {
     title: 'The application did not accept a logout token yet',

@@ -2,13 +2,13 @@ import type { CheckEntries } from './guide-entry.js';
 
 const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the reference.';
 
-/** Advice to enable the account. The command reports if the product has also disabled it. */
+/** Advice to enable the account. The command reports whether the product has disabled the account too. */
 const ENABLE = {
   operator: 'Enable the account if it may be used again.',
   commands: ['user enable {user}'],
 } as const;
 
-/** Checks of forms, cookies and logins on pages, which also explain to the user what to do. */
+/** Checks of forms, cookies and logins on pages. The pages also explain to the user what to do. */
 export const PAGE_CHECKS = {
   form_field_repeated: {
     title: 'A field of the form is repeated',

@@ -6,7 +6,7 @@ import { defaultScope, type ScopeCatalogue, scopeTokens } from '../scope.js';
 import { parseClaims } from './claims.js';
 import { OPENID } from './openid-scopes.js';
 
-/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`, perhaps by default. */
+/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`, requested or by default. */
 export function isAuthenticationRequest(
   parameters: Parameters,
   client: OAuthClient,

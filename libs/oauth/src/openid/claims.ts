@@ -11,9 +11,9 @@ export type ClaimName = (typeof CLAIMS_OF_SCOPE)[keyof typeof CLAIMS_OF_SCOPE][n
 /** Claims about the user (OpenID Connect Core 5.1). An unknown value is absent. */
 export type UserClaims = Readonly<Partial<Record<ClaimName, string | boolean>>>;
 
-/** The `claims` parameter (OpenID Connect Core 5.5), without claims that this service does not have. */
+/** The `claims` parameter (OpenID Connect Core 5.5), without unsupported claims. */
 export interface RequestedClaims {
-  /** Individual claims for the ID token; scopes decide on the claims of UserInfo. */
+  /** Individually requested claims of the ID token. Scopes determine the claims of UserInfo. */
   readonly idToken: readonly ClaimName[];
   /** Scopes that grant the individually requested claims. */
   readonly scopes: readonly string[];

@@ -4,7 +4,7 @@ import { SIGNING_ALGORITHMS, type SigningAlgorithm, SigningKeys } from './signin
 
 const generate = promisify(generateKeyPair);
 
-/** Returns a new private key; RSA has 2048 bits (RFC 7518 3.3). */
+/** Returns a new private key; an RSA key has 2048 bits (RFC 7518 3.3). */
 export async function generateSigningKey(alg: SigningAlgorithm): Promise<KeyObject> {
   const pair = {
     RS256: () => generate('rsa', { modulusLength: 2048 }),

@@ -21,14 +21,18 @@ export interface SubjectRule {
 }
 
 /**
- * The public `sub` is the user's id. A pairwise one is a keyed hash, so that sectors cannot correlate users (Core 8.1).
+ * The public `sub` is the user's id. A pairwise `sub` is a keyed hash, so that sectors cannot correlate users (Core
+ * 8.1).
  */
 export function subjectOf({ subjectKey }: SubjectRule, userId: number): string {
   if (subjectKey === null) return String(userId);
   return createHmac('sha256', subjectKey).update(String(userId)).digest('base64url');
 }
 
-/** Returns a `sid` of 128 bits (Back-Channel Logout 1.0 2.1). Each client's differs, to not link pairwise subjects. */
+/**
+ * Returns a `sid` of 128 bits (Back-Channel Logout 1.0 2.1), which differs between clients, so that it cannot link
+ * pairwise subjects.
+ */
 export function sessionIdFor(clientId: string, session: string): string {
   return hash('sha256', `sid\n${session}\n${clientId}`, 'buffer').subarray(0, 16).toString('base64url');
 }

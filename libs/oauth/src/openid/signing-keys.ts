@@ -35,8 +35,8 @@ const signInBackground = promisify(sign);
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END [A-Z0-9 ]+-----/g;
 
 /**
- * The first key of each algorithm signs, all verify. A new key is appended, so that relying parties
- * fetch it before it signs.
+ * The first key of each algorithm signs; every key verifies. Operators append a new key, so that relying parties fetch
+ * the key before it signs.
  */
 export class SigningKeys {
   private readonly byId: ReadonlyMap<string, SigningKey>;
@@ -113,8 +113,8 @@ export class SigningKeys {
   }
 
   /**
-   * Signs RS256 on a thread of libuv's pool, because it takes about a millisecond; for the other algorithms
-   * the hand-over costs more than the signature. jose signs through WebCrypto, which costs the main thread
+   * Signs RS256 on a thread of libuv's pool, because RS256 takes about a millisecond. For the other algorithms, the
+   * switch to another thread costs more than the signature. jose signs through WebCrypto, which costs the main thread
    * twice as much (docs/adr/0026).
    * @param type `typ` of the header
    * @returns JWS Compact Serialization (RFC 7515 7.1)
@@ -135,7 +135,7 @@ export class SigningKeys {
   }
 
   /**
-   * Accepts expired tokens, as an `id_token_hint` usually is (RP-Initiated Logout 1.0 2).
+   * Accepts expired tokens, because an `id_token_hint` has usually expired (RP-Initiated Logout 1.0 2).
    * @returns the claims, or the part that is wrong
    */
   async verify(token: string, issuer: string, clientId?: string): Promise<IdTokenClaims | WrongPart> {

@@ -12,7 +12,7 @@ interface ClientLinks {
 const MAX_CONTACTS = 5;
 const MAX_LENGTH = 500;
 
-/** Checks the links that the consent page shows (RFC 7591 2): https, or http on the developer's machine. */
+/** Checks the links that the consent page shows (RFC 7591 2). Accepts https, and http on the developer's machine. */
 export function linkProblems(
   links: Partial<ClientLinks>,
   nameOf: (field: keyof ClientLinks) => string,
@@ -34,7 +34,7 @@ export function isEmailAddress(text: string): boolean {
   return !/\p{C}/u.test(text) && isEmail(text);
 }
 
-/** Accepts only URLs that browsers do not rewrite, without a password. */
+/** Rejects URLs with credentials, and URLs that browsers rewrite. */
 function isLink(text: string): boolean {
   if (text.length > MAX_LENGTH || !/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, href } = new URL(text);

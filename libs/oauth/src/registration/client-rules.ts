@@ -32,13 +32,16 @@ export function redirectUriProblems(uris: readonly string[], type: ClientType): 
   });
 }
 
-/** Applies the rules of redirect URIs, because browsers are redirected to both. */
+/** Applies the rules for redirect URIs, because browsers are redirected to these URIs too. */
 export function postLogoutProblems(uris: readonly string[], type: ClientType): string[] {
   if (uris.length > MAX_REDIRECT_URIS) return [`has more than ${MAX_REDIRECT_URIS}: give fewer`];
   return redirectUriProblems(uris, type);
 }
 
-/** Back-Channel Logout 1.0 2.2. Applies the same rules to public clients, whose server gets the logout token. */
+/**
+ * Applies the rules for confidential clients to every client, because a server gets the logout token (Back-Channel
+ * Logout 1.0 2.2).
+ */
 export function backchannelProblems(uri: string | null): string[] {
   return uri === null ? [] : redirectUriProblems([uri], 'confidential');
 }
@@ -58,7 +61,7 @@ export function optionalScopeProblems(optional: readonly string[], scopes: reado
     .map((scope) => `${quoted(scope)} is not among its scopes: add it to them as well`);
 }
 
-/** Leaves the scopes of the HTTP API to `grantTypeProblems`. */
+/** Skips the scopes of the HTTP API, which `grantTypeProblems` checks. */
 export function scopeProblems(scopes: readonly string[], catalogue: ScopeCatalogue): string[] {
   return scopes
     .filter((scope) => !catalogue.has(scope) && !isAdminScope(scope))

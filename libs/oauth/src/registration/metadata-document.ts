@@ -33,7 +33,7 @@ export interface MetadataDocument {
   readonly dpopBound: boolean;
 }
 
-/** Limit for the log, the audit trail and the client's row: a document has room for thousands of problems. */
+/** Protects the log, the audit trail and the client's row, because a document can have thousands of problems. */
 const MAX_PROBLEMS = 10;
 
 /** The message is for the operator and the publisher of the document. */
@@ -51,8 +51,8 @@ export class InvalidDocumentError extends Error {
 
 /**
  * Draft 3: the URL of a document MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or
- * a user name and password. Accepts http on a developer's machine: the HTTP client fetches it only if the
- * configuration allows it.
+ * a user name and password. Also accepts http on a developer's machine; the HTTP client fetches such a URL only if the
+ * configuration permits local addresses.
  * @returns null, or the problem
  */
 export function documentUrlProblem(text: string): string | null {
@@ -63,7 +63,7 @@ export function documentUrlProblem(text: string): string | null {
   if (username + password !== '') return 'must have no user name and no password';
   if (text.includes('#')) return 'must have no fragment';
   if (!/^https?:\/\/[^/?]+\//.test(text)) return 'must have a path, like https://app.example.com/client.json';
-  // Excludes other spellings of one URL: an upper-case host, a default port, a dot segment.
+  // Excludes other spellings of the same URL, such as an upper-case host, a default port or a dot segment.
   return href === text ? null : `must be in the form that browsers send: ${href}`;
 }
 
@@ -148,12 +148,12 @@ function parseObject(text: string): Members {
 type AuthMethod = 'private_key_jwt' | 'none';
 
 const METHODS_SUPPORTED = 'token_endpoint_auth_methods_supported';
-/** In the order of preference. */
+/** In order of preference. */
 const AUTH_METHODS = ['private_key_jwt', 'none'] as const;
 const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 
 /**
- * Draft 6: chooses `token_endpoint_auth_method` if it is supported here, otherwise a supported method of the list.
+ * Draft 6: chooses `token_endpoint_auth_method` if this service supports it, otherwise a supported method of the list.
  * Without both, "the authorization server MUST assume the default token endpoint authentication method of none."
  */
 function methodOf(
@@ -179,7 +179,7 @@ function methodOf(
   return own ?? null;
 }
 
-/** Keys of a public client are not used, and its document must not publish private ones either (draft 4.1). */
+/** Ignores the keys of a public client, but rejects a document that publishes a private key (draft 4.1). */
 function authenticationOf(
   method: AuthMethod | null,
   jwks: unknown,

@@ -26,7 +26,7 @@ describe('a hostile assertion', () => {
     },
   );
 
-  it('cannot use the public key as the secret of an HMAC, by its PEM or its JWK', () => {
+  it('cannot use the public key as an HMAC secret, in PEM or JWK form', () => {
     const key = createPublicKey({ key: { ...rsa.jwk } as never, format: 'jwk' });
     for (const secret of [key.export({ type: 'spki', format: 'pem' }), JSON.stringify(rsa.jwk)]) {
       const signed = `${encoded({ alg: 'HS256', kid: rsa.jwk.kid })}.${encoded(CLAIMS)}`;
@@ -63,7 +63,7 @@ describe('a hostile assertion', () => {
     ['an array as payload', unsigned({ alg: 'ES256' }, '[]')],
     ['null as header', unsigned('null')],
     ['deeply nested claims', unsigned({ alg: 'ES256' }, '['.repeat(1000))],
-    ['crit', unsigned({ alg: 'ES256', crit: ['b64'], b64: false })],
+    ['a crit header', unsigned({ alg: 'ES256', crit: ['b64'], b64: false })],
     ['two parts', 'e30.e30'],
     ['four parts', `${unsigned({ alg: 'ES256' })}.x`],
     ['no signature', `${encoded({ alg: 'ES256' })}.${encoded(CLAIMS)}.`],
@@ -77,7 +77,7 @@ describe('a hostile assertion', () => {
     expect(parseAssertion(unsigned({ alg: 'ES256' }, deep)).clientId).toBe(ID);
   });
 
-  it('is verified with ten keys at most', () => {
+  it('is verified with at most ten keys', () => {
     const keys = Array.from({ length: 50 }, () => keysOf(rsa).jwks?.keys ?? []).flat();
     expect(candidateKeys({ keys }, { alg: 'RS256', kid: null })).toHaveLength(10);
   });

@@ -34,11 +34,11 @@ describe('a DPoP proof', () => {
   });
 
   it.each([
-    ['accepted when it is as old as allowed', -60, true],
-    ['rejected when it is older', -61, false],
+    ['accepted at the maximum age', -60, true],
+    ['rejected beyond the maximum age', -61, false],
     // FAPI 2.0 5.3.2.1 requires ten seconds, even with a smaller clock skew.
-    ['accepted when it is ten seconds in the future', 10, true],
-    ['rejected when it is farther in the future', 11, false],
+    ['accepted ten seconds in the future', 10, true],
+    ['rejected more than ten seconds in the future', 11, false],
   ])('is %s', async (_rule, seconds, good) => {
     const result = verify({ iat: NOW / 1000 + seconds });
     await (good
@@ -72,7 +72,7 @@ describe('a DPoP proof', () => {
   });
 
   // @rfc 9449 4.3(6)
-  it('is rejected if any character of it is changed', async () => {
+  it('is rejected if any of its characters is changed', async () => {
     const proof = await key.proof('GET', URI, { claims: { iat: NOW / 1000 } });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.';
     // Excludes the last character of each part, which may have unused bits.
@@ -93,7 +93,7 @@ describe('a DPoP proof', () => {
   });
 
   // @rfc 9449 4.3(2)
-  it('is rejected with an InvalidProofError for any header field', async () => {
+  it('is rejected with an InvalidProofError if it is arbitrary text', async () => {
     const field = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -119,7 +119,7 @@ describe('the URI of a request (RFC 3986 6.2.2, 6.2.3)', () => {
     ['https://api.example.com/a/%2e%2E/v2/./me', URI],
     ['https://api.example.com/%7e%2f', 'https://api.example.com/~%2F'],
     ['http://[::1]:3003/v2/me', 'http://[::1]:3003/v2/me'],
-  ])('%s is normalized to %s', (uri, normal) => expect(targetUri(uri)).toBe(normal));
+  ])('is normalized from %s to %s', (uri, normal) => expect(targetUri(uri)).toBe(normal));
 
   it.each([
     'ftp://api.example.com/',

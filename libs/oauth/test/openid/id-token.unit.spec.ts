@@ -11,7 +11,7 @@ describe('the subject of a user (OpenID Connect Core 8)', () => {
   });
 
   // @openid core 8.1
-  it('is the same for all clients of a sector, and reveals nothing to others', () => {
+  it('is the same for all clients of a sector, but differs in another sector', () => {
     const subject = subjectOf({ subjectKey: sector }, 7);
     expect(subject).toMatch(/^[\w-]{43}$/);
     expect(subjectOf({ subjectKey: Buffer.from(sector) }, 7)).toBe(subject);
@@ -27,7 +27,7 @@ it('the sid of a session differs between clients, so that pairwise subjects cann
   expect(sessionIdFor('one', 'session')).toBe(one);
 });
 
-// OpenID Connect Core A.4 has this access token and hash.
+// Uses the access token and hash of OpenID Connect Core A.4.
 // @openid core 3.1.3.6
 it('at_hash is the left half of the hash of the signature algorithm (OpenID Connect Core 3.1.3.6)', () => {
   expect(accessTokenHash('jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y', 'RS256')).toBe(
@@ -51,26 +51,26 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
   });
 
   it.each(['{"userinfo":{"phone_number":null}}', '{"other":{"name":null}}', '{"id_token":null}', '{}'])(
-    'ignores claims that this service does not have: %s',
+    'may request unsupported claims, which are ignored: %s',
     (parameter) => {
       expect(parseClaims(parameter)).toEqual(NO_CLAIMS);
     },
   );
 
-  it('ignores names that every object inherits', () => {
+  it('cannot request names that every object inherits', () => {
     const parameter =
       '{"__proto__":{"id_token":{"name":null}},"id_token":{"constructor":null,"toString":null}}';
     expect(parseClaims(parameter)).toEqual(NO_CLAIMS);
   });
 
   it.each(['', 'x', '[]', '"x"', 'null', '{"id_token":[]}', '{"userinfo":"name"}', '['.repeat(2_000)])(
-    'refuses %j as invalid_request',
+    'is rejected if it is %j',
     (parameter) => {
       expect(() => parseClaims(parameter)).toThrow(OAuthError);
     },
   );
 
-  it('returns only existing claims, whatever is requested', () => {
+  it('never requests a scope that does not exist', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (json) => {
         let requested = NO_CLAIMS;

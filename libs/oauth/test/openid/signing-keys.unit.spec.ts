@@ -25,7 +25,7 @@ describe('ID_TOKEN_KEYS', () => {
       'a JWK Set',
       JSON.stringify({ keys: [rsa, p256].map(({ privateKey }) => privateKey.export({ format: 'jwk' })) }),
     ],
-  ])('are read as %s', async (_form, text) => {
+  ])('can be %s', async (_form, text) => {
     const keys = SigningKeys.parse(text);
     expect(keys.ids.map(({ alg }) => alg)).toEqual(['RS256', 'ES256']);
     expect(keys.canSign).toBe(true);
@@ -44,14 +44,14 @@ describe('ID_TOKEN_KEYS', () => {
     ['another curve', pkcs8(rsa) + pkcs8(generateKeyPairSync('ec', { namedCurve: 'P-384' })), /neither RSA/],
     ['the same key twice', pkcs8(rsa) + pkcs8(rsa), /twice/],
     ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /PRIVATE KEY/],
-    ['text outside of the PEM blocks', `${pkcs8(rsa)} x`, /neither PEM nor/],
+    ['text outside the PEM blocks', `${pkcs8(rsa)} x`, /neither PEM nor/],
     ['a symmetric key', '{"kty":"oct","k":"c2VjcmV0"}', /cannot be read/],
     ['broken JSON', '{', /not JSON/],
-  ])('must not contain %s', (_what, text, problem) => {
+  ])('is rejected if it has %s', (_what, text, problem) => {
     expect(() => SigningKeys.parse(text)).toThrow(problem);
   });
 
-  it('are never published with private members', () => {
+  it('is never published with private members', () => {
     for (const key of SIGNING_KEYS.jwks.keys)
       for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi']) expect(key).not.toHaveProperty(member);
   });
@@ -125,11 +125,11 @@ describe('an ID token hint', () => {
   });
 
   it.each([
-    ['', 'no text'],
-    ['a.b.c', 'no JSON'],
-    ['x'.repeat(9_000), 'too long'],
-    ['..', 'empty parts'],
-  ])('is refused if malformed', async (text) => {
+    ['empty', ''],
+    ['not JSON', 'a.b.c'],
+    ['too long', 'x'.repeat(9_000)],
+    ['without content', '..'],
+  ])('is refused if it is %s', async (_what, text) => {
     expect(await verify(text)).toBe('format');
   });
 });
@@ -139,7 +139,7 @@ it('Ed25519 keys sign EdDSA', () => {
   expect(keys.ids.map(({ alg }) => alg)).toEqual(['RS256', 'ES256', 'EdDSA', 'EdDSA']);
 });
 
-describe('generated keys of ID tokens', () => {
+describe('generated ID token keys', () => {
   let generated: string;
   beforeAll(async () => {
     generated = await generateIdTokenKeys();

@@ -44,7 +44,7 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly crossOriginPaths?: readonly string[];
   /** Response to bytes that are not HTTP; by default JSON as in RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
-  /** JSON body of the 503 under overload. Without it the app's error filter renders the response. */
+  /** JSON body of the 503 under overload; by default the app's error filter renders the response. */
   readonly overloadBody?: OverloadBody;
   readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;
 }
@@ -72,7 +72,7 @@ export async function runService(
   const tracing = await startTracing(name, process.env);
   const readiness = new Readiness(requiredDependencies, optionalDependencies);
   const metrics = new Metrics();
-  // PID 1 of a container ignores signals that it does not handle, and Nest handles them only after the app is created.
+  // PID 1 of a container ignores signals without a handler, and Nest adds its handlers only after the app is created.
   const exit = (): void => process.exit(0);
   process.on('SIGTERM', exit).on('SIGINT', exit);
   metrics.registry.setDefaultLabels({ service: name });
@@ -98,7 +98,7 @@ export async function runService(
   return app;
 }
 
-/** Creates an app with the limits, hooks and observers of every service. It does not listen yet. */
+/** Creates an app with the limits, hooks and observers of every service, without listening. */
 export async function createService(
   { name, module, configuration, sharedSettings, configure, ...service }: Service<HttpConfiguration>,
   instruments: Instruments & {
@@ -121,7 +121,7 @@ export async function createService(
     abortOnError: false,
   });
   const fastify = fastifyOf(app);
-  // Called before addRequestHooks, whose encapsulated scope copies the parsers.
+  // Must precede addRequestHooks, whose encapsulated scope copies the parsers.
   addBodyParsers(fastify, service.bodyParsers);
   instruments.tracing?.traceRequests(fastify);
   // /readyz reports the shutdown before the app waits for requests in flight.
@@ -137,7 +137,7 @@ export async function createService(
   const answer = body && { headers, body, isClosing };
   if (instruments.delay)
     refuseOverload(fastify, { ...instruments, delay: instruments.delay, logger, answer });
-  // Called last, because it replaces the server's request listener and so runs first.
+  // Called last, so that this request listener wraps the other listeners and runs first.
   limitPipelining(fastify, logger);
   await configure?.(app);
   return app;
@@ -150,14 +150,14 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
     bodyLimit: BODY_LIMIT,
     trustProxy: trustedProxies(configuration),
     forceCloseConnections: 'idle',
-    // Requests that arrive while the app closes are still served, each with Connection: close.
+    // Serves requests that arrive while the app closes, with Connection: close.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       // Node applies the longer of the two timeouts to a body, and checks every 30 s by default.
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
-      // `requireHost` checks this, because Node's response has no body and is not logged.
+      // `requireHost` checks the Host header, because Node's response has no body and is not logged.
       requireHostHeader: false,
     },
     rewriteUrl: requestTarget,
@@ -166,7 +166,7 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
       // No effective limit, because Fastify's response to a long parameter would quote the path and lack our headers.
       maxParamLength: maxHeaderSize,
     },
-    // Nothing uses Express-style middleware, and its engine would run for each request.
+    // Skips Express-style middleware, which the apps do not use and which would run code for each request.
     skipMiddie: true,
   });
 }

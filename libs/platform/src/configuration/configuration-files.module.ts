@@ -7,7 +7,7 @@ abstract class Files {
   abstract readonly files: readonly ConfigurationFile<unknown>[];
 }
 
-/** Reports the digest of each file in the log, a metric and the status: it must be equal in all processes. */
+/** Reports the digest of each file, which must be equal in all processes, in the log, a metric and the status. */
 @Injectable()
 class ConfigurationFileReport {
   constructor({ files }: Files, metrics: Metrics, status: StatusReport) {

@@ -9,9 +9,9 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads the fields of `shape` from the environment: decorators are their rules, initial values their defaults. An empty
- * variable counts as absent.
- * @param readers read what the variables name, such as files; each may throw a ConfigurationError
+ * Reads the fields of `shape` from the environment. Decorators are the rules of the fields, and initial values are the
+ * defaults. An empty variable counts as absent.
+ * @param readers read the files that variables name; each reader may throw a ConfigurationError
  * @throws ConfigurationError listing every problem of the variables and of the readers
  */
 export function loadConfiguration<T extends object>(
@@ -50,7 +50,7 @@ function problemsOf(read: () => unknown, valid: boolean): readonly string[] {
   }
 }
 
-/** Returns other text unchanged; the variable's rule then rejects it. */
+/** Returns text that is not a number unchanged, so that the variable's rule rejects the text. */
 function toNumber(text: string): number | string {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }

@@ -1,4 +1,4 @@
-/** Splits `scheme://user:password@a:1,b:2/path`, as in libpq, into one URL per host; empty if it is invalid. */
+/** Splits `scheme://user:password@a:1,b:2/path`, as in libpq, into one URL per host; empty for an invalid URL. */
 export function serverUrls(url: string): string[] {
   // The part before the last @ may contain commas.
   const parts = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is.exec(url.trim());

@@ -49,7 +49,7 @@ export function TogetherWith(other: string): PropertyDecorator {
   });
 }
 
-/** Requires the value of this variable to differ from the values of the others, some of which are lists. */
+/** Requires the value of this variable to differ from the values of the other variables, which may be lists. */
 export function NotAmong(...others: readonly string[]): PropertyDecorator {
   const valuesOf = (configuration: object | undefined): unknown[] =>
     others.flatMap((other) =>

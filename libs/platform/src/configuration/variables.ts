@@ -51,7 +51,7 @@ export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   });
 }
 
-/** Issuer of an OpenID provider; empty for none. OpenID Connect Core 2: https, without query and fragment. */
+/** Issuer of an OpenID provider; may be empty. OpenID Connect Core 2: https, without query and fragment. */
 export function IssuerVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'issuer',
@@ -68,7 +68,7 @@ export function IssuerVariable(): PropertyDecorator {
   });
 }
 
-/** URL, empty for none. Must be https with NODE_ENV=production. */
+/** URL; may be empty. Must be https with NODE_ENV=production. */
 export function UrlVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'address',
@@ -98,7 +98,7 @@ export function OriginsVariable(): PropertyDecorator {
   });
 }
 
-/** URL of a page that other pages link to, empty for none. Must be https with NODE_ENV=production. */
+/** URL of a page that other pages link to; may be empty. Must be https with NODE_ENV=production. */
 export function LinkVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'link',
@@ -166,7 +166,7 @@ export function KeysVariable(): PropertyDecorator {
   });
 }
 
-/** Text that `parse` accepts; its error says what is wrong, and must not repeat the text, which may be a secret. */
+/** Text that `parse` accepts. The error of `parse` must not repeat the text, which may be a secret. */
 export function ParsedVariable(parse: (text: string) => unknown, rule: string): PropertyDecorator {
   const problem = (value: unknown): string | null => {
     try {
@@ -208,7 +208,7 @@ function areRanges(values: string[]): boolean {
 
 const TARGETS = [null, 'read-write', 'primary'];
 
-/** PostgreSQL URL with one or several comma-separated hosts; the host that accepts writes is used. */
+/** PostgreSQL URL with one or more comma-separated hosts. The service uses the host that accepts writes. */
 export function DatabaseUrlVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'databaseUrl',

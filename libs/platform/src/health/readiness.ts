@@ -11,7 +11,7 @@ export class Readiness {
   private readonly checks = new Map<string, Check | null>();
   private phase: 'start' | 'stop' | null = 'start';
 
-  /** @param requiredDependencies count as missing until their checks are registered, which may be after they connect */
+  /** @param requiredDependencies dependencies that count as missing until their checks are registered */
   constructor(
     requiredDependencies: readonly string[] = [],
     private readonly optional: readonly string[] = [],
@@ -19,7 +19,7 @@ export class Readiness {
     for (const dependency of requiredDependencies) this.checks.set(dependency, null);
   }
 
-  /** @param check rejects, or takes longer than two seconds, while the dependency is unavailable */
+  /** @param check must reject, or take longer than two seconds, while the dependency is unavailable */
   register(dependency: string, check: Check): void {
     if (!this.optional.includes(dependency)) this.checks.set(dependency, check);
   }
@@ -37,7 +37,7 @@ export class Readiness {
     return [...this.checks.keys()];
   }
 
-  /** Returns the unavailable dependencies; if all are available, `start` or `stop` while it starts or stops. */
+  /** Returns the unavailable dependencies, or else `start` during the startup or `stop` during the shutdown. */
   async missing(): Promise<string[]> {
     const results = await Promise.all(
       [...this.checks].map(async ([dependency, check]) => ((await answers(check)) ? [] : [dependency])),

@@ -10,9 +10,9 @@ export interface ProxySettings {
 }
 
 /**
- * Returns Fastify's `trustProxy`, which decides whether the X-Forwarded-* headers of an address are trusted. Hop 0 is
- * the peer of the connection. If the client's own address is in a trusted range (SNAT, or inside the cluster), it can
- * make up the preceding addresses, so the number of hops is limited too.
+ * Returns Fastify's `trustProxy`, which returns true if the X-Forwarded-* headers of an address are trusted. Hop 0 is
+ * the peer of the connection. The number of hops is limited, because a client whose address is in a trusted range
+ * (SNAT, or inside the cluster) can make up the preceding addresses.
  */
 export function trustedProxies({
   TRUSTED_PROXIES,
@@ -23,7 +23,7 @@ export function trustedProxies({
   return (address, hop) => hop < TRUSTED_PROXY_HOPS && covers(address, hop);
 }
 
-/** Returns the canonical form of an address (at most 39 characters); undefined for any other text of a proxy. */
+/** Returns the canonical form of an address (at most 39 characters); undefined for any other text. */
 export function canonicalAddress(address: string | undefined): string | undefined {
   if (address === undefined || !ipaddr.isValid(address)) return undefined;
   const [withoutZone] = ipaddr.process(address).toString().split('%');
@@ -38,7 +38,7 @@ export function addressNetwork(address: string | undefined): string {
   return networkOf(address, 64);
 }
 
-/** Like `addressNetwork`, with an IPv6 /48, which customers get on request (RFC 6177 2). */
+/** Returns an IPv6 /48, which customers get on request (RFC 6177 2), instead of the /64 of `addressNetwork`. */
 export function addressSite(address: string | undefined): string {
   return networkOf(address, 48);
 }

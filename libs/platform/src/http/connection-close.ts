@@ -7,10 +7,10 @@ const GRACE_MS = 250;
 export const UNREAD_BODY_MS = 1_000;
 
 /**
- * Delays the shutdown while connections are open, because an idle one may have a request in flight. Closing disables
- * the server's own time limits, so the remaining connections are closed after `requestMs`.
+ * Delays the shutdown while connections are open, because a request may be in flight on an idle connection. Closing
+ * disables the server's time limits, so this function closes the remaining connections after `requestMs`.
  *
- * @returns a predicate that is true once the app is closing: each response must then end its connection
+ * @returns a predicate that is true while the app closes, when each response must end its connection
  */
 export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: number): () => boolean {
   let closing = false;

@@ -11,12 +11,12 @@ export const ANY_ORIGIN: ResponseHeaders = {
 /** Clients try several well-known URLs for metadata (RFC 8414 3.1, RFC 9728 3.1) and must be able to read the 404s. */
 const WELL_KNOWN = '/.well-known/';
 
-/** Returns true for paths that ignore cookies, so that a script of another origin can use only its own credentials. */
+/** Returns true for paths that ignore cookies, so that a cross-origin script cannot use the user's session. */
 function isOpen(url: string, paths: ReadonlySet<string>): boolean {
   return paths.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
 }
 
-/** Matches requests, except preflights, to which a plugin responds. */
+/** Matches cross-origin requests, except preflights, to which a plugin responds. */
 export function crossOriginMatcher(paths: readonly string[]): (request: FastifyRequest) => boolean {
   const open = new Set(paths);
   // Only browsers send Origin, and nearly all requests come from servers.
@@ -29,7 +29,7 @@ export async function answerPreflights(fastify: FastifyInstance, paths: readonly
   // An encapsulated scope limits the plugin's hook to preflights.
   await fastify.register(async (preflights) => {
     preflights.addHook('onRoute', (route) => {
-      // The plugin adds its route before Nest sets the error handler and would keep Fastify's default.
+      // The plugin adds its route before Nest sets the error handler, so the route would keep Fastify's default.
       route.errorHandler = (error, request, reply) => fastify.errorHandler(error, request, reply);
     });
     await preflights.register(cors, {

@@ -4,14 +4,15 @@ import { RefusedRequestError } from './refused-request.js';
 /** Longer than scheduling delays on a busy machine, and shorter than the retry window of a refresh token. */
 export const STALL_MS = 5_000;
 const CHECK_MS = 500;
-/** Milliseconds to read the requests that arrived during the stall. */
+/** Milliseconds in which the process reads the requests that arrived during the stall. */
 const CATCH_UP_MS = 1_000;
 const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_stalled' } };
 
 /**
- * Refuses requests that waited while the process was stopped, frozen with its container, or starved of CPU. Their
- * clients have retried at another instance, and a late refresh would look like token reuse (RFC 9700 4.14.2) and revoke
- * the grant. Only the timer updates the clock, because one turn of the event loop may serve requests for seconds.
+ * Refuses requests that waited while the process was stopped, frozen with its container, or starved of CPU. The clients
+ * of such requests have retried at another instance, and a late refresh would look like token reuse (RFC 9700 4.14.2)
+ * and revoke the grant. Only the timer sets `lastTurn`, because a turn of the event loop may serve requests for
+ * seconds.
  *
  * @param now monotonic milliseconds
  */
@@ -31,7 +32,7 @@ export function stallRule(
     const time = now();
     // A request may run before the timer.
     const isStalled = time < refuseUntil || time - lastTurn > STALL_MS;
-    // After a failed preflight a script cannot read the 503.
+    // Exempts preflights, because a script cannot read the 503 after a failed preflight.
     if (isStalled && method !== 'OPTIONS')
       throw new RefusedRequestError(503, 'the event loop was stalled', STALLED);
   };

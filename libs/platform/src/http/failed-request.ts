@@ -14,7 +14,7 @@ export interface FailedRequest {
   readonly cause: unknown;
 }
 
-/** @param request if given, a 404 becomes a 405 where the path supports another method */
+/** @param request if present, a 404 becomes a 405 if the path supports another method */
 export function failedRequest(thrown: unknown, request?: FastifyRequest): FailedRequest {
   const error = request ? refineNotFound(thrown, request) : thrown;
   if (error instanceof RefusedRequestError) {
@@ -55,8 +55,8 @@ function refineNotFound(thrown: unknown, { server, url }: FastifyRequest): unkno
 }
 
 /**
- * Returns false for pattern characters, which none of our paths contains: Fastify's `hasRoute` throws on malformed
- * patterns.
+ * Returns false for a path with pattern characters, which no route contains, because Fastify's `hasRoute` throws for
+ * malformed patterns.
  */
 export function hasRoute(server: FastifyInstance, method: HTTPMethods, path: string): boolean {
   return !/[:*()]/.test(path) && server.hasRoute({ method, url: path });

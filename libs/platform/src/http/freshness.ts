@@ -16,7 +16,7 @@ export function freshFor({ headers }: OutsideResponse, { min, max, byDefault }: 
   const age = Number(/^\d{1,10}$/.exec(headers.age ?? '')?.[0] ?? 0);
   const lifetime =
     seconds === undefined
-      ? // RFC 9111 5.3: an invalid date, "especially including the value "0"", means that the response has expired.
+      ? // RFC 9111 5.3: an invalid date, such as "0", means that the response has expired.
         Date.parse(headers.expires ?? '') - Date.parse(headers.date ?? '') || 0
       : Number(seconds) * 1000;
   return Math.min(Math.max(lifetime - age * 1000, min), max);

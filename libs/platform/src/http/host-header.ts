@@ -4,8 +4,8 @@ import { RefusedRequestError } from './refused-request.js';
 
 /**
  * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks
- * a Host header field and to any request message that contains more than one". A proxy that uses a different Host
- * than Node may also see a different end of the request (request smuggling), so the connection is closed.
+ * a Host header field and to any request message that contains more than one". Closes the connection, because a proxy
+ * that uses another Host than Node may also see another end of the request (request smuggling).
  */
 export function requireHost({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (hasUnambiguousHost(raw)) return;

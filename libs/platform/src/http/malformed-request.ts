@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { UNREAD_BODY_MS } from './connection-close.js';
 
-/** 400: not HTTP. 408: incomplete after the timeout (RFC 9110 15.5.9). 431: header section too long (RFC 6585 5). */
+/** 400 for invalid HTTP, 408 for an incomplete request (RFC 9110 15.5.9), 431 for too long headers (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;
 
 export interface MalformedRequestAnswer {
@@ -23,7 +23,7 @@ const DESCRIPTION: Readonly<Record<MalformedRequestStatus, string>> = {
 };
 
 /**
- * Responds to bytes that Node cannot parse as a request. No hook, controller, filter or log sees them. The connection
+ * Responds to bytes that Node cannot parse as a request, which reach no hook, controller, filter or log. The connection
  * stays open for up to a second, because an immediate reset could lose the response (RFC 9112 9.6).
  */
 export function answerMalformedRequests(
@@ -43,7 +43,7 @@ export function answerMalformedRequests(
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`);
-    // After a timeout Node no longer limits the connection, which a client could otherwise keep open forever.
+    // Node does not limit a connection after a timeout, so a client could otherwise keep the connection open forever.
     setTimeout(() => socket.destroy(), UNREAD_BODY_MS).unref();
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   });

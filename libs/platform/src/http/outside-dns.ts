@@ -8,13 +8,15 @@ export type Resolve = (
   limit: AbortSignal,
 ) => void;
 
-/** Timeout of the first of two attempts. The second takes twice as long, and ends within a request's time limit. */
+/**
+ * Timeout of the first of two attempts. The second attempt takes twice as long, and ends before a request times out.
+ */
 const TIMEOUT_MS = 1_500;
 
 /**
- * Queries the name servers directly, without /etc/hosts and search domains. `lookup` occupies a thread of libuv's pool,
- * of which only half may wait for name servers: two external hosts whose name servers do not respond would block every
- * lookup of the process, even of PostgreSQL, Redis and NATS.
+ * Queries the name servers directly, without /etc/hosts and search domains. Does not use `lookup`, which occupies a
+ * thread of libuv's pool. Only half of the pool may wait for name servers, so two external hosts with unresponsive name
+ * servers would block every lookup of the process, even of PostgreSQL, Redis and NATS.
  */
 export function resolveByDns(servers?: readonly string[]): Resolve {
   return (host, _options, answer, limit) => {

@@ -6,7 +6,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const MAX_HOST = 253;
 const LABEL = /^[a-z0-9_][a-z0-9_-]*$/;
 
-/** Hosts and address ranges of OUTSIDE_FETCH_ALLOW, to which requests are permitted although they are not public. */
+/** Private hosts and address ranges that OUTSIDE_FETCH_ALLOW permits. */
 export class OutsideHosts {
   private readonly hosts = new Set<string>();
   private readonly ranges: Range[] = [];
@@ -39,14 +39,14 @@ export function OutsideHostsVariable(): PropertyDecorator {
   );
 }
 
-/** Public IPv6 addresses by IANA's allocation, except those in its special-purpose registry. */
+/** IPv6 addresses that IANA allocates for public use, apart from exceptions in the special-purpose registry. */
 const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3');
 /** IPv6 addresses whose last four bytes are an IPv4 address (RFC 6052 2.1). */
 const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96');
 /** Public address that serves credentials and keys to virtual machines of Azure. */
 const AZURE_WIRE_SERVER = '168.63.129.16';
 
-/** Refuses loopback, private, link-local (with the metadata services of clouds), multicast and reserved addresses. */
+/** Returns false for loopback, private, link-local (such as cloud metadata), multicast and reserved addresses. */
 export function isPublicAddress(text: string): boolean {
   // An IPv4-mapped IPv6 address counts as the IPv4 address.
   const address = ipaddr.process(text);

@@ -11,7 +11,7 @@ export interface OutsideRequest {
   readonly body?: string;
   /** Total milliseconds for DNS, connection and response. */
   readonly timeoutMs?: number;
-  /** Maximum bytes of the response body. With 0, the body is ignored, and only status and headers count. */
+  /** Maximum bytes of the response body. 0 ignores the body. */
   readonly maxBytes?: number;
 }
 
@@ -24,7 +24,7 @@ export interface OutsideResponse {
 export type OutsideFailure =
   'url_refused' | 'address_refused' | 'redirected' | 'encoded' | 'too_large' | 'timed_out' | 'unreachable';
 
-/** The message is for the operator, and contains no part of the response. */
+/** The message is for the operator and contains no part of the response. */
 export class OutsideFetchError extends Error {
   constructor(
     readonly reason: OutsideFailure,
@@ -41,9 +41,9 @@ const MAX_BYTES = 512 * 1024;
 const MAX_INTERIM = 10;
 
 /**
- * HTTP client for addresses of outsiders, such as a client's `jwks_uri`. Prevents server-side request forgery: no
- * redirects, no private network, limited time and size. It connects to the addresses that it checked, and does not
- * resolve the name again.
+ * HTTP client for URLs from outside, such as a client's `jwks_uri`. Prevents server-side request forgery: does not
+ * follow redirects, rejects private addresses, and limits time and size. Connects to the checked addresses without
+ * resolving the name again.
  */
 export class OutsideHttp {
   constructor(
@@ -51,7 +51,7 @@ export class OutsideHttp {
     private readonly resolve: Resolve = resolveByDns(),
   ) {}
 
-  /** @throws OutsideFetchError, also for every redirect, but not for another status */
+  /** @throws OutsideFetchError if the request fails or is redirected; every other status is returned */
   async fetchOutside(
     address: string,
     { method = 'GET', headers = {}, body, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES }: OutsideRequest = {},
@@ -104,13 +104,13 @@ export class OutsideHttp {
       const request = open(url, {
         ...options,
         headers: { 'Accept-Encoding': 'identity', 'User-Agent': 'scheduling-oauth', ...options.headers },
-        // Opens a new connection each time, because a kept one could have been opened under another check.
+        // Opens a new connection for each request, because an open connection may have passed another check.
         agent: false,
         lookup: (host, options, answer) => this.lookupChecked(host, { ...options, limit }, answer),
         signal: limit,
       });
       request.once('error', fail).once('response', done);
-      // Node emits neither a response nor an error for 101, and the time limit does not end a closed request.
+      // Node emits neither a response nor an error for 101, and the signal has no effect on a closed request.
       request.once('upgrade', (_response, socket) => {
         socket.destroy();
         fail(
@@ -128,13 +128,13 @@ export class OutsideHttp {
     });
   }
 
-  /** Resolves a name, and refuses it if any of its addresses is not public. The connection uses these addresses. */
+  /** Resolves a name, and refuses the name if any address is not public. The connection uses these addresses. */
   private lookupChecked(
     host: string,
     { limit, ...options }: LookupOptions & { readonly limit: AbortSignal },
     answer: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void {
-    // The operator's own names may be in /etc/hosts, or need a search domain.
+    // The operator's names may be in /etc/hosts or need a search domain.
     const isOwn = this.allowed.hasHost(host) || !host.includes('.');
     const resolve: Resolve = isOwn ? lookup : this.resolve;
     const checked: Parameters<Resolve>[2] = (error, addresses) => {
@@ -162,7 +162,7 @@ async function readResponse(response: IncomingMessage, maxBytes: number): Promis
   if (status >= 300 && status < 400)
     throw new OutsideFetchError('redirected', `it answered with the redirect ${status}`);
   if (maxBytes === 0) return { status, headers, body: Buffer.alloc(0) };
-  // A small compressed body could expand without a limit.
+  // A small compressed body could expand to any size.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new OutsideFetchError('encoded', 'its response is compressed, which the request did not accept');
   const parts: Buffer[] = [];

@@ -11,7 +11,7 @@ import { RefusedRequestError } from './refused-request.js';
 import { requestTarget } from './request-target.js';
 import type { ResponseHeaders } from './response-headers.js';
 
-/** Limit per turn, of which a request waits for two or three. A lower limit serves a tenth less at twice the load. */
+/** Limit per turn; a request waits for two or three turns. A lower limit serves a tenth less at twice the load. */
 const MAX_DELAY_MS = 200;
 const CHECK_MS = 50;
 /** Milliseconds of delay before requests are refused, so that shorter bursts are served. */
@@ -32,7 +32,7 @@ const CLOCK: EventLoopClock = {
 
 /**
  * Detects overload by a timer: the event loop has been late for half a second and has hardly waited for events. On a
- * busy machine the timer of an idle process is also late, but its event loop waits.
+ * busy machine, the timer of an idle process is also late, but the event loop of the process waits.
  */
 export class EventLoopDelay {
   private lastCheck: number;
@@ -57,7 +57,7 @@ export class EventLoopDelay {
     this.lastIdle = idle;
   }
 
-  /** Returns true during overload once this turn is late: the turn's first requests are accepted, the rest refused. */
+  /** Returns true during overload once this turn is late, so that the turn's first requests are accepted. */
   isOverloaded(): boolean {
     return this.isPersistent && this.isLate(this.clock.now());
   }
@@ -74,7 +74,7 @@ const RETRY = { 'Retry-After': '1' };
 interface OverloadAnswer {
   readonly headers: ResponseHeaders;
   readonly body: OverloadBody;
-  /** Returns true while the app closes. Then the framework responds, because it also ends the connection. */
+  /** Returns true while the app closes: the framework must then respond, because it also ends the connection. */
   readonly isClosing: () => boolean;
 }
 
@@ -84,7 +84,7 @@ export interface OverloadOptions {
   readonly delay: Pick<EventLoopDelay, 'check' | 'isOverloaded'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Response that bypasses the framework. Without it the error filter responds, at the cost of a normal request. */
+  /** Response that bypasses the framework; by default the error filter responds, at the cost of a normal request. */
   readonly answer?: OverloadAnswer | undefined;
 }
 
@@ -112,7 +112,9 @@ export function refuseOverload(
     });
 }
 
-/** Bypasses the framework, which is half the cost of a refusal: a token app at twice its load serves a sixth more. */
+/**
+ * Bypasses the framework, which is half the cost of a refusal. A token app at twice its load then serves a sixth more.
+ */
 function answerBeforeFramework(
   fastify: FastifyInstance,
   isRefused: () => boolean,
@@ -128,7 +130,7 @@ function answerBeforeFramework(
   const forScripts = [...sent, ...Object.entries(ANY_ORIGIN).flat()];
   const { server } = fastify;
   const [framework] = server.listeners('request') as [RequestListener];
-  // After an ambiguous Host the framework closes the connection. After a failed preflight a script cannot read the 503.
+  // The framework closes the connection after an ambiguous Host. A script cannot read the 503 after a failed preflight.
   const isExempt = (request: IncomingMessage): boolean =>
     isClosing() || request.method === 'OPTIONS' || !hasUnambiguousHost(request);
   server.removeAllListeners('request').on('request', (request, response) => {

@@ -7,15 +7,15 @@ import type { Logger } from 'pino';
 export const MAX_PIPELINED = 32;
 
 /**
- * Closes a connection with too many pipelined requests: Node would dispatch a whole burst, tens of thousands of small
- * requests, before it serves another connection. `maxRequestsPerSocket` would also end busy connections. Clients retry
- * (RFC 9112 9.3.2).
+ * Closes a connection with too many pipelined requests, because Node would dispatch a burst of tens of thousands of
+ * small requests before it serves another connection. Clients retry (RFC 9112 9.3.2). `maxRequestsPerSocket` would also
+ * end busy connections without pipelining.
  */
 export function limitPipelining({ server }: FastifyInstance, logger: Logger): void {
   const waiting = new WeakMap<Socket, number>();
   const [framework] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request').on('request', (request, response) => {
-    // Only a response behind a pending one has no socket. Without pipelining this comparison is the only cost.
+    // Only a response behind a pending response has no socket. Without pipelining, this comparison is the only cost.
     if (response.socket !== null) return framework(request, response);
     const { socket } = request;
     if (socket.destroyed) return;

@@ -14,14 +14,14 @@ interface RequestRules {
   readonly isClosing: () => boolean;
 }
 
-/** Applies the rules of every request in order, with one hook of each kind, because several would cost more. */
+/** Applies the rules of every request in order, with one hook of each kind, because several hooks would cost more. */
 export async function addRequestHooks(
   fastify: FastifyInstance,
   { headers, crossOriginPaths, observers, isClosing }: RequestRules,
 ): Promise<void> {
   const isCrossOrigin = crossOriginMatcher(crossOriginPaths);
   const refuseAfterStall = stallRule(fastify);
-  // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit bounds them instead.
+  // Node drops headers after the thousandth, which could hide a second Host. The 16 KiB limit still applies.
   fastify.server.maxHeadersCount = 0;
   fastify.addHook('onRequest', (request, reply, done) => {
     // Set first, so that refusals have these headers too. @fastify/helmet would recompute them for each request.
@@ -37,6 +37,6 @@ export async function addRequestHooks(
     else done(null, payload);
   });
   observers.observe(fastify);
-  // Called after the hooks are added, because its scope copies them.
+  // Must follow the hooks, because the encapsulated scope copies them.
   if (crossOriginPaths.length > 0) await answerPreflights(fastify, crossOriginPaths);
 }

@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Reports requests, such as the log, the metrics and the audit trail. Must not throw. */
 export interface RequestObserver {
-  /** Called after the response was sent. If the client had disconnected before, `onAborted` was called too. */
+  /** Called after the response was sent. `onAborted` was called before if the client had disconnected. */
   onAnswered(request: FastifyRequest, reply: FastifyReply, isAborted: boolean): void;
   /** Called if the client disconnected before the response was sent. The handler may still run. */
   onAborted?(request: FastifyRequest): void;
-  /** Called instead of `onAnswered` if the handler of an aborted request finished and nothing can be sent. */
+  /** Called instead of `onAnswered` if the handler of an aborted request has finished and no response can be sent. */
   onUndelivered?(request: FastifyRequest, reply: FastifyReply): void;
 }
 

@@ -6,7 +6,7 @@ export function originForm(target: string): string {
   return target.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
 }
 
-/** Returns path and query; for a path that cannot be decoded, an unrouted path, because the router would quote it. */
+/** Returns path and query. Replaces an undecodable path by an unrouted path, because the router would quote it. */
 export function requestTarget({ url = '/' }: { readonly url?: string | undefined }): string {
   const target = originForm(url);
   if (!target.startsWith('/')) return UNROUTED;
@@ -20,7 +20,7 @@ export function requestTarget({ url = '/' }: { readonly url?: string | undefined
   }
 }
 
-/** Replaces Fastify's query parser, which would run for every request. Handlers parse the query if they need it. */
+/** Replaces Fastify's query parser, which would run for every request. A handler that needs the query parses it. */
 export function unparsedQuery(): Record<string, never> {
   return {};
 }

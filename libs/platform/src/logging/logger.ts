@@ -7,7 +7,7 @@ const WRITE_BYTES = 12 * 1024;
 const LOG_DELAY_MS = 50;
 
 export function createLogger(service: string, level: string): Logger {
-  // Returns bytes, because SonicBoom would measure a growing string, and so copy it, for each line.
+  // Returns bytes, because SonicBoom would measure a growing string for each line, which copies the string.
   const streamWrite = (line: string) => Buffer.from(redactCredentials(line)) as unknown as string;
   return pino(
     { level, base: { service }, hooks: { streamWrite } },
@@ -16,7 +16,7 @@ export function createLogger(service: string, level: string): Logger {
       fd: 1,
       sync: false,
       minLength: WRITE_BYTES,
-      // Disabled for a silent log, because each tick of SonicBoom's timer writes, even without a line.
+      // Disables the timer of a silent log, because each tick of SonicBoom's timer writes, even without a line.
       periodicFlush: level === 'silent' ? 0 : LOG_DELAY_MS,
       contentMode: 'buffer',
     }),
@@ -25,19 +25,19 @@ export function createLogger(service: string, level: string): Logger {
 
 const CREDENTIAL = /(s(?:ac|at|rt|cs|dc)_)[\w-]{16,}/g;
 
-/** Truncates credentials that a caller put in the wrong place, such as a path or a client id, to their prefix. */
+/** Truncates to its prefix each credential that a caller put in the wrong place, such as a path or a client id. */
 export function redactCredentials(line: string): string {
   return line.replaceAll(CREDENTIAL, '$1…');
 }
 
-/** Contexts in which Nest writes forty lines at every start. */
+/** Contexts in which Nest logs forty lines at every start. */
 const START_UP_CONTEXTS: ReadonlySet<unknown> = new Set([
   'InstanceLoader',
   'RoutesResolver',
   'RouterExplorer',
 ]);
 
-/** Writes Nest's log to the process's logger; Nest's startup messages have level debug. */
+/** Writes Nest's log to the process's logger. Logs Nest's startup messages at level debug. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Pick<Logger, Level>) {}
 
@@ -65,7 +65,7 @@ export class NestLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** @param rest further arguments of Nest: the stack of an error, if any, and last the context */
+  /** @param rest further arguments of Nest: perhaps the stack of an error, and finally the context */
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
     const stack = rest.length > 1 ? rest[0] : undefined;

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { RequestObserver } from '../http/request-observers.js';
 
-// The request has these properties, because a WeakMap would cost a hash lookup each time.
+// Properties of the request object, because each access to a WeakMap would cost a hash lookup.
 const LOG_CONTEXT = Symbol('log context');
 const REFERENCE = Symbol('reference');
 
@@ -29,7 +29,7 @@ export interface LoggedError {
   readonly cause?: unknown;
 }
 
-/** Adds an error to the request's log line: the failed check and its values; for a 5xx also cause and stack. */
+/** Adds an error to the request's log line, with the failed check and its values, and for a 5xx cause and stack. */
 export function addErrorToLog(request: IncomingMessage, error: LoggedError): void {
   const { code, status, description, detail, cause } = error;
   addLogContext(request, {
@@ -46,11 +46,11 @@ export function referenceOf(request: LoggedRequest): string {
 }
 
 const REFERENCE_BYTES = 9;
-/** Randomness for 512 references: a system call for each costs 2.5 µs, 4 % of a `/v2/me` request. */
+/** Randomness for 512 references, because a system call for each costs 2.5 µs, 4 % of a `/v2/me` request. */
 const pool = Buffer.allocUnsafe(512 * REFERENCE_BYTES);
 let used = pool.length;
 
-/** Generates the reference of a request. It is never taken from the request, because responses contain it. */
+/** Generates the reference of a request. Never takes the reference from the request, because responses contain it. */
 export function assignReference(request: LoggedRequest): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -62,8 +62,8 @@ export function assignReference(request: LoggedRequest): string {
 }
 
 /**
- * Writes one line per request, without headers and query, which contain credentials and codes. An aborted request has a
- * second line with the outcome, because the client cannot see if its refresh succeeded.
+ * Writes one line per request, without headers and query, which contain credentials and codes. Writes a second line
+ * with the outcome of an aborted request, because the client does not learn if its refresh succeeded.
  */
 export function requestLog(logger: Logger): RequestObserver {
   return {
@@ -98,8 +98,8 @@ function describe(request: IncomingMessage, outcome?: object): Record<string, un
 const MAX_PATH = 200;
 
 /**
- * Returns the decoded path, so that encoded credentials are redacted; every routed path can be decoded
- * (`requestTarget`). A fragment is cut off like a query: clients may send it despite RFC 9112 3.2.1.
+ * Returns the decoded path, so that encoded credentials are redacted. Every routed path can be decoded
+ * (`requestTarget`). Removes the query, and a fragment, which clients may send despite RFC 9112 3.2.1.
  */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);

@@ -5,7 +5,7 @@ import { parseRedisUrl } from './redis-url.js';
 /** Client of the stores. Every command must use keys of a single slot. */
 export type RedisClient = Redis | Cluster;
 
-/** @throws DependencyUnavailableError for every driver error; the command may have been executed nevertheless */
+/** @throws DependencyUnavailableError for every driver error; Redis may have executed the command anyway */
 export async function withRedisErrors<T>(command: Promise<T>): Promise<T> {
   try {
     return await command;
@@ -28,8 +28,9 @@ type Scripts = Readonly<Record<string, Script<string>>>;
 type Values<Name extends string> = Readonly<Record<Name, Argument | null>>;
 
 /**
- * Runs a script on keys of one slot in one round trip. Null values at the end are not sent: the script reads nil. The
- * list follows the named arguments. @throws DependencyUnavailableError
+ * Runs a script on keys of one slot in one round trip. Trailing null values are not sent, so the script reads nil. The
+ * list follows the named arguments.
+ * @throws DependencyUnavailableError
  */
 export type RunScript<S extends Scripts> = <Name extends keyof S>(
   name: Name,
@@ -47,7 +48,7 @@ export function script<const Name extends string = never>(names: readonly Name[]
 
 type Command = (keys: number, ...args: Argument[]) => Promise<unknown>;
 
-/** @param scripts by name, unique in the process; ioredis sends each once, then its hash */
+/** @param scripts scripts by name, unique in the process; ioredis sends a script once, and later only its hash */
 export function defineScripts<S extends Scripts>(redis: RedisClient, scripts: S): RunScript<S> {
   for (const [name, { lua }] of Object.entries(scripts)) redis.defineCommand(name, { lua });
   const commands = redis as unknown as Record<keyof S, Command>;
@@ -61,7 +62,7 @@ export function defineScripts<S extends Scripts>(redis: RedisClient, scripts: S)
 
 const connection = (timeoutMs: number) =>
   ({
-    // A command whose reply was lost may have been executed. The OAuth client may retry it, but the driver must not.
+    // The driver must not resend a command whose reply was lost, because Redis may have executed it.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
@@ -109,7 +110,7 @@ export function redisClient(text: string, timeoutMs = 2_000): RedisClient {
 }
 
 /**
- * Sends the commands of one turn of the event loop in one write: a refresh costs a fifth less
+ * Sends the commands of one turn of the event loop in one write, which makes a refresh a fifth cheaper
  * (docs/adr/0030-redis-writes.md).
  */
 class BatchingRedis extends Redis {
@@ -119,7 +120,7 @@ class BatchingRedis extends Redis {
     const { stream } = this;
     if (!this.isCorked && stream) {
       this.isCorked = true;
-      // Uncorks the captured stream even after a reconnect. Ending it flushes it, and destroying it fails the commands.
+      // Uncorks the captured stream even after a reconnect. Its end flushes it, and its destruction fails the commands.
       stream.cork();
       setImmediate(() => {
         this.isCorked = false;
@@ -130,11 +131,12 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** Retries after CLUSTERDOWN, when nothing was executed. The total delay is well below a command's timeout. */
+/** Retries after CLUSTERDOWN, which executes nothing. The total delay is well below a command's timeout. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**
- * Fails commands in time, and repeats them only if the node has not executed them (MOVED, ASK, TRYAGAIN, CLUSTERDOWN).
+ * Fails commands after the timeout. Repeats only commands that the node has not executed (MOVED, ASK, TRYAGAIN,
+ * CLUSTERDOWN).
  */
 class FailFastCluster extends Cluster {
   private ended = false;
@@ -148,13 +150,13 @@ class FailFastCluster extends Cluster {
       // Below the command timeout, so that waiting commands can still succeed.
       redisOptions: { ...connection, connectTimeout: commandTimeout * 0.75 },
       ...CLUSTER_DOWN,
-      // The driver cannot distinguish an unsent command from one whose reply was lost.
+      // The driver cannot distinguish an unsent command from a command whose reply was lost.
       retryDelayOnFailover: 0,
       clusterRetryStrategy: (attempt) => Math.min(attempt * 50, 1_000),
       slotsRefreshTimeout: 1_000,
-      // Detects the new master of slots whose old master does not respond.
+      // Detects a new master after the old master stops responding.
       slotsRefreshInterval: 2_000,
-      // Keeps host names, because certificates contain them, and each connection must resolve them again.
+      // Keeps host names, which certificates contain and which each connection must resolve again.
       dnsLookup: (name, callback) => callback(null, name),
     });
   }
@@ -174,7 +176,7 @@ class FailFastCluster extends Cluster {
     super.disconnect(reconnect);
   }
 
-  /** Without this check each refresh would schedule the next after disconnect, and the process would never exit. */
+  /** Without this check, each refresh after `disconnect` would schedule the next, and the process would never exit. */
   override refreshSlotsCache(callback?: Parameters<Cluster['refreshSlotsCache']>[0]): void {
     if (!this.ended) super.refreshSlotsCache(callback);
   }

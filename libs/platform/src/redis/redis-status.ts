@@ -2,14 +2,14 @@ import { Cluster } from 'ioredis';
 import type { RedisStatus } from '../status/status-report.js';
 import type { RedisClient } from './redis-client.js';
 
-/** Reads the configuration of the Redis server, or of all masters of a Cluster. Rejects if one does not respond. */
+/** Reads the configuration of the Redis server or of all masters of a Cluster. Rejects if a server does not respond. */
 export async function redisStatus(redis: RedisClient): Promise<RedisStatus> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
   if (servers.length === 0) throw new Error('no master is connected');
   const infos = await Promise.all(servers.map(async (server) => fieldsOf(await server.info())));
   const text = (name: string) => [...new Set(infos.map((info) => info.get(name) ?? 'unknown'))].join(',');
   return {
-    // Valkey also reports the Redis version that it is compatible with.
+    // Valkey also reports the compatible Redis version.
     version: infos.every((info) => info.has('valkey_version'))
       ? text('valkey_version')
       : text('redis_version'),

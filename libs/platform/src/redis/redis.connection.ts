@@ -12,7 +12,9 @@ export class RedisConnection {
     if (redis instanceof Cluster) this.masters = new ClusterMasters(redis);
   }
 
-  /** Calls back when a server (in a Cluster, a master) becomes ready, because it may have lost its latest writes. */
+  /**
+   * Calls back when the server or a master of the Cluster becomes ready, because it may have lost its latest writes.
+   */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();
     if (this.masters) this.masters.onChange(callback);
@@ -36,7 +38,7 @@ class ClusterMasters {
     if (cluster.status === 'ready') this.update();
   }
 
-  /** Calls back when a node begins to serve slots: at startup, after a failover, and when a master is ready again. */
+  /** Calls back when a node begins to serve slots: at startup, after a failover, or after a reconnect. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }

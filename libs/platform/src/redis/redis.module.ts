@@ -5,7 +5,7 @@ import { type RedisClient, redisClient } from './redis-client.js';
 import { redisStatus } from './redis-status.js';
 import { REDIS, RedisConnection } from './redis.connection.js';
 
-/** Interval in which a repeated error is logged once, because a Cluster emits it for every command. */
+/** Interval in which an error is logged once, because a Cluster repeats an error for every command. */
 const REPEAT_LOG_MS = 5_000;
 
 @Module({})

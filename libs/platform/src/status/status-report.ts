@@ -1,25 +1,26 @@
 import { hostname } from 'node:os';
 import { withTimeout } from '../with-timeout.js';
 
-/** Status of a running process, without secrets. A part is absent if the process lacks it or cannot read it. */
+/** Status of a running process, without secrets. Omits a part that the process does not have or cannot read. */
 export interface ServiceStatus {
   readonly service: string;
   /** `host:pid`, unique within the service. */
   readonly instance: string;
   readonly version: string;
-  /** ISO 8601, like `time`, which is the process's clock at the time of the reply. */
+  /** ISO 8601. */
   readonly started_at: string;
+  /** Time of the reply on the process's clock (ISO 8601). */
   readonly time: string;
   /** Key ring, with the signing key first. */
   readonly keys?: readonly KeyStatus[];
-  /** Keys of ID tokens; empty without OpenID Connect. The first one of each algorithm signs in the token app. */
+  /** Keys of ID tokens; empty without OpenID Connect. The first key of each algorithm signs in the token app. */
   readonly id_token_keys?: readonly IdTokenKeyStatus[];
-  /** Settings that must be equal in all processes, by variable; for a file, the SHA-256 of its content. */
+  /** Settings that must be equal in all processes, by variable. The value of a file is the SHA-256 of its content. */
   readonly settings?: Settings;
-  /** Numbers of audit events that wait for NATS and that were lost since startup. */
+  /** Number of audit events that wait for NATS, and number of events lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
-  /** Numbers of ended sessions that wait for NATS and that were lost since startup. Absent without OpenID Connect. */
+  /** Number of ended sessions that wait for NATS, and number lost since startup. Absent without OpenID Connect. */
   readonly logouts?: { readonly waiting: number; readonly dropped: number };
   /** Queue of log-outs, from which only token apps with keys of ID tokens read. */
   readonly logout_queue?: LogoutQueueStatus | { readonly problem: string };
@@ -51,7 +52,7 @@ interface IdTokenKeyStatus {
 
 export type Settings = Readonly<Record<string, string | number>>;
 
-/** Fields of INFO. For a Cluster: the distinct values of its masters, comma-separated, and the smallest numbers. */
+/** Fields of INFO. A Cluster has the distinct values of its masters, comma-separated, and the smallest numbers. */
 export interface RedisStatus {
   readonly version: string;
   readonly maxmemory_policy: string;
@@ -61,7 +62,7 @@ export interface RedisStatus {
   readonly connected_replicas: number;
 }
 
-/** Timeout of a part, shorter than the second for which the operator waits for each further process. */
+/** Timeout of a part, shorter than the second for which the operator app waits for another process. */
 const PART_TIMEOUT_MS = 500;
 
 type Parts = Required<
@@ -86,7 +87,7 @@ export class StatusReport {
     this.settings = { ...this.settings, [variable]: value };
   }
 
-  /** @param read reader of a part, which the status lacks if it rejects or takes longer than half a second */
+  /** @param read reads the part; the status omits the part if `read` rejects or takes longer than half a second */
   register<Name extends Part>(name: Name, read: Read<Name>): void {
     this.parts.set(name, read);
   }
@@ -102,7 +103,7 @@ export class StatusReport {
     return {
       service: this.service,
       instance: `${hostname()}:${process.pid}`,
-      // The bundler replaces this by the version in package.json.
+      // The bundler replaces this variable by the version in package.json.
       version: process.env.SERVICE_VERSION ?? 'unbuilt',
       started_at: new Date(performance.timeOrigin).toISOString(),
       time: new Date().toISOString(),

@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.js';
 /** Call to another process, without keys, arguments, parameters or payloads. */
 export interface Call {
   readonly system: 'redis' | 'postgresql' | 'nats';
-  /** Redis command, first word of an SQL statement, or `request`; only few values. */
+  /** Redis command, first word of an SQL statement, `request` or `process`. */
   readonly operation: string;
   /** SQL table or NATS subject. */
   readonly target?: string;
@@ -22,7 +22,7 @@ export interface CallChannel {
   readonly read: (message: never) => Call;
 }
 
-/** Channels of calls by this process. ioredis publishes the first; clients of this service publish the others. */
+/** Channels of calls by this process. ioredis publishes to the first channel, and this service to the others. */
 export const OUTGOING: readonly CallChannel[] = [
   {
     name: 'ioredis:command',
@@ -75,7 +75,7 @@ export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => vo
   return () => channel.unsubscribe(subscribers as unknown as TracingChannelSubscribers<object>);
 }
 
-/** Measures calls to Redis, PostgreSQL and NATS, and replies over NATS, by OpenTelemetry's names. */
+/** Measures calls to Redis, PostgreSQL and NATS, and replies over NATS. The metrics have OpenTelemetry's names. */
 export function measureCalls(metrics: Metrics): void {
   const database = metrics.histogram(
     'db_client_operation_duration_seconds',

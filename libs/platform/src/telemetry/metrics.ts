@@ -4,10 +4,10 @@ import type { Readiness } from '../health/readiness.js';
 import type { RequestObserver } from '../http/request-observers.js';
 import { logContext } from '../logging/request-log.js';
 
-/** In seconds, from responses out of memory to the timeouts of dependencies. */
+/** In seconds, from cached responses to the timeouts of dependencies. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Metrics, whose labels must have few values: never a client, a user, a raw path, or another value of a caller. */
+/** Registry of metrics. Labels must have few values, and never a client, a user, a raw path or other caller input. */
 export class Metrics {
   readonly registry = new Registry();
 
@@ -124,7 +124,7 @@ export function routeOf(request: FastifyRequest): string {
 const CODE = /^[a-z_]{1,40}$/;
 
 /**
- * Returns the error code of the response. A challenge without a code (RFC 6750 3.1: no token) counts as
+ * Returns the error code of the response. A challenge without a code (RFC 6750 3.1, no token) counts as
  * `token_required`.
  */
 export function errorOf(request: FastifyRequest, reply: FastifyReply): string | undefined {

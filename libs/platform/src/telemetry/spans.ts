@@ -62,14 +62,14 @@ export function traceRequests(fastify: Pick<FastifyInstance, 'addHook'>, tracer:
   });
 }
 
-/** Links the caller's span by its ids. `tracestate` may contain anything and is never exported. */
+/** Links the caller's span by its ids. Never exports `tracestate`, which may contain anything. */
 function linkTo(caller: SpanContext | undefined): Link | null {
   if (!caller) return null;
   const { traceId, spanId, traceFlags, isRemote } = caller;
   return { context: { traceId, spanId, traceFlags, ...(isRemote && { isRemote }) } };
 }
 
-/** Creates a span for each call within a request, not for heartbeats and probes. @returns a function that stops it */
+/** Creates a span for each call within a request, but not for heartbeats and probes. @returns stops the tracing */
 export function traceCalls(tracer: Tracer): () => void {
   const ends = OUTGOING.map((channel) =>
     onCalls(channel, (call) => {
@@ -131,7 +131,7 @@ function attributesOf({ system, operation, target }: Call): Record<string, strin
   };
 }
 
-/** Records only that an error occurred, because its message may quote data. */
+/** Does not record the error message, which may quote data. */
 function finish(span: Span, failed: boolean): void {
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();

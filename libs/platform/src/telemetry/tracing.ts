@@ -19,7 +19,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { FastifyInstance } from 'fastify';
 import { traceAnswers, traceCalls, traceRequests } from './spans.js';
 
-/** Limits the delay of a shutdown by an unavailable collector. */
+/** Limits the time for which an unavailable collector delays the shutdown. */
 const FLUSH_TIMEOUT_MS = 2_000;
 
 /** Traces calls and exports the spans by OTLP over HTTP, as configured by OpenTelemetry's standard variables. */
@@ -56,7 +56,7 @@ export class Tracing {
   }
 }
 
-/** Exposes the storage, which OpenTelemetry's manager hides, to subscribers of node:diagnostics_channel. */
+/** Exposes its storage to subscribers of node:diagnostics_channel, which OpenTelemetry's manager does not. */
 class AsyncContextManager implements ContextManager {
   readonly storage = new AsyncLocalStorage<Context>();
 
@@ -89,7 +89,8 @@ class AsyncContextManager implements ContextManager {
 }
 
 /**
- * Logs OpenTelemetry's warnings without quoted text: the collector's response may repeat the request, including keys.
+ * Logs OpenTelemetry's warnings without quoted text, because the collector's response may repeat the request with its
+ * keys.
  */
 function logExportErrors(warn: (text: string) => void): void {
   const log = (text: string) => warn(withoutQuoted(text));

@@ -3,23 +3,25 @@ import { Registry } from 'prom-client';
 import { serveHealth } from '#platform/health/health-server.js';
 import { Readiness } from '#platform/health/readiness.js';
 
-it('the internal port answers /healthz while dependencies are missing, and 404 at unknown paths', async () => {
-  const server = await serveHealth(new Readiness(['redis']), new Registry(), '127.0.0.1', 0);
-  const { port } = server.address() as AddressInfo;
-  const answers = ['/healthz', '/readyz', '/health'].map(async (path) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-    return [answer.status, await answer.json()];
+describe('the internal port', () => {
+  it('responds to /healthz while dependencies are missing, and with 404 to unknown paths', async () => {
+    const server = await serveHealth(new Readiness(['redis']), new Registry(), '127.0.0.1', 0);
+    const { port } = server.address() as AddressInfo;
+    const answers = ['/healthz', '/readyz', '/health'].map(async (path) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return [answer.status, await answer.json()];
+    });
+    expect(await Promise.all(answers)).toEqual([
+      [200, { status: 'ok' }],
+      [503, { status: 'not ready', missing: expect.arrayContaining(['redis']) }],
+      [404, { status: 'not found' }],
+    ]);
+    server.close();
   });
-  expect(await Promise.all(answers)).toEqual([
-    [200, { status: 'ok' }],
-    [503, { status: 'not ready', missing: expect.arrayContaining(['redis']) }],
-    [404, { status: 'not found' }],
-  ]);
-  server.close();
-});
 
-it('the internal port waits at most 10 s for the rest of a request', async () => {
-  const server = await serveHealth(new Readiness(), new Registry(), '127.0.0.1', 0);
-  expect(server).toMatchObject({ requestTimeout: 10_000, headersTimeout: 10_000 });
-  server.close();
+  it('waits at most 10 s for a complete request', async () => {
+    const server = await serveHealth(new Readiness(), new Registry(), '127.0.0.1', 0);
+    expect(server).toMatchObject({ requestTimeout: 10_000, headersTimeout: 10_000 });
+    server.close();
+  });
 });

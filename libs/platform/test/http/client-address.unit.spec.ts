@@ -15,8 +15,20 @@ function clientOf(peer: string, forwarded: string, settings: Parameters<typeof t
 const RANGE = { TRUSTED_PROXIES: '10.0.0.0/8, loopback' };
 
 it.each([
-  ['the peer’s without trusted proxies', '10.1.1.1', '192.0.2.7', { TRUSTED_PROXIES: '' }, '10.1.1.1'],
-  ['the peer’s if the peer is not a trusted proxy', '203.0.113.9', '192.0.2.7', RANGE, '203.0.113.9'],
+  [
+    'the address of the peer without trusted proxies',
+    '10.1.1.1',
+    '192.0.2.7',
+    { TRUSTED_PROXIES: '' },
+    '10.1.1.1',
+  ],
+  [
+    'the address of the peer if the peer is not a trusted proxy',
+    '203.0.113.9',
+    '192.0.2.7',
+    RANGE,
+    '203.0.113.9',
+  ],
   ['the address forwarded by a trusted proxy', '10.1.1.1', '192.0.2.7', RANGE, '192.0.2.7'],
   [
     'the last forwarded address, not the address that the client claims',
@@ -57,7 +69,7 @@ describe('TRUSTED_PROXIES', () => {
   });
 
   it.each(['10.0.0.0/99', 'the proxy', '192.0.2.7; 192.0.2.8', '10.0.0.0-10.0.0.9'])(
-    'is rejected at startup when it is "%s"',
+    'is rejected at startup if it is "%s"',
     (value) => {
       expect(() => load(value)).toThrow('TRUSTED_PROXIES must be IP addresses or ranges such as 10.0.0.0/8');
     },

@@ -32,8 +32,8 @@ afterAll(async () => {
 const http = (allowed = 'localhost,127.0.0.1', resolve?: Resolve) =>
   new OutsideHttp(new OutsideHosts(allowed), resolve);
 
-describe('a request to the outside', () => {
-  it('returns status, headers and body, of every status that is not a redirect', async () => {
+describe('an outside request', () => {
+  it('returns status, headers and body for every status except redirects', async () => {
     const port = await serve((request, response) => {
       response.writeHead(request.method === 'POST' ? 400 : 200, { 'X-Kind': 'test' });
       request.pipe(response.write('got ') ? response : response);
@@ -61,7 +61,7 @@ describe('a request to the outside', () => {
     expect(requests).toBe(1);
   });
 
-  it('ends at the limit of the body, even without Content-Length', async () => {
+  it('fails at the limit of the body, even without Content-Length', async () => {
     let written = 0;
     const port = await serve((_request, response) => {
       const more = () => {
@@ -77,16 +77,16 @@ describe('a request to the outside', () => {
   });
 
   it.each<[string, RequestListener]>([
-    ['before the headers', () => undefined],
-    ['inside the body', (_request, response) => void response.write('[')],
+    ['to send the headers', () => undefined],
+    ['to send the body', (_request, response) => void response.write('[')],
     [
-      'with a byte at a time',
+      'and sends single bytes',
       (_request, response) => {
         const timer = setInterval(() => response.write(' '), 20);
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('times out as a whole: a host that is slow %s', async (_when, listener) => {
+  ])('has a total timeout for a host that is slow %s', async (_when, listener) => {
     const port = await serve(listener);
     await expect(http().fetchOutside(`http://127.0.0.1:${port}/`, { timeoutMs: 300 })).rejects.toMatchObject({
       reason: 'timed_out',
@@ -105,7 +105,7 @@ describe('a request to the outside', () => {
       });
   });
 
-  it('fails if the host changes the protocol (101), for which Node emits no response and no error', async () => {
+  it('fails if the host changes the protocol (101), for which Node emits neither a response nor an error', async () => {
     const port = await listening(
       createTcpServer((socket) =>
         socket.once('data', () =>
@@ -120,7 +120,7 @@ describe('a request to the outside', () => {
     });
   });
 
-  it('ends at the tenth interim response', async () => {
+  it('fails after ten interim responses', async () => {
     let written = 0;
     const port = await listening(
       createTcpServer((socket) => {
@@ -138,7 +138,7 @@ describe('a request to the outside', () => {
     expect(written).toBeLessThan(1_000);
   });
 
-  it('does not accept a compressed response, unless only the status counts', async () => {
+  it('rejects a compressed response, unless the body is ignored', async () => {
     const port = await serve((_request, response) =>
       response.writeHead(200, { 'Content-Encoding': 'gzip' }).write('x'),
     );
@@ -156,7 +156,7 @@ describe('a request to the outside', () => {
     'https://user@keys.example.com/',
     'https://user:password@keys.example.com/',
     'not a URL',
-  ])('is refused before any connection: %s', async (url) => {
+  ])('is refused without a connection to %s', async (url) => {
     await expect(http().fetchOutside(url)).rejects.toMatchObject({ reason: 'url_refused' });
   });
 
@@ -183,7 +183,7 @@ describe('a private address', () => {
     await expect(http('').fetchOutside(url)).rejects.toMatchObject({ reason: 'address_refused' });
   });
 
-  it('is refused even if the name also has a public address, before any connection', async () => {
+  it('is refused without a connection, even if the name also has a public address', async () => {
     let connections = 0;
     const port = await listening(createTcpServer((socket) => void (connections++, socket.destroy())));
     const resolve: Resolve = (_host, _options, answer) =>
@@ -204,7 +204,7 @@ describe('a private address', () => {
       resolved++;
       answer(null, [{ address: resolved === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
     };
-    // Fails, because the server has no certificate, but opens a connection.
+    // Opens a connection, and fails because the server has no certificate.
     await expect(
       http('127.0.0.1', resolve).fetchOutside(`https://keys.example.com:${port}/`),
     ).rejects.toMatchObject({ reason: 'unreachable' });
@@ -235,7 +235,7 @@ describe('the name of an outside host', () => {
     expect([...operations].filter((type) => /ADDRINFO|QUERYWRAP/.test(type))).toEqual(['QUERYWRAP']);
   });
 
-  it('may have addresses of one family only', async () => {
+  it('may have addresses of only one family', async () => {
     const server = createSocket('udp4', (query, { port, address }) => {
       const [isIpv4, reply] = [query.readUInt16BE(query.length - 4) === 1, Buffer.from(query)];
       reply.writeUInt16BE(0x8180, 2);

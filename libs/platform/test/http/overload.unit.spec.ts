@@ -8,7 +8,7 @@ class Loop {
   private idle = 0;
   private readonly delay = new EventLoopDelay({ now: () => this.time, idle: () => this.idle });
 
-  /** Runs a turn: `requests` of `each` milliseconds, a wait, and the timer. @returns the number of refused requests */
+  /** Runs a turn of `requests` that each take `each` milliseconds, a wait and the timer. @returns refused requests */
   turn(requests: number, each: number, wait = 0): number {
     let refused = 0;
     for (let n = 0; n < requests; n += 1) {
@@ -22,29 +22,31 @@ class Loop {
   }
 }
 
-it('refuses nothing while turns are short, however many requests arrive', () => {
-  const loop = new Loop();
-  for (let turn = 0; turn < 1_000; turn += 1) expect(loop.turn(250, 1)).toBe(0);
-});
+describe('the overload detection', () => {
+  it('refuses no request while turns are short, regardless of the number of requests', () => {
+    const loop = new Loop();
+    for (let turn = 0; turn < 1_000; turn += 1) expect(loop.turn(250, 1)).toBe(0);
+  });
 
-it('refuses nothing after a single pause, however long', () => {
-  const loop = new Loop();
-  expect(loop.turn(2, 10_000)).toBe(0);
-  expect(loop.turn(100, 1)).toBe(0);
-  expect(loop.turn(2, 10_000)).toBe(0);
-});
+  it('refuses no request after a single pause of any length', () => {
+    const loop = new Loop();
+    expect(loop.turn(2, 10_000)).toBe(0);
+    expect(loop.turn(100, 1)).toBe(0);
+    expect(loop.turn(2, 10_000)).toBe(0);
+  });
 
-it('refuses nothing in a burst shorter than half a second', () => {
-  const loop = new Loop();
-  for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
-  expect(loop.turn(1, 1)).toBe(0);
-  for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
-});
+  it('refuses no request in a burst shorter than half a second', () => {
+    const loop = new Loop();
+    for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
+    expect(loop.turn(1, 1)).toBe(0);
+    for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
+  });
 
-// Simulates other processes that use the CPU: each turn is late, but this process still waits for requests.
-it('refuses nothing while the process is late but has idle time', () => {
-  const loop = new Loop();
-  for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 300, 150)).toBe(0);
+  // Simulates other processes that use the CPU: each turn is late, but this process still waits for requests.
+  it('refuses no request while the process is late but has idle time', () => {
+    const loop = new Loop();
+    for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 300, 150)).toBe(0);
+  });
 });
 
 describe('a process that has been late for half a second without waiting', () => {
@@ -54,12 +56,12 @@ describe('a process that has been late for half a second without waiting', () =>
     return loop;
   };
 
-  it('accepts in each turn what fits into the limit, and refuses the rest', () => {
+  it('accepts requests in each turn up to the limit, and refuses the remaining requests', () => {
     const loop = overloaded();
     for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(400, 1)).toBe(400 - 251);
   });
 
-  it('always accepts the first request of a turn, however slow', () => {
+  it('always accepts the first request of a turn, even if the requests are slow', () => {
     const loop = overloaded();
     for (let turn = 0; turn < 10; turn += 1) expect(loop.turn(3, 1_000)).toBe(2);
   });
@@ -95,7 +97,7 @@ describe('a request in a long turn of the event loop', () => {
     }
   };
 
-  it('is refused after the stall time, although other requests ran before it in the same turn', () => {
+  it('is refused after the stall time, even if it follows other requests in the same turn', () => {
     // The test is synchronous, so that no timer runs between the requests.
     const inTime = [0, STALL_MS / 2, STALL_MS].map((at) => {
       time = at;
@@ -106,7 +108,7 @@ describe('a request in a long turn of the event loop', () => {
     expect(request()).toBeInstanceOf(RefusedRequestError);
   });
 
-  it('is not refused if it is a preflight, because a script could not read the refusal of its request', () => {
+  it('is not refused if it is a preflight, because a script could then not read the 503', () => {
     time = STALL_MS + 1;
     expect(request('OPTIONS')).toBeUndefined();
   });

@@ -46,7 +46,7 @@ describe('an overloaded app that answers before the framework', () => {
   });
   afterEach(() => app.close());
 
-  // A proxy that disagrees about the host may also disagree about the end of the request (RFC 9112 3.2).
+  // A proxy that sees another host may also see another end of the request (RFC 9112 3.2).
   it.each(AMBIGUOUS_HOSTS)('ends the connection of a request with %s', async (_name, head) => {
     const connection = await KeptConnection.open(await portOf(app));
     const { text } = await connection.send(`GET /thing HTTP/1.1\r\n${head}\r\n`);
@@ -56,12 +56,12 @@ describe('an overloaded app that answers before the framework', () => {
 
   // RFC 9112 9.6: a connection that closes with unread bytes is reset.
   it.each([
-    ['refusal under overload', '/thing'],
-    ['other refusal', '/nothing'],
+    ['503 under overload', '/thing'],
+    ['response to an unknown path', '/nothing'],
   ])(
-    'sends the %s to a client that requests the close and reads only after sending its body',
+    'sends the %s to a client that requests Connection: close and reads only after it has sent its body',
     async (name, path) => {
-      isOverloaded = name !== 'other refusal';
+      isOverloaded = name === '503 under overload';
       const port = await portOf(app);
       const answer = await sendInTime(async () => {
         const socket = connect(port, '127.0.0.1').pause();
@@ -80,14 +80,14 @@ describe('an overloaded app that answers before the framework', () => {
     },
   );
 
-  it('answers preflights, so that a script can read the 503 of its request', async () => {
+  it('responds to preflights, so that a script can read the 503 for its request', async () => {
     const headers = { Origin: 'https://spa.example.com', 'Access-Control-Request-Method': 'GET' };
     const preflight = await fetch(`${await app.getUrl()}/thing`, { method: 'OPTIONS', headers });
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     expect((await fetch(`${await app.getUrl()}/thing`, { headers })).status).toBe(503);
   });
 
-  it('ends each connection with its next response while closing', async () => {
+  it('ends each connection with the next response while it closes', async () => {
     const socket = connect(await portOf(app), '127.0.0.1');
     socket.write(REQUEST);
     const [refused] = (await once(socket, 'data')) as [Buffer];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { requestTarget } from '#platform/http/request-target.js';
 
-it('every routed path can be decoded, whatever the request target', () => {
+it('a routed path can be decoded for every request target', () => {
   const part = fc.oneof(
     fc.constantFrom('/', '?', '#', ':', '@', '%'),
     fc.constantFrom('%41', '%c3', '%a9', '%zz', 'http://a'),

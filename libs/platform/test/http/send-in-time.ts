@@ -1,6 +1,6 @@
 import { UNREAD_BODY_MS } from '#platform/http/connection-close.js';
 
-/** Retries if the machine paused for longer than `UNREAD_BODY_MS`, because the server then resets the connection. */
+/** Retries if the machine paused for longer than `UNREAD_BODY_MS`, after which the server resets the connection. */
 export async function sendInTime(send: () => Promise<string>): Promise<string> {
   for (;;) {
     const began = performance.now();

@@ -9,19 +9,19 @@ async function headersAt(publicUrl: string): Promise<Headers> {
 }
 
 describe('Strict-Transport-Security (RFC 6797)', () => {
-  it('is sent when clients reach the app over https (7.1)', async () => {
+  it('is sent if the public URL is https (7.1)', async () => {
     const headers = await headersAt('https://api.example.com');
     expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/);
   });
 
-  it('is never sent over plain http (7.2)', async () => {
+  it('is not sent if the public URL is http (7.2)', async () => {
     const headers = await headersAt('http://api.example.com');
     expect(headers.has('strict-transport-security')).toBe(false);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 });
 
-describe('security headers of an API', () => {
+describe('the security headers of an API', () => {
   it('include only headers that apply to JSON', async () => {
     const headers = await headersAt('https://api.example.com');
     const unrelated = /^(connection|content-length|content-type|date|keep-alive)$/;

@@ -30,7 +30,7 @@ describe('the response to a body that is too large (RFC 9112 9.6)', () => {
   });
   afterAll(() => app.close());
 
-  /** Opens a connection as a client that reads the response only after it has sent its request. */
+  /** Opens a connection like a client that reads the response only after it has sent the request. */
   async function begin(framing: string): Promise<Socket> {
     const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1').pause();
     await once(socket, 'connect');

@@ -19,7 +19,7 @@ function recorded() {
 
 describe('the log of Nest', () => {
   it.each(['InstanceLoader', 'RoutesResolver', 'RouterExplorer'])(
-    'writes the start messages of %s at debug level',
+    'writes the startup messages of %s at debug level',
     (context) => {
       const { lines, logger } = recorded();
       logger.log('initialized', context);
@@ -50,12 +50,12 @@ describe('the log of Nest', () => {
       ['error', { context: 'Filter', stack: 'a stack' }, 'it failed'],
     ]);
   });
-});
 
-it('the log of Nest writes the fields of an object at the top level of the line', () => {
-  const { lines, logger } = recorded();
-  logger.warn({ subject: 'oauth.token.introspect', msg: 'refused' }, 'NATS');
-  expect(lines).toEqual([['warn', { context: 'NATS', subject: 'oauth.token.introspect', msg: 'refused' }]]);
+  it('writes the fields of an object at the top level of the line', () => {
+    const { lines, logger } = recorded();
+    logger.warn({ subject: 'oauth.token.introspect', msg: 'refused' }, 'NATS');
+    expect(lines).toEqual([['warn', { context: 'NATS', subject: 'oauth.token.introspect', msg: 'refused' }]]);
+  });
 });
 
 describe('a log line', () => {
@@ -66,7 +66,7 @@ describe('a log line', () => {
     );
   });
 
-  it('contains everything else unchanged', () => {
+  it('is unchanged without a credential', () => {
     const line = '{"service":"token","path":"/api/sat_short"}';
     expect(redactCredentials(line)).toBe(line);
   });

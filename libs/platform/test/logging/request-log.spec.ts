@@ -63,7 +63,7 @@ describe('the log of a request whose client has disconnected', () => {
   it.each([
     ['/works', 30, 200, 'the handler succeeded'],
     ['/fails', 50, 500, 'the handler failed'],
-  ])('has a second line with the outcome of its handler: %s', async (path, level, statusCode, cause) => {
+  ])('has a second line with the outcome of the handler: %s', async (path, level, statusCode, cause) => {
     const socket = await request(path);
     socket.destroy();
     await written(1);
@@ -75,7 +75,7 @@ describe('the log of a request whose client has disconnected', () => {
     expect(late?.reference).toBe(aborted?.reference);
   });
 
-  it('has one line when the client stays connected', async () => {
+  it('has one line if the client stays connected', async () => {
     const socket = await request('/works');
     answer();
     await written(1);
@@ -85,7 +85,7 @@ describe('the log of a request whose client has disconnected', () => {
   });
 });
 
-it('the log line of a request that failed before it reached the framework has its reference, but not its query', () => {
+it('the log line of a request that failed before the framework has the reference but not the query', () => {
   const lines: Line[] = [];
   const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line)) as Line));
   const request = Object.assign(new IncomingMessage(new Socket()), {

@@ -16,7 +16,7 @@ describe('REDIS_URL', () => {
     expect(parseRedisUrl(url)).toEqual({ kind: 'single', url });
   });
 
-  it('accepts Cluster nodes with separate ports, a common login, and TLS', () => {
+  it('accepts Cluster nodes with separate ports, a common login and TLS', () => {
     expect(parseRedisUrl('rediss-cluster://oauth:a%40b,c@a:7000,[::1]:7001,b')).toEqual({
       kind: 'cluster',
       nodes: [
@@ -30,7 +30,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('accepts Sentinels, their master, its database, and the logins of both', () => {
+  it('accepts Sentinels with a master, a database and separate logins', () => {
     const url = 'redis-sentinel://u:p@s1,s2:26380/main?db=2&sentinel_username=x&sentinel_password=y%2C';
     expect(parseRedisUrl(url)).toEqual({
       kind: 'sentinel',
@@ -49,7 +49,7 @@ describe('REDIS_URL', () => {
   });
 });
 
-describe('the configuration of a store', () => {
+describe('the URL of a store', () => {
   it.each([
     'redis://secret@a,b',
     'redis-cluster://:secret@',
@@ -61,7 +61,7 @@ describe('the configuration of a store', () => {
     'redis-sentinel://:secret@a/main?db=x',
     'http://:secret@a',
     'secret',
-  ])('is rejected at startup, without its value in the message: REDIS_URL=%s', (url) => {
+  ])('is rejected with a message that does not contain the URL: REDIS_URL=%s', (url) => {
     expect(problems({ DATABASE_URL, REDIS_URL: url })).toEqual([
       expect.stringMatching(/^REDIS_URL must be a URL/),
     ]);
@@ -73,7 +73,7 @@ describe('the configuration of a store', () => {
     'postgres://u:secret@a,,b/db',
     'postgres://u:secret@a,b/db?target_session_attrs=standby',
     'mysql://u:secret@a/db',
-  ])('is rejected at startup, without its value in the message: DATABASE_URL=%s', (url) => {
+  ])('is rejected with a message that does not contain the URL: DATABASE_URL=%s', (url) => {
     expect(problems({ DATABASE_URL: url, REDIS_URL })).toEqual([
       expect.stringMatching(/^DATABASE_URL must be a URL/),
     ]);

@@ -64,7 +64,7 @@ describe('commands to Redis in one turn of the event loop', () => {
       [{ third: 'c', second: null, first: 1 }, [], ['1', '', 'c', false]],
       [{ first: 1, second: 'b', third: null }, [], ['1', 'b', false, false]],
       [{ first: 1, second: 'b', third: null }, ['d'], ['1', 'b', '', 'd']],
-    ])('get the values %j and the list %j as %j', async (values, list, expected) => {
+    ])('get the values %j and the list %j as the arguments %j', async (values, list, expected) => {
       const run = defineScripts(redis, { echoArguments: ECHO });
       expect(JSON.parse((await run('echoArguments', [], values, list)) as string)).toEqual(expected);
     });
@@ -92,8 +92,8 @@ describe('the connection to Redis', () => {
     await services.close();
   });
 
-  // Without the socket timeout the kernel would retransmit for a quarter of an hour.
-  it('is replaced within seconds when it becomes silent without being closed', async () => {
+  // Without the socket timeout, the kernel would retransmit for a quarter of an hour.
+  it('is replaced within seconds after it becomes silent without being closed', async () => {
     const redis = app.get<Redis>(REDIS);
     const answers = async () => (await redis.ping()) === 'PONG';
     await until('Redis answers', 60_000, answers);
