@@ -257,7 +257,7 @@ function expired(id: string, { expiry }: Pick<Token, 'expiry'>): Refusal {
   return { outcome: 'expired', grantId: id, expiredAt: new Date(expiry * 1000).toISOString() };
 }
 
-/** Value in the request that caused each refusal. The script returns the expected value. */
+/** Values in a request that cause refusals. The scripts return the expected values. */
 const SENT: Readonly<
   Partial<
     Record<

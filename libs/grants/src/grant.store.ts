@@ -81,7 +81,7 @@ export interface PresentedToken {
   readonly jkt: string | null;
   readonly keyRefusal: KeyRefusal | null;
   readonly acceptsAnyKey: boolean;
-  /** Start of the token's generation in milliseconds, if the client keeps the token; null if it rotates. */
+  /** Start of the token's generation in milliseconds, if the client keeps the token; null if the token rotates. */
   readonly keptSince: number | null;
 }
 
@@ -92,7 +92,7 @@ export interface RefreshTimes {
 }
 
 /**
- * Grants in Redis. Times are milliseconds since the epoch, TTLs seconds. A transition that threw
+ * Grants in Redis. Times are in milliseconds since the epoch, TTLs in seconds. A transition that threw
  * DependencyUnavailableError may have been applied.
  */
 @Injectable()

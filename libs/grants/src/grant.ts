@@ -32,9 +32,9 @@ export interface Authorization {
 /** A grant whose code has not been redeemed, with the values that the redemption must match. */
 export interface PendingGrant extends Authorization {
   readonly redirectUri: string;
-  /** PKCE S256 challenge (RFC 7636 4.2); null if the client sent none. */
+  /** S256 challenge (RFC 7636 4.2); null without PKCE. */
   readonly challenge: string | null;
-  /** `dpop_jkt` (RFC 9449 10): thumbprint of the key that the redemption must prove; null if the client sent none. */
+  /** Thumbprint of the key that the redemption must prove (RFC 9449 10); null without `dpop_jkt`. */
   readonly jkt: string | null;
   readonly idToken?: IdTokenRequest;
 }
@@ -47,14 +47,14 @@ export interface ActiveGrant extends Authorization {
   readonly jkt: string | null;
 }
 
-/** Grant of a token: a client of `client_credentials` has no user (RFC 6749 4.4). */
+/** Grant of any token. The grant of a client of `client_credentials` has no user (RFC 6749 4.4). */
 export type IntrospectedGrant = Omit<ActiveGrant, 'userId'> & { readonly userId: number | null };
 
 /** Grant of access to the operators' HTTP API, without a user (RFC 6749 4.4). */
 export interface ClientGrant {
   readonly clientId: string;
   readonly scope: string;
-  /** The only API that the token is for. */
+  /** The only API for which the token is valid. */
   readonly resource: string;
   readonly jkt: string | null;
 }
@@ -67,7 +67,7 @@ export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly type: 'Bearer' | 'DPoP';
-  /** Seconds. */
+  /** In seconds. */
   readonly expiresIn: number;
   readonly scope: string;
 }
@@ -86,7 +86,7 @@ export interface CodeExchange extends Omit<RequestedAccess, 'scope'> {
   /** Maximum age of the code in seconds, if less than the lifetime of codes. */
   readonly maxAge?: number;
   readonly redirectUri: string;
-  /** S256 of the code verifier; null if the client sent none. */
+  /** S256 challenge of the code verifier; null without a verifier. */
   readonly challenge: string | null;
 }
 
@@ -105,7 +105,7 @@ export interface RefreshRequest extends RequestedAccess {
 
 /** Refusal because of the DPoP key (RFC 9449 5). */
 export type KeyRefusal =
-  /** The token is bound, and the request proved another key or none. A client with keys may prove another key. */
+  /** The token is bound, but the request did not prove its key. A client with keys may prove another key. */
   | 'key_mismatch'
   /**
    * The token is not bound, but the request proved a key. Without client keys, only the code exchange binds a grant.

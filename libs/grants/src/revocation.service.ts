@@ -17,9 +17,9 @@ export interface RevocationResult {
 export interface ReconcilerPass {
   readonly since: number;
   readonly until: number;
-  /** Also broadcasts revocations that were applied before. */
+  /** True to broadcast even revocations that were already applied. */
   readonly announceAll: boolean;
-  /** Checked before each page. If it returns true, the pass ends. */
+  /** Called before each page. The result true ends the pass. */
   readonly isObsolete: () => boolean;
 }
 
@@ -65,7 +65,7 @@ export class RevocationService {
   }
 
   /**
-   * Revokes a grant without a record in PostgreSQL only in Redis, because nothing can restore the grant.
+   * Revokes only in Redis a grant that PostgreSQL has lost, because nothing can restore such a grant.
    * @returns true if Redis has such a grant of the client
    */
   async revokeUnrecorded(id: string, clientId: string): Promise<boolean> {
@@ -79,7 +79,7 @@ export class RevocationService {
   async apply(ids: readonly string[]): Promise<RevocationResult> {
     if (ids.length === 0) return { grants: 0, announced: true };
     const { failed, failure } = await this.applyToRedis(ids, 'stop');
-    // Broadcasts after all batches, because waiting for NATS after each would delay the last batch.
+    // Broadcasts after all batches, because waiting for NATS after each batch would delay the last batch.
     const announced = await this.publisher.publish(ids);
     if (announced) this.markInBackground(ids.filter((id) => !failed.has(id)));
     if (failure) throw new UnfinishedRevocationError(failure);

@@ -30,7 +30,7 @@ export function isProvedBy(token: Pick<Token, 'jkt'>, jkt: string | null): boole
   return token.jkt === null || token.jkt === jkt;
 }
 
-/** Base64url of SHA-256(handle), 43 characters. Safe to store and log: no token can be derived from it. */
+/** Base64url of SHA-256(handle), 43 characters. Safe to store and log, because no token can be derived from an id. */
 export function grantId(handle: Buffer): string {
   return hash('sha256', handle, 'base64url');
 }
@@ -73,7 +73,10 @@ const TOKEN_TEXT =
 export class TokenCodec {
   constructor(private readonly keys: KeyRing) {}
 
-  /** Deterministic, so that a retry gets the same token. @throws RangeError for fields that no token can have */
+  /**
+   * Encodes deterministically, so that a retry gets the same token.
+   * @throws RangeError for fields that no token can have
+   */
   encode(token: Token): string {
     const { kind, jkt } = token;
     if (jkt !== null && isCode(kind)) throw new RangeError('a code cannot be bound to a key');

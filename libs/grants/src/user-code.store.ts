@@ -15,7 +15,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import { COUNTERS } from './counters.js';
 import { KeyRing } from './key-ring.js';
 
-/** A device that waits for its user (RFC 8628 3.2), as the page shows it. */
+/** A device that waits for its user (RFC 8628 3.2), as shown on the page. */
 export interface DeviceRequest {
   readonly grantId: string;
   readonly clientId: string;

@@ -94,7 +94,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await refresh(next.pair.refreshToken)).outcome).toBe('granted');
   });
 
-  it('checks client, revocation and generation before the key, and the key before the scope', async () => {
+  it('is checked for client, revocation and generation before the key, and for the scope after the key', async () => {
     const { pair, grantId } = await environment.active(JKT);
     const refreshAs = async (clientId = environment.clientId) => {
       const request = { clientId, jkt: OTHER, scope: 'admin', resources: null };
@@ -136,7 +136,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     expect(again.pair).toEqual(first.pair);
   });
 
-  it('treats the same scopes in another order as the whole scope', async () => {
+  it('returns the whole scope for all scopes in another order', async () => {
     const { pair } = await environment.active();
     const { pair: next } = granted(
       await refresh(pair.refreshToken, { scope: 'bookings:write profile:read bookings:read' }),

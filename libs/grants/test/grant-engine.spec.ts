@@ -95,7 +95,7 @@ describe('the grant engine', () => {
 });
 
 describe('the grant engine after a loss of state in Redis', () => {
-  it('accepts a later generation than the stored one in introspection and refresh, and stores it', async () => {
+  it('accepts and stores a later generation in introspection and refresh', async () => {
     const { pair, grantId } = await environment.active();
     const before = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     const second = await pairOf(refresh(pair.refreshToken));
@@ -140,7 +140,7 @@ describe('the grant engine after a loss of state in Redis', () => {
     expect((await refresh(pair.refreshToken)).outcome).toBe('revoked');
   });
 
-  it('keeps a grant revoked that was revoked during its restore', async () => {
+  it('keeps a grant revoked if the revocation happened during the restore', async () => {
     for (let round = 0; round < 20; round++) {
       const { pair, grantId } = await environment.active();
       await environment.fixture.redis.del(`grant:${grantId}`);

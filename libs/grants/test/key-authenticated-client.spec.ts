@@ -84,8 +84,8 @@ describe.each([
   });
 });
 
-describe('a retry inside the window by a client that authenticates with keys', () => {
-  it('gets the same pair for the same key, and for another key only another access token', async () => {
+describe('a retry within the window by a client that authenticates with keys', () => {
+  it('gets the same pair for the same key, and only another access token for another key', async () => {
     const { pair } = await environment.active(FIRST);
     const first = granted(await refresh(pair.refreshToken, { jkt: SECOND }));
     environment.advance(1);
@@ -132,7 +132,7 @@ describe('a bearer grant of a client that authenticates with keys', () => {
   });
 });
 
-it('a refresh with client keys checks client, revocation and generation before the key, and the key before the scope', async () => {
+it('a refresh with client keys is checked for client, revocation and generation before the key, and for the scope after it', async () => {
   const { pair, grantId } = await environment.active(FIRST);
   const asOther = {
     clientId: environment.otherClientId,

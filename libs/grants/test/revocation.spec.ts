@@ -54,7 +54,7 @@ describe('a revocation that is applied to Redis again', () => {
   });
 });
 
-describe('the revocation of a token whose grant Redis has and PostgreSQL has lost (RFC 7009 2.1)', () => {
+describe('the revocation of a token whose grant PostgreSQL has lost (RFC 7009 2.1)', () => {
   const revoke = (token: string, clientId = environment.clientId) =>
     environment.engine.revokeByToken(token, clientId);
 
@@ -88,7 +88,7 @@ describe('the revocation of a token whose grant Redis has and PostgreSQL has los
     expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('active');
   });
 
-  it('writes nothing when Redis does not have the grant either', async () => {
+  it('writes nothing if Redis has lost the grant too', async () => {
     const { pair, grantId } = await environment.active();
     await lostInSql(grantId);
     await environment.fixture.redis.del(keyOf(grantId));

@@ -58,7 +58,7 @@ export function checkAuthorizationRequest(
     apis = [],
   }: {
     readonly scopes: ScopeCatalogue;
-    /** True to reject the request, which was not pushed. */
+    /** True to reject the request because it was not pushed. */
     readonly pushRequired?: boolean;
     /** Origins that `resource` may name. */
     readonly apis?: readonly string[];

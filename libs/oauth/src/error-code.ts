@@ -1,6 +1,6 @@
 /**
  * Error codes of RFC 6749 4.1.2.1 and 5.2, RFC 6750 3.1, RFC 8628 3.5, RFC 8707 2, RFC 9449 5 and 8, OpenID Connect
- * Core 3.1.2.6 and 6, and our own HTTP errors.
+ * Core 3.1.2.6 and 6, and the HTTP errors of this service.
  */
 export type OAuthErrorCode =
   | 'invalid_request'

@@ -42,7 +42,7 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const BASE64URL = /^[\w-]+$/;
 /** In characters. Coordinates of the largest curve have 48 bytes. */
 const MAX_COORDINATE = 64;
-/** Characters of 2048 to 4096 bits. Fewer bits are weak (RFC 7518 3.3); more bits cost the server too much. */
+/** Base64url length of 2048 to 4096 bits. Fewer bits are weak (RFC 7518 3.3); more bits cost the server too much. */
 const MODULUS = { min: 342, max: 683 };
 /** The exponent 65537, which every library uses. Verification with a large exponent is expensive. */
 const EXPONENT = 'AQAB';
@@ -94,5 +94,5 @@ function isCoordinate(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_COORDINATE && BASE64URL.test(value);
 }
 
-/** FAPI 2.0 5.3.2.1: accepts JWTs from up to 10 seconds in the future, and rejects those from more than 60 seconds. */
+/** FAPI 2.0 5.3.2.1: accepts JWTs from up to 10 seconds in the future, and rejects JWTs from more than 60 seconds. */
 export const fapiClockSkew = (configured: number): number => Math.min(Math.max(configured, 10), 60);

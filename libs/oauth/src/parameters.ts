@@ -9,7 +9,7 @@ import { OAuthError } from './oauth-error.js';
 /** A repeated parameter is an array. Any other value that is not a string is invalid (`scope[a]=b`, `{"code":{}}`). */
 export type Parameters = Record<string, unknown>;
 
-/** Maximum length of each parameter in characters. Codes and tokens have 88, tokens bound to a key 132. */
+/** Maximum length of each parameter, in characters. A token has 88 characters, or 132 if it is bound to a key. */
 export const LIMITS = {
   client_id: 255,
   client_secret: 255,

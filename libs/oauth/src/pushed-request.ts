@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { type AuthorizationRequest } from './authorization-request.js';
 import type { Parameters } from './parameters.js';
 
-/** Prefix of a request URI (RFC 9126 2.2), before 256 random bits (7.1). */
+/** Prefix of a request URI (RFC 9126 2.2), followed by 256 random bits (7.1). */
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const REFERENCE = /^[A-Za-z0-9_-]{43}$/;
 

@@ -5,9 +5,9 @@ import { OAuthError } from './oauth-error.js';
 export interface ReturnAddress {
   /** A registered redirect URI of the client, exactly as in the request. */
   readonly redirectUri: string;
-  /** Null if the request has no state, or an invalid one. */
+  /** Null if the request has no valid state. */
   readonly state: string | null;
-  /** `query` if the request has no response mode, or an invalid one. */
+  /** `query` if the request has no valid response mode. */
   readonly responseMode: ResponseMode;
 }
 

@@ -26,7 +26,7 @@ export interface KnownApis {
 export interface ScopeSettings {
   readonly SCOPES_FILE: string;
   readonly API_URL: string;
-  /** Allowed origins; null or absent where another process validates them. */
+  /** Allowed origins; null or absent if another process validates them. */
   readonly apis?: readonly string[] | null;
   readonly ID_TOKEN_KEYS?: string;
 }

@@ -1,4 +1,4 @@
-/** Escapes a character as `\u0000`, or as two escapes above U+FFFF. */
+/** Escapes a character as `\uXXXX`, or as two such escapes above U+FFFF. */
 const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
     .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)

@@ -71,12 +71,12 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
   );
 
   it.each(['prompt=none%20login', 'prompt=consent+none'])(
-    'rejects none combined with another value: %j',
+    'cannot combine none with another value: %j',
     (query) => expect(() => check(query)).toThrow('prompt=none cannot be combined with other values'),
   );
 
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(
-    'rejects a value that the standard does not define: %j',
+    'cannot have a value that the standard does not define: %j',
     (query) => expect(() => check(query)).toThrow('the values of prompt are: none login consent'),
   );
 });

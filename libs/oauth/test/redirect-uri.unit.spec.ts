@@ -190,7 +190,7 @@ describe('a loopback redirect URI', () => {
   const pairs = fc.record({ registered: partsOf(REGISTERED) }).chain(({ registered }) =>
     fc.record({
       registered: fc.constant(registered),
-      // Most parts equal the registered ones, because otherwise hardly any two URIs would match.
+      // Most parts equal the registered parts, because otherwise hardly any two URIs would match.
       sent: fc.record(
         Object.fromEntries(
           (Object.keys(SENT) as (keyof Parts)[]).map((part) => [

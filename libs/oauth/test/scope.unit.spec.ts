@@ -30,7 +30,7 @@ describe('the catalogue', () => {
     scope('c'),
   ]);
 
-  it('sorts scopes in its order, undeclared ones last', () => {
+  it('sorts scopes in its order, with undeclared scopes last', () => {
     expect(catalogue.inOrder(['gone', 'c', 'a', 'b'])).toEqual(['b', 'a', 'c', 'gone']);
     expect(catalogue.inOrder(['a', 'b'])).toEqual(['b', 'a']);
   });
@@ -59,7 +59,7 @@ describe('a list of scopes', () => {
     ['', []],
     [' , ', []],
     ['a\tb', ['a\tb']],
-  ])('is split from %j into the unique tokens %j', (list, tokens) => {
+  ])('with the text %j has the unique tokens %j', (list, tokens) => {
     expect(scopeTokens(list)).toEqual(tokens);
   });
 });
@@ -80,7 +80,7 @@ function problemsOf(file: string): readonly string[] {
   return [];
 }
 
-describe('a file of scopes', () => {
+describe('a scope file', () => {
   it('defines the texts, API, description, access (write by default) and default flag of each scope', () => {
     const { scopes } = parse(`
       scopes:

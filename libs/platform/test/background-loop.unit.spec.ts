@@ -60,7 +60,7 @@ describe('a background loop', () => {
     finish();
   });
 
-  it('stops without a report of the current run', async () => {
+  it('does not run or report a failure after it has stopped', async () => {
     let fail: () => void = () => undefined;
     task = () => new Promise((_, reject) => (fail = () => reject(new Error('closed'))));
     start({ pass: 1, retry: 1 });

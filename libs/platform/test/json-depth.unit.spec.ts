@@ -9,7 +9,7 @@ describe('isDeeperThan', () => {
     [{ member: [1] }, 2, false],
     [{ member: [[1]] }, 2, true],
     [[1, { member: {} }], 2, true],
-  ])('counts each object and array as a level: %j, %i', (value, levels, expected) => {
+  ])('counts each object and array as a level: %j with the limit %i', (value, levels, expected) => {
     expect(isDeeperThan(levels, value)).toBe(expected);
   });
 

@@ -13,7 +13,7 @@ export class Actor {
   private newest: Pair | undefined;
   private tryingSince: number | undefined;
   private permittedRefusal: string | undefined;
-  /** True if a request has begun that must be the only one in its round: a redemption, or a single-use refresh. */
+  /** True after the start of a redemption or a single-use refresh, of which a round may have only one. */
   private refreshing = false;
   private room = 0;
 

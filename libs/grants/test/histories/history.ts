@@ -12,7 +12,7 @@ export type Event =
   /** A replica or a backup copies Redis. */
   | { readonly do: 'copy' }
   | { readonly do: 'wipe' }
-  /** The copy replaces Redis, which loses its latest writes. */
+  /** The copy replaces the data in Redis, which loses the latest writes. */
   | { readonly do: 'fall-back' };
 
 interface GrantEvent {

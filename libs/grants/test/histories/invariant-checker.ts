@@ -12,7 +12,7 @@ export interface Pair {
 /**
  * Checks the invariants of a grant on every request:
  *
- * - the state machine explains every response, as the monitor checks;
+ * - the state machine explains every response (checked by the monitor);
  * - a generation has one pair, until Redis has lost writes;
  * - requests after an acknowledged revocation are refused, except between a fallback of Redis to an old copy and the
  *   reapplication of the revocation by the token apps.
@@ -62,7 +62,7 @@ export class InvariantChecker {
   }
 
   /**
-   * Must be called when every request has its response.
+   * Must be called after the responses to all requests.
    * @throws Error if the state machine does not explain the responses
    */
   explain(): void {

@@ -47,7 +47,7 @@ export class Monitor {
     this.lines.push(`#${id} gets ${answer}`);
   }
 
-  /** Must be called when every request has its response. @throws Error with the history if no order explains it */
+  /** Must be called after the responses to all requests. @throws Error with the history if no order explains it */
   explain(): void {
     const exchanges = new Map<string, Exchange>();
     const kinds = this.requests.map((request, id) => {
@@ -152,7 +152,7 @@ function moved(
 
 /**
  * Returns true if a request has ended. `unavailable` ends a request while Redis loses grants faster than the engine
- * restores.
+ * restores them.
  */
 function isOver({ kind, progress }: Crowd, exchanges: ReadonlyMap<string, Exchange>): boolean {
   return progress.phase === (exchanges.get(kind)?.answer === 'unavailable' ? 'miss' : 'done');

@@ -42,7 +42,7 @@ export interface AssertionRules {
   readonly isFapi?: boolean;
 }
 
-/** In seconds. Bounds the time in which a stolen assertion can be used, and for which its `jti` is stored. */
+/** In seconds. Limits how long a stolen assertion can be used, and how long its `jti` is stored. */
 export const MAX_ASSERTION_LIFETIME = 600;
 
 const MAX_JTI = 256;
@@ -70,7 +70,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function parseAssertion(jwt: string): UnverifiedAssertion {
   const [, encodedHeader = '', encodedClaims = ''] = /^([\w-]+)\.([\w-]+)\.[\w-]+$/.exec(jwt) ?? [];
   const header = jsonObject(encodedHeader, 'header');
-  // RFC 8725 3.1: the algorithms are fixed, and never `none` or an HMAC.
+  // RFC 8725 3.1: accepts only fixed algorithms, never `none` or an HMAC.
   const { alg, kid, typ, crit } = header;
   if (!isAssertionAlgorithm(alg))
     throw new InvalidAssertionError(
@@ -79,7 +79,7 @@ export function parseAssertion(jwt: string): UnverifiedAssertion {
     );
   if (!TYPES.includes(typ))
     throw malformed('its typ must be JWT, client-authentication+jwt or oauth-client-auth+jwt, or absent');
-  // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
+  // RFC 7515 4.1.11: rejects critical extensions, because no extension is supported.
   if (crit !== undefined) throw malformed('its header must not have crit');
   const named = KEY_HEADERS.find((name) => name in header);
   if (named !== undefined)
@@ -162,7 +162,7 @@ export function checkAssertionClaims(
   return { jti, expiresAt: Math.ceil((exp + clockSkew) * 1000) };
 }
 
-/** Tries each key until one verifies. @param keys from `candidateKeys` */
+/** Tries each key until the signature verifies. @param keys from `candidateKeys` */
 export async function isSignedBy(
   { jwt, alg }: UnverifiedAssertion,
   keys: readonly ClientJwk[],

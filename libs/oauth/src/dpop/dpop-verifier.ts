@@ -156,7 +156,7 @@ function readProof(field: string | readonly string[] | undefined): UnverifiedPro
       'dpop_alg_unsupported',
       `its alg must be one of ${DPOP_ALGORITHMS.join(', ')}`,
     );
-  // RFC 7515 4.1.11: reject unknown critical extensions; none is supported.
+  // RFC 7515 4.1.11: rejects critical extensions, because no extension is supported.
   if (header.crit !== undefined)
     throw new InvalidProofError('dpop_proof_malformed', 'its header must not have crit');
   return { jwt: field, alg, jwk: readProofKey(header.jwk, alg) };

@@ -1,7 +1,9 @@
 import { InvalidKeyError, type PublicKey, readPublicJwk, type SignatureAlgorithm } from '../jwk.js';
 import { InvalidProofError } from './invalid-proof.error.js';
 
-/** Excludes RS256, which FAPI 2.0 5.4.1 forbids, because an API does not know which clients follow that profile. */
+/**
+ * Excludes RS256, which FAPI 2.0 5.4.1 forbids, because an API cannot distinguish the clients that follow that profile.
+ */
 export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'EdDSA', 'PS256'] as const;
 
 export function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {

@@ -54,7 +54,7 @@ export const ERROR_GUIDE: readonly GuideSection[] = ALL.map(({ title, entries })
   entries: entries.filter(({ publishedAs }) => publishedAs === undefined),
 })).filter(({ entries }) => entries.length > 0);
 
-/** Returns the exact entry, for the operator; null if the guide has none. */
+/** Returns the exact entry, for the operator; null if the guide has no entry. */
 export function guideEntry(check: string | undefined, error: string | undefined): GuideEntry | null {
   return ENTRIES.get(nameOf(check, error)) ?? null;
 }

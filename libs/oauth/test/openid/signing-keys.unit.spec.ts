@@ -145,7 +145,7 @@ describe('generated ID token keys', () => {
     generated = await generateIdTokenKeys();
   });
 
-  it('are one private key of each algorithm, on one line', () => {
+  it('include one private key of each algorithm, on one line', () => {
     const keys = SigningKeys.parse(generated);
     expect(keys.canSign).toBe(true);
     expect(keys.ids.map(({ alg }) => alg)).toEqual(SIGNING_ALGORITHMS);

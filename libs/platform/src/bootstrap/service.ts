@@ -131,7 +131,7 @@ export async function createService(
   const { crossOriginPaths = [] } = service;
   await addRequestHooks(fastify, { headers, crossOriginPaths, observers, isClosing });
   answerMalformedRequests(fastify, service.malformedRequest);
-  // Ignores an unknown expectation: a 417 is optional (RFC 9110 10.1.1), and Node's 417 lacks our headers.
+  // Ignores an unknown expectation: a 417 is optional (RFC 9110 10.1.1), and Node's 417 lacks the service's headers.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   const { overloadBody: body } = service;
   const answer = body && { headers, body, isClosing };
@@ -163,7 +163,7 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
     rewriteUrl: requestTarget,
     routerOptions: {
       querystringParser: unparsedQuery,
-      // No effective limit, because Fastify's response to a long parameter would quote the path and lack our headers.
+      // Disables the limit, because Fastify's response to a long parameter would quote the path and lack the headers.
       maxParamLength: maxHeaderSize,
     },
     // Skips Express-style middleware, which the apps do not use and which would run code for each request.

@@ -18,7 +18,7 @@ export abstract class ServiceConfiguration {
   @NumberVariable(0, 65_535) INTERNAL_PORT: number;
   @ChoiceVariable('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent') LOG_LEVEL = 'info';
 
-  /** Standard OpenTelemetry variable. If it is empty, traces are enabled by a variable for the endpoint. */
+  /** Standard OpenTelemetry variable. If it is empty, a variable for the endpoint enables traces. */
   @IsIn(['', 'otlp', 'none'], { message: '$property must be otlp or none' }) OTEL_TRACES_EXPORTER = '';
   @ProxiesVariable() TRUSTED_PROXIES = '';
 

@@ -6,7 +6,7 @@ export type BodyParsers = Readonly<Record<string, (text: string) => unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Accepts bodies of these media types; responds 415 to any other. */
+/** Accepts bodies of these media types, and responds 415 to other media types. */
 export function addBodyParsers(fastify: FastifyInstance, parsers: BodyParsers): void {
   fastify.removeAllContentTypeParsers();
   for (const [type, parse] of Object.entries(parsers)) {

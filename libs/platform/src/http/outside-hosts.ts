@@ -11,7 +11,7 @@ export class OutsideHosts {
   private readonly hosts = new Set<string>();
   private readonly ranges: Range[] = [];
 
-  /** @param allowed names, IP addresses and CIDR ranges, comma-separated @throws Error that names the wrong item */
+  /** @param allowed names, IP addresses and CIDR ranges, comma-separated @throws Error that names the invalid item */
   constructor(allowed: string) {
     for (const item of listOf(allowed)) {
       if (ipaddr.isValidCIDR(item)) this.ranges.push(ipaddr.parseCIDR(item));

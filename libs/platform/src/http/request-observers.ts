@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Reports requests, such as the log, the metrics and the audit trail. Must not throw. */
+/** Reports requests, for example to the log, the metrics or the audit trail. Must not throw. */
 export interface RequestObserver {
-  /** Called after the response was sent. `onAborted` was called before if the client had disconnected. */
+  /** Called after the response was sent. If the client had disconnected, `onAborted` was called first. */
   onAnswered(request: FastifyRequest, reply: FastifyReply, isAborted: boolean): void;
   /** Called if the client disconnected before the response was sent. The handler may still run. */
   onAborted?(request: FastifyRequest): void;

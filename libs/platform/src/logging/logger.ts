@@ -74,7 +74,7 @@ export class NestLogger implements LoggerService {
       ...(typeof stack === 'string' && { stack }),
     };
     if (message instanceof Error) this.logger[level]({ ...fields, err: message });
-    // An object has the fields of the line; its `msg` is the message.
+    // An object contains the fields of the line, with the message as `msg`.
     else if (typeof message === 'object') this.logger[level]({ ...fields, ...message });
     else this.logger[level](fields, message as string);
   }

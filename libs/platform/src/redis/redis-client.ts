@@ -120,7 +120,7 @@ class BatchingRedis extends Redis {
     const { stream } = this;
     if (!this.isCorked && stream) {
       this.isCorked = true;
-      // Uncorks the captured stream even after a reconnect. Its end flushes it, and its destruction fails the commands.
+      // Uncorks this stream even after a reconnect. An ended stream is flushed; a destroyed stream fails the commands.
       stream.cork();
       setImmediate(() => {
         this.isCorked = false;

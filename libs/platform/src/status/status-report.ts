@@ -103,7 +103,7 @@ export class StatusReport {
     return {
       service: this.service,
       instance: `${hostname()}:${process.pid}`,
-      // The bundler replaces this variable by the version in package.json.
+      // The bundler replaces this variable with the version in package.json.
       version: process.env.SERVICE_VERSION ?? 'unbuilt',
       started_at: new Date(performance.timeOrigin).toISOString(),
       time: new Date().toISOString(),

@@ -69,7 +69,10 @@ function linkTo(caller: SpanContext | undefined): Link | null {
   return { context: { traceId, spanId, traceFlags, ...(isRemote && { isRemote }) } };
 }
 
-/** Creates a span for each call within a request, but not for heartbeats and probes. @returns stops the tracing */
+/**
+ * Creates a span for each call within a request, but not for heartbeats and probes.
+ * @returns a function that stops the tracing
+ */
 export function traceCalls(tracer: Tracer): () => void {
   const ends = OUTGOING.map((channel) =>
     onCalls(channel, (call) => {

@@ -1,6 +1,6 @@
 import type { Tracing } from './tracing.js';
 
-/** Starts tracing if OpenTelemetry's standard variables enable it; otherwise its packages are not loaded. */
+/** Starts tracing if OpenTelemetry's standard variables enable it. Loads OpenTelemetry's packages only then. */
 export async function startTracing(service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
   if (!isEnabled(env)) return undefined;
   const { Tracing } = await import('./tracing.js');

@@ -56,7 +56,7 @@ export class Tracing {
   }
 }
 
-/** Exposes its storage to subscribers of node:diagnostics_channel, which OpenTelemetry's manager does not. */
+/** Exposes the storage, unlike OpenTelemetry's manager, to subscribers of node:diagnostics_channel. */
 class AsyncContextManager implements ContextManager {
   readonly storage = new AsyncLocalStorage<Context>();
 

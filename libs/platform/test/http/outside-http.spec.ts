@@ -160,7 +160,7 @@ describe('an outside request', () => {
     await expect(http().fetchOutside(url)).rejects.toMatchObject({ reason: 'url_refused' });
   });
 
-  it('needs https to an allowed host on another machine', async () => {
+  it('needs https for an allowed host on another machine', async () => {
     await expect(http('keys.example.com').fetchOutside('http://keys.example.com/')).rejects.toMatchObject({
       reason: 'url_refused',
     });

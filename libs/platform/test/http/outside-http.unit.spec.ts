@@ -13,7 +13,7 @@ describe('an address', () => {
       ['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255', '240.0.0.1', '198.18.0.1', '2001:db8::1'],
     ],
     [
-      'an IPv4 address in IPv6',
+      'a private IPv4 address in IPv6',
       ['64:ff9b::7f00:1', '64:ff9b::a9fe:a9fe', '2002:7f00:1::', '::7f00:1', '2001:0:1::1'],
     ],
   ])('is not public if it is %s', (_kind, addresses) => {
@@ -90,7 +90,7 @@ describe('the freshness lifetime of a response', () => {
     ['is the minimum if Expires is not a date', 1_000, { date: DATE, expires: '0' }],
     ['is the minimum if Expires has passed', 1_000, { date: DATE, expires: later(-40) }],
     ['is the minimum without a Date to compare', 1_000, { expires: later(40) }],
-    ['is the minimum if it must not be stored', 1_000, { 'cache-control': 'no-store, max-age=30' }],
+    ['is the minimum with no-store', 1_000, { 'cache-control': 'no-store, max-age=30' }],
     ['is at most the maximum', 100_000, { date: DATE, expires: later(1_000) }],
   ])('%s', (_what, milliseconds, headers) => {
     expect(lifetime(headers)).toBe(milliseconds);

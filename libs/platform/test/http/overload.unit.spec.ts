@@ -69,7 +69,7 @@ describe('a process that has been late for half a second without waiting', () =>
   it.each([
     ['a turn in time', (loop: Loop) => loop.turn(100, 1)],
     ['a wait', (loop: Loop) => loop.turn(0, 0, 500)],
-  ])('stops refusing after %s', (_what, recover) => {
+  ])('stops refusing requests after %s', (_what, recover) => {
     const loop = overloaded();
     expect(loop.turn(400, 1)).toBeGreaterThan(0);
     recover(loop);

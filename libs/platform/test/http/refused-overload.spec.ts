@@ -24,7 +24,7 @@ class ObservedReadiness extends Readiness {
 
 const portOf = async (app: NestFastifyApplication) => Number(new URL(await app.getUrl()).port);
 
-describe('an overloaded app that answers before the framework', () => {
+describe('an overloaded app that responds before the framework', () => {
   let app: NestFastifyApplication;
   let isClosing: Promise<void>;
   let isOverloaded: boolean;

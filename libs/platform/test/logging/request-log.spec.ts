@@ -16,7 +16,7 @@ interface Line {
   readonly cause?: string;
 }
 
-describe('the log of a request whose client has disconnected', () => {
+describe('the log of a request', () => {
   let app: FastifyInstance;
   const lines: Line[] = [];
   let answer: () => void;
@@ -63,17 +63,20 @@ describe('the log of a request whose client has disconnected', () => {
   it.each([
     ['/works', 30, 200, 'the handler succeeded'],
     ['/fails', 50, 500, 'the handler failed'],
-  ])('has a second line with the outcome of the handler: %s', async (path, level, statusCode, cause) => {
-    const socket = await request(path);
-    socket.destroy();
-    await written(1);
-    answer();
-    await written(2);
-    const [aborted, late] = lines;
-    expect(aborted).toMatchObject({ level: 30, msg: 'aborted' });
-    expect(late).toMatchObject({ level, msg: 'not delivered', res: { statusCode }, cause });
-    expect(late?.reference).toBe(aborted?.reference);
-  });
+  ])(
+    'has a second line with the outcome of the handler if the client has disconnected: %s',
+    async (path, level, statusCode, cause) => {
+      const socket = await request(path);
+      socket.destroy();
+      await written(1);
+      answer();
+      await written(2);
+      const [aborted, late] = lines;
+      expect(aborted).toMatchObject({ level: 30, msg: 'aborted' });
+      expect(late).toMatchObject({ level, msg: 'not delivered', res: { statusCode }, cause });
+      expect(late?.reference).toBe(aborted?.reference);
+    },
+  );
 
   it('has one line if the client stays connected', async () => {
     const socket = await request('/works');
