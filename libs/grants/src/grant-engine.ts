@@ -192,7 +192,7 @@ export class GrantEngine {
     if (transition.outcome !== 'active') return transition;
     const { grant } = transition;
     const scope = maskedScope(grant.scope, token.scopeMask);
-    // A refresh token contains no audience, because it is valid for all resources of its grant.
+    // A refresh token does not contain an audience, because it is valid for all resources of its grant.
     const audience = token.audience ?? grant.resources;
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }

@@ -28,9 +28,9 @@ local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pen
 `;
 
 /**
- * Defines a script for KEYS[1], the hash of a grant. Arguments that are rarely set come last, because trailing nulls are
- * not sent. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, and `ttl` is in seconds. `expired` is 0
- * or 1, and `any_key` is 1 or empty.
+ * Defines a script for KEYS[1], the hash of a grant. Arguments that are rarely set come last, because trailing nulls
+ * are not sent. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, and `ttl` is in seconds. `expired`
+ * is 0 or 1, and `any_key` is 1 or empty.
  */
 export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
   return script(names, `${NAMES}${lua}`);

@@ -36,7 +36,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 
 /**
  * pending ──► active, generation 1.
- * - The client is checked first, so that another client learns nothing and changes nothing.
+ * - The client is checked first, so that another client cannot learn or change anything.
  * - RFC 6749 4.1.2: the code of an active grant is a replay, which is reported until the caller has revoked the grant.
  * - A code issued before a failover is refused, because Redis may have lost the redemption (docs/adr/0009).
  * - Resources are checked last, so that a client that requested a wrong resource can repeat the request.

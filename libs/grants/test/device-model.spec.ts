@@ -174,7 +174,7 @@ describe('the grant engine with devices', () => {
     );
   });
 
-  it('issues one pair to concurrent polls if the first decision is to allow, and otherwise none', async () => {
+  it('issues one pair to concurrent polls if the first decision is to allow, and otherwise no pair', async () => {
     const races = fc.array(
       fc.constantFrom('poll' as const, 'poll' as const, 'allow' as const, 'deny' as const),
       {

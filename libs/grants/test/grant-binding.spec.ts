@@ -94,7 +94,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await refresh(next.pair.refreshToken)).outcome).toBe('granted');
   });
 
-  it('is checked for client, revocation and generation before the key, and for the scope after the key', async () => {
+  it('is checked for client, revocation, generation, key and scope, in this order', async () => {
     const { pair, grantId } = await environment.active(JKT);
     const refreshAs = async (clientId = environment.clientId) => {
       const request = { clientId, jkt: OTHER, scope: 'admin', resources: null };

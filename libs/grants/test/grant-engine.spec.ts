@@ -156,7 +156,7 @@ describe('the grant engine after a loss of state in Redis', () => {
 
 describe('stored and broadcast state', () => {
   // @rfc 6749 10.3
-  it('contains no token, and nothing from which a token could be derived', async () => {
+  it('does not contain a token or data from which a token could be derived', async () => {
     const { code, pair, grantId } = await environment.active();
     const handle = environment.fixture.codec.decode(code)?.handle ?? Buffer.alloc(0);
     const stored = JSON.stringify([

@@ -132,7 +132,7 @@ describe('a bearer grant of a client that authenticates with keys', () => {
   });
 });
 
-it('a refresh with client keys is checked for client, revocation and generation before the key, and for the scope after it', async () => {
+it('a refresh with client keys is checked for client, revocation, generation, key and scope, in this order', async () => {
   const { pair, grantId } = await environment.active(FIRST);
   const asOther = {
     clientId: environment.otherClientId,

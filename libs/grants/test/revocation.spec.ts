@@ -88,7 +88,7 @@ describe('the revocation of a token whose grant PostgreSQL has lost (RFC 7009 2.
     expect((await environment.engine.introspect(pair.accessToken, null)).outcome).toBe('active');
   });
 
-  it('writes nothing if Redis has lost the grant too', async () => {
+  it('does not write to Redis if Redis has lost the grant too', async () => {
     const { pair, grantId } = await environment.active();
     await lostInSql(grantId);
     await environment.fixture.redis.del(keyOf(grantId));

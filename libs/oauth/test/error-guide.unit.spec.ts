@@ -30,7 +30,7 @@ describe('the error guide', () => {
     expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
   });
 
-  it('has no command inside a sentence, because operators paste whole lines', () => {
+  it('does not have commands inside sentences, because operators paste whole lines', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     const actions = entries.flatMap(({ remedies }) => remedies.map(([, action]) => action));
     expect(actions.filter((action) => action.includes('`operator '))).toEqual([]);

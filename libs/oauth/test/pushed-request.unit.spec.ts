@@ -109,7 +109,7 @@ describe('a request URI (RFC 9126 2.2)', () => {
     expect(pushedRequestId(uri)).toBe(createHash('sha256').update(reference).digest('base64url'));
   });
 
-  it('has another id or none after any change', () => {
+  it('is invalid or has another id after any change', () => {
     const uri = generateRequestUri();
     const id = pushedRequestId(uri);
     fc.assert(

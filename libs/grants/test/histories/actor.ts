@@ -24,7 +24,7 @@ export class Actor {
   ) {}
 
   /**
-   * Begins a round. Allows fewer requests in a round with a loss or a revocation, which has too many possible orders.
+   * Begins a round. Allows fewer requests if the round has a loss or a revocation, which multiply the possible orders.
    */
   begin(events: readonly Event[]): void {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;

@@ -131,7 +131,7 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** Retries after CLUSTERDOWN, which executes nothing. The total delay is well below a command's timeout. */
+/** Retries after CLUSTERDOWN, which did not execute the command. The total delay is well below its timeout. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**

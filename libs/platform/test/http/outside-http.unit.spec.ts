@@ -60,7 +60,7 @@ describe('OUTSIDE_FETCH_ALLOW', () => {
     expect(() => new OutsideHosts(item)).toThrow(item);
   });
 
-  it('allows nothing by default', () => {
+  it('does not allow any host or address by default', () => {
     const none = new OutsideHosts('');
     expect([none.hasHost(''), none.hasHost('localhost'), none.hasAddress('127.0.0.1')]).toEqual([
       false,

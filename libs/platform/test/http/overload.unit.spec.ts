@@ -23,19 +23,19 @@ class Loop {
 }
 
 describe('the overload detection', () => {
-  it('refuses no request while turns are short, regardless of the number of requests', () => {
+  it('does not refuse requests while turns are short, even if many requests arrive', () => {
     const loop = new Loop();
     for (let turn = 0; turn < 1_000; turn += 1) expect(loop.turn(250, 1)).toBe(0);
   });
 
-  it('refuses no request after a single pause of any length', () => {
+  it('does not refuse requests after a single pause of any length', () => {
     const loop = new Loop();
     expect(loop.turn(2, 10_000)).toBe(0);
     expect(loop.turn(100, 1)).toBe(0);
     expect(loop.turn(2, 10_000)).toBe(0);
   });
 
-  it('refuses no request in a burst shorter than half a second', () => {
+  it('does not refuse requests in a burst shorter than half a second', () => {
     const loop = new Loop();
     for (let turn = 0; turn < 2; turn += 1) expect(loop.turn(300, 1)).toBe(0);
     expect(loop.turn(1, 1)).toBe(0);
@@ -43,7 +43,7 @@ describe('the overload detection', () => {
   });
 
   // Simulates other processes that use the CPU: each turn is late, but this process still waits for requests.
-  it('refuses no request while the process is late but has idle time', () => {
+  it('does not refuse requests while the process is late but has idle time', () => {
     const loop = new Loop();
     for (let turn = 0; turn < 100; turn += 1) expect(loop.turn(3, 300, 150)).toBe(0);
   });

@@ -59,7 +59,7 @@ describe('the log of Nest', () => {
 });
 
 describe('a log line', () => {
-  it.each(['sac_', 'sat_', 'srt_', 'scs_'])('contains no credential at any position: %s', (prefix) => {
+  it.each(['sac_', 'sat_', 'srt_', 'scs_'])('does not contain a credential at any position: %s', (prefix) => {
     const secret = `${prefix}${'s3cret-_'.repeat(5)}`;
     expect(redactCredentials(`{"path":"/${secret}/x","client_id":"${secret}"}`)).toBe(
       `{"path":"/${prefix}…/x","client_id":"${prefix}…"}`,

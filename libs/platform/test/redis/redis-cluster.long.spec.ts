@@ -26,7 +26,7 @@ let redis: Scripted;
 
 beforeAll(async () => {
   servers = await RedisCluster.start();
-  // The timeout is long, because some commands take seconds on a busy machine. Only a silent server reaches the timeout.
+  // The timeout is long, because some commands take seconds on a busy machine.
   const imports = [PlatformModule.forRoot(), RedisModule.forRoot(servers.url, 5_000)];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);
