@@ -90,7 +90,7 @@ export class ConnectedAppsController {
   ): Promise<void> {
     const account = await this.sessions.findAccount(request.headers.cookie);
     if (!account) return this.redirectToLogin(reply);
-    // Does not search live grants: after a revocation that failed in Redis, no grant is live, but a retry must work.
+    // Looks up the client and not a live grant, so that a retry works after a revocation that failed in Redis.
     const { client } = await this.clients.find(String(fields['client_id']), null);
     if (!client) return this.redirectToList(reply, account, NOT_CONNECTED);
     const revocation = await this.revokeOrExplain(request, reply, account, client.clientId);
