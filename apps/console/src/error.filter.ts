@@ -57,7 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Returns the error code for the log, because RFC 6749 has no codes for these errors. */
+/** Returns the error code for the log. RFC 6749 has no code for a refused page or API request. */
 const nameOf = (status: number): string =>
   (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
 

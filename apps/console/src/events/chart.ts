@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import { table } from '../ui/components.js';
 import { day, t } from '../ui/text.js';
 
-/** Number of causes with their own colour and column; the other causes share one. */
+/** Number of causes with a separate colour and column; all other causes share one column. */
 const MAX_CAUSES = 3;
 /** In units of the drawing, which is stretched to the width of the page. */
 const HEIGHT = 100;

@@ -95,7 +95,7 @@ export class OpenIdLogin {
     { startedAt, again }: LoginState,
   ): Promise<Session> {
     const { CONSOLE_GROUPS_CLAIM: claim, CLOCK_SKEW, roles } = this.configuration;
-    // Core 2: `auth_time` is a claim of ID tokens. In user information it may be an attribute that users edit.
+    // Core 2: `auth_time` is a claim of ID tokens. In UserInfo, `auth_time` may be an attribute that users edit.
     const { sub: subject, auth_time: time = 0 } = idToken;
     const claims: IDToken = { ...userInfo, ...idToken };
     // Core 3.1.2.1: with prompt=login, the provider only "SHOULD" authenticate the user again.

@@ -8,7 +8,10 @@ import type { OperatorRequest } from '../session/operator.js';
 
 const MAX_RUNNING = 4;
 
-/** Counts running reports by caller. The interceptors share it, because Nest creates one interceptor per module. */
+/**
+ * Counts running reports by caller. All interceptors share this provider, because Nest creates one interceptor per
+ * module.
+ */
 @Injectable()
 export class RunningReports {
   private readonly running = new Map<string, number>();

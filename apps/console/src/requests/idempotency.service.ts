@@ -50,7 +50,7 @@ interface Stored {
   readonly answer?: string;
 }
 
-/** Executes a request once and repeats its response, with any secret (draft-ietf-httpapi-idempotency-key-header). */
+/** Executes a request once and repeats its response, including secrets (draft-ietf-httpapi-idempotency-key-header). */
 @Injectable()
 export class Idempotency {
   private readonly logger = new Logger(Idempotency.name);

@@ -24,8 +24,8 @@ export interface Session {
 }
 
 /**
- * Stores sessions under the SHA-256 of the cookie, so that a reader of Redis cannot take over a session. Encrypts them
- * with a key that is not in Redis, so that another process with write access to Redis cannot forge a session.
+ * Stores sessions under the SHA-256 of the cookie, so that a reader of Redis cannot take over a session. Encrypts
+ * sessions with a key that is not in Redis, so that another process with write access to Redis cannot forge a session.
  * Every method throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()

@@ -92,7 +92,7 @@ it('the API manages a user from creation to deletion', async () => {
     created.body.password,
   );
   expect((await api.call('post', `${path}/logout`, { headers: ANY })).body.logged_out).toBe(true);
-  // The authorize app is not running.
+  // Unavailable, because the authorize app is not running.
   expect((await api.call('get', `${path}/sessions`)).status).toBe(503);
   expect((await api.call('post', `${path}/disable`, { headers: ANY })).body.disabled).toBe(true);
   expect((await api.call('post', `${path}/enable`, { headers: ANY })).body.disabled).toBe(false);

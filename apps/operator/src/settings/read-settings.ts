@@ -43,7 +43,7 @@ export function readSettings<T extends object>(shape: new () => T, env: NodeJS.P
 }
 
 /**
- * Reads the scopes of SCOPES_FILE and of OpenID Connect, although services need ID_TOKEN_KEYS for OpenID Connect.
+ * Reads the scopes of SCOPES_FILE and of OpenID Connect, which the services enable only with ID_TOKEN_KEYS.
  * @param apis known APIs; null skips the check of APIs
  */
 export function readScopes(

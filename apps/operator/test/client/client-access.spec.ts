@@ -98,8 +98,8 @@ describe('operator client disable and enable', () => {
 
   it('refuse an unknown or deleted client, and succeed with a warning if NATS is unavailable', async () => {
     const { client_id: id } = await fixture.client();
-    const deaf = { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
-    const warned = await runCommand(['client', 'disable', id], deaf);
+    const withoutNats = { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
+    const warned = await runCommand(['client', 'disable', id], withoutNats);
     expect(warned).toMatchObject({ code: 0, stderr: expect.stringContaining('NATS (NATS_URL)') });
     await remove(id, '--yes');
     for (const gone of ['sc_unknown', id])
@@ -206,13 +206,13 @@ describe('operator client delete', () => {
     const got = await pair(client);
     expect(await me(got)).toBe(200);
     const args = ['client', 'delete', client.client_id, '--yes'];
-    const deaf = await runCommand(args, { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' });
-    expect(deaf).toMatchObject({
+    const failed = await runCommand(args, { ...env, NATS_URL: 'nats://user:natspassword@127.0.0.1:1' });
+    expect(failed).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringContaining('run this command again'),
     });
-    expect(deaf.stderr).not.toContain('natspassword');
+    expect(failed.stderr).not.toContain('natspassword');
     expect(await fixture.clients.find(client.client_id)).toBeNull();
     const again = await remove(client.client_id, '--yes');
     expect(again).toMatchObject({ code: 0, stderr: '' });

@@ -31,16 +31,16 @@ async function create(...args: string[]): Promise<string> {
 
 const show = async (id: string) => jsonOf(await client('show', id, '--json')) as Record<string, unknown>;
 
-/** Returns the broadcasts of changed clients while `work` runs. */
+/** Returns the broadcasts of changed clients that `work` causes. */
 async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const nats = await connect(natsOptions(bench.natsUrl, 'test'));
-  const heard: unknown[] = [];
-  nats.subscribe(SUBJECTS.clientChanged, { callback: (_, message) => void heard.push(message.json()) });
+  const broadcasts: unknown[] = [];
+  nats.subscribe(SUBJECTS.clientChanged, { callback: (_, message) => void broadcasts.push(message.json()) });
   await nats.flush();
   await work();
   await nats.flush();
   await nats.close();
-  return heard;
+  return broadcasts;
 }
 
 describe('operator client create --scope', () => {
@@ -221,12 +221,12 @@ describe('operator client update', () => {
   it('changes name, scopes and redirect URIs, and notifies running services', async () => {
     const id = await create();
     const added = 'https://new.example.com/callback';
-    const heard = await broadcastsOf(async () => {
+    const broadcasts = await broadcastsOf(async () => {
       const changes = ['--name', 'Renamed', '--scope', 'bookings:read', '--add-redirect-uri', added];
       const updated = await client('update', id, ...changes, '--remove-redirect-uri', CALLBACK, '--json');
-      const told = jsonOf(updated);
-      expect(told).toEqual(await show(id));
-      expect(told).toEqual({
+      const printed = jsonOf(updated);
+      expect(printed).toEqual(await show(id));
+      expect(printed).toEqual({
         client_id: id,
         version: 2,
         name: 'Renamed',
@@ -251,7 +251,7 @@ describe('operator client update', () => {
         created_at: expect.any(String),
       });
     });
-    expect(heard).toEqual([{ client_id: id }]);
+    expect(broadcasts).toEqual([{ client_id: id }]);
     const now = { name: 'Renamed', redirect_uris: [added], scopes: ['bookings:read'], live_secrets: 1 };
     expect(await show(id)).toMatchObject(now);
     const shown = await client('update', id, '--name', 'For people');
@@ -308,7 +308,7 @@ describe('operator client update', () => {
 describe('operator client secret', () => {
   it('adds a second secret, lists both secrets, and revokes the first', async () => {
     const id = await create();
-    const heard = await broadcastsOf(async () => {
+    const broadcasts = await broadcastsOf(async () => {
       const rotated = jsonOf(await client('secret', 'rotate', id, '--json')) as Rotated;
       expect(rotated.client_secret).toMatch(/^scs_[A-Za-z0-9_-]{43}$/);
       expect(rotated.secrets).toHaveLength(2);
@@ -327,7 +327,7 @@ describe('operator client secret', () => {
       const revoked = await client('secret', 'revoke', id, old!.id, '--json');
       expect(jsonOf(revoked)).toEqual({ client_id: id, revoked: old!.id, secrets: [listed[1]] });
     });
-    expect(heard).toEqual([{ client_id: id }, { client_id: id }]);
+    expect(broadcasts).toEqual([{ client_id: id }, { client_id: id }]);
   });
 
   it('never shows a secret again, nor its hash', async () => {
@@ -422,10 +422,10 @@ describe('operator resource-server', () => {
       },
     ]);
     expect((await server('list')).stdout).toMatch(new RegExp(`^${made.id} .* Bookings$`, 'm'));
-    const heard = await broadcastsOf(async () => {
+    const broadcasts = await broadcastsOf(async () => {
       expect(jsonOf(await server('revoke', made.id, '--json'))).toEqual({ id: made.id, revoked: true });
     });
-    expect(heard).toEqual([{ client_id: made.id }]);
+    expect(broadcasts).toEqual([{ client_id: made.id }]);
     expectRefused(await server('revoke', made.id), /no resource server/);
     expect(jsonOf(await server('list', '--json'))).toEqual([]);
   });

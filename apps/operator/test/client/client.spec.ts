@@ -85,13 +85,13 @@ describe('operator client', () => {
 
   it('create notifies running services of the changed client', async () => {
     const nats = await connect(natsOptions(bench.natsUrl, 'test'));
-    const heard = (async () => {
+    const broadcast = (async () => {
       for await (const message of nats.subscribe(SUBJECTS.clientChanged, { max: 1 })) return message.json();
       return null;
     })();
     await nats.flush();
     const { registered } = await create();
-    expect(await heard).toEqual({ client_id: registered.client_id });
+    expect(await broadcast).toEqual({ client_id: registered.client_id });
     await nats.close();
   });
 

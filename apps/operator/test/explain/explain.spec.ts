@@ -207,9 +207,9 @@ describe('explain', () => {
     [['--client', CLIENT, '--since', 'yesterday'], 'is not a time'],
     [[REFERENCE, '--since', '1h'], '--since needs --client'],
     [['0123456789abcdef0123456789abcdef'], 'is a reference of the proxy'],
-  ])('refuses %j', async (args, says) => {
+  ])('refuses %j', async (args, message) => {
     const { code, stderr } = await bench.run(['explain', ...args]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   it('names NATS if it does not answer', async () => {

@@ -139,26 +139,26 @@ describe('the status of the running processes', () => {
   });
 
   it('contains no key, password or other secret', async () => {
-    const said = JSON.stringify(await answers());
-    for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) expect(said).not.toContain(d);
-    for (const key of TOKEN_KEYS.split(',')) expect(said).not.toContain(key);
+    const text = JSON.stringify(await answers());
+    for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) expect(text).not.toContain(d);
+    for (const key of TOKEN_KEYS.split(',')) expect(text).not.toContain(key);
     for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl]) {
-      expect(said).not.toContain(url);
+      expect(text).not.toContain(url);
       const { password } = new URL(url);
-      if (password !== '') expect(said).not.toContain(password);
+      if (password !== '') expect(text).not.toContain(password);
     }
   });
 
   it('is only sent to inboxes, regardless of the reply subject', async () => {
     const nats = await connect(natsOptions(services.natsUrl, 'test'));
     try {
-      const heard: string[] = [];
+      const subjects: string[] = [];
       // Does not match events of the audit trail, which have longer subjects.
-      nats.subscribe('oauth.*.*', { callback: (_error, { subject }) => void heard.push(subject) });
+      nats.subscribe('oauth.*.*', { callback: (_error, { subject }) => void subjects.push(subject) });
       nats.publish(statusSubject('token'), '{}', { reply: SUBJECTS.clientChanged });
       await answers();
       await nats.flush();
-      expect(heard).toEqual([]);
+      expect(subjects).toEqual([]);
     } finally {
       await nats.close();
     }
@@ -271,9 +271,9 @@ describe('operator keys next', () => {
   it.each([
     ['', 'stdin is empty'],
     ['secret-value-that-is-no-key', 'this is not a value of TOKEN_KEYS'],
-  ])('refuses the input %j, without falling back to TOKEN_KEYS', async (present, says) => {
+  ])('refuses the input %j, without falling back to TOKEN_KEYS', async (present, message) => {
     const result = await runCommand(['keys', 'next', '--stdin'], { ...env, TOKEN_KEYS }, present);
-    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
     expect(result.stderr).not.toContain('secret-value');
   });
 

@@ -150,7 +150,7 @@ it('operator user import reports every problem of each bad line, and imports the
   expect(code).toBe(3);
   const bad = counts['bad_lines'] as { line: number; problems: string[] }[];
   expect(Object.fromEntries(bad.map((row) => [row.line, row.problems]))).toEqual(problems);
-  // Line 12 has the email of line 1: the same user with another username.
+  // Line 12 updates the user of line 1, because both lines have the same email.
   expect(counts).toMatchObject({ created: 2, updated: 1, failed: 10 });
   expect(stderr.trim().split('\n')).toHaveLength(10);
   expect(stderr).toContain('line 6: another user has the same username\n');
