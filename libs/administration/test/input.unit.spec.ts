@@ -86,8 +86,8 @@ describe('the input of an operation', () => {
   });
 });
 
-describe('a message', () => {
-  it('has the field names of one interface', () => {
+describe('withNames', () => {
+  it('inserts the field names of an interface', () => {
     expect(withNames('‹redirectUris› needs ‹name›', (field) => `--${field}`)).toBe(
       '--redirectUris needs --name',
     );

@@ -105,7 +105,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   private send(): Promise<void> {
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
-      // Also retries failed batches: NATS may be available or have room again.
+      // Retries failed batches as well, because NATS may have recovered.
       if (this.waiting.size > 0) this.schedule(RETRY_MS);
     });
     return this.sending;

@@ -52,7 +52,7 @@ const TOO_LARGE = 'the body is larger than 64 KiB';
 const WRONG_TYPE = 'send application/x-www-form-urlencoded or application/json';
 
 /** Errors of every endpoint of the token app that reads a body. */
-const OF_EVERY_POST: Readonly<Record<number, readonly OAuthErrorCode[]>> = {
+const POST_ERRORS: Readonly<Record<number, readonly OAuthErrorCode[]>> = {
   413: ['invalid_request'],
   415: ['invalid_request'],
   429: ['temporarily_unavailable'],
@@ -74,7 +74,7 @@ export function oauthErrors(
   errors: Readonly<Record<number, readonly OAuthErrorCode[]>>,
   headers: Readonly<Record<string, HeaderDescription>> = {},
 ): Record<number, ResponseDescription> {
-  const all = Object.entries({ ...OF_EVERY_POST, ...errors });
+  const all = Object.entries({ ...POST_ERRORS, ...errors });
   return Object.fromEntries(all.map(([status, codes]) => [status, response(Number(status), codes, headers)]));
 }
 

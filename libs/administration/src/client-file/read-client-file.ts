@@ -73,9 +73,9 @@ export async function readClientFile(text: string, problems: Problem[]): Promise
     };
     const client = await readClient(entry, report);
     if (!client) continue;
-    const twice = read.some(({ clientId }) => clientId === client.clientId);
-    if (twice) report(`${quoted(client.clientId)} is in the file twice`, 'client_id');
-    // Kept despite problems, so that the database checks can report more.
+    const isDuplicate = read.some(({ clientId }) => clientId === client.clientId);
+    if (isDuplicate) report(`${quoted(client.clientId)} is in the file twice`, 'client_id');
+    // Keeps a client with problems, so that the database checks can report further problems.
     else read.push(client);
   }
   return read;

@@ -17,7 +17,7 @@ type Registration = Omit<
 >;
 
 /** Fields that a client of `client_credentials` cannot have, because it has no users. */
-const ABOUT_USERS: readonly (readonly [keyof Registration, field: string, inFile: string])[] = [
+const USER_FIELDS: readonly (readonly [keyof Registration, field: string, inFile: string])[] = [
   ['redirectUris', 'redirectUris', 'redirect_uris'],
   ['postLogoutRedirectUris', 'postLogoutRedirectUris', 'post_logout_redirect_uris'],
   ['backchannelLogoutUri', 'backchannelLogoutUri', 'backchannel_logout_uri'],
@@ -42,20 +42,20 @@ export function describeGrantTypes({
 
 /** Applies the rules of the table, and rejects fields that would have no effect (RFC 6749 4.4). */
 export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
-  const isOwn = client.grantType === 'client_credentials';
+  const isApiClient = client.grantType === 'client_credentials';
   const scopes = client.scopes
-    .filter((scope) => isAdminScope(scope) !== isOwn)
+    .filter((scope) => isAdminScope(scope) !== isApiClient)
     .map((scope) => ({
       field: 'scopes',
       inFile: 'scopes',
-      problem: isOwn
+      problem: isApiClient
         ? `${quoted(scope)} is not a scope of the HTTP API: those are ${ADMIN_SCOPES.join(' and ')}`
         : `${quoted(scope)} is only for clients of client_credentials`,
     }));
   if (client.deviceGrant && client.profile === 'fapi2')
     scopes.push({ field: 'deviceGrant', inFile: 'grant_types', problem: 'is not possible with fapi2' });
-  if (!isOwn) return scopes;
-  const present = ABOUT_USERS.filter(([name]) => {
+  if (!isApiClient) return scopes;
+  const present = USER_FIELDS.filter(([name]) => {
     const value = client[name];
     return Array.isArray(value) ? value.length > 0 : value !== null && value !== false;
   });

@@ -250,7 +250,7 @@ function ruleProblems({ idTokenAlg }: ClientChangesDto, changed: ChangedRegistra
 }
 
 /** Fields that the metadata document describes, and fields that would require a document that never changes. */
-const OF_DOCUMENT = [
+const DOCUMENT_FIELDS = [
   'name',
   'redirectUris',
   'postLogoutRedirectUris',
@@ -265,14 +265,14 @@ const OF_DOCUMENT = [
 ] as const;
 
 function documentProblems(current: ClientRegistration, changed: ChangedRegistration): Problem[] {
-  return OF_DOCUMENT.filter((field) => JSON.stringify(changed[field]) !== JSON.stringify(current[field])).map(
-    (field) => ({
-      id: 'described_by_document',
-      field: field === 'sector' ? 'subject' : field,
-      message:
-        'the application has a metadata document: its scopes and the rules for its requests can be changed here, and nothing else',
-    }),
-  );
+  return DOCUMENT_FIELDS.filter(
+    (field) => JSON.stringify(changed[field]) !== JSON.stringify(current[field]),
+  ).map((field) => ({
+    id: 'described_by_document',
+    field: field === 'sector' ? 'subject' : field,
+    message:
+      'the application has a metadata document: its scopes and the rules for its requests can be changed here, and nothing else',
+  }));
 }
 
 function notRegistered(

@@ -21,8 +21,8 @@ export async function checkNewClient(
   consoleUrl: string,
 ): Promise<{ readonly dto: NewClientDto; readonly client: Omit<NewClient, 'secretHash'> }> {
   const { dto, problems } = checked(NewClientDto, input);
-  const isOwn = dto.grantType === 'client_credentials';
-  const scopes = [...new Set(dto.scopes ?? (isOwn ? [] : catalogue.defaults))];
+  const isApiClient = dto.grantType === 'client_credentials';
+  const scopes = [...new Set(dto.scopes ?? (isApiClient ? [] : catalogue.defaults))];
   const logo = await readLogo(dto.logo);
   const keys = readKeys(dto);
   const idTokenAlg = dto.idTokenAlg ?? defaultAlgorithm(dto.profile);
@@ -46,7 +46,7 @@ export async function checkNewClient(
     ...logo.problems,
     ...keys.problems,
     ...ofGrantType({ ...described, ...rules, ...logoutUris, ...(keys.keys ?? NO_KEYS) }),
-    ...(isOwn && consoleUrl === '' ? [NO_CONSOLE] : []),
+    ...(isApiClient && consoleUrl === '' ? [NO_CONSOLE] : []),
   ]);
   return {
     dto: Object.assign(dto, { scopes, idTokenAlg }),

@@ -247,7 +247,7 @@ describe('the event counter of the index', () => {
     expect(history.groups).toMatchObject([{ check: 'code_expired', party: 'application' }]);
   });
 
-  it('skips unregistered clients, and counts a refusal with only a grant for the grant’s client', async () => {
+  it('skips unregistered clients, and finds the client of a refusal that names only a grant', async () => {
     await sql("INSERT INTO users (id, username, email, name) VALUES (1, 'ada', 'ada@example.com', 'Ada')");
     await sql(
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at) VALUES ($1, 1, $2, 'profile:read', 'profile:read', '1 day', now() + '1 day')`,

@@ -45,7 +45,7 @@ function argumentsOf(markdown: string): string[] {
   return output.split('\n');
 }
 
-describe('client handover', () => {
+describe('the handover text', () => {
   it.each([true, false])('has commands that send an imported client_id unchanged (PAR: %s)', (requirePar) => {
     const sent = argumentsOf(textOf({ clientId: IMPORTED, requirePar }));
     expect(sent.filter((argument) => argument === `client_id=${IMPORTED}`)).toHaveLength(3);

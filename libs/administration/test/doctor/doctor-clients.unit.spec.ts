@@ -65,7 +65,7 @@ describe('the area clients of doctor', () => {
     expect(checks(client, { idTokenAlgs, scopes: ['openid', 'profile:read'] })).toEqual(expected);
   });
 
-  it('reports no problem of a valid client', () => {
+  it('reports no problem for a valid client', () => {
     expect(found({})).toEqual([]);
   });
 

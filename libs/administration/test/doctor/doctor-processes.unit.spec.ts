@@ -66,7 +66,7 @@ describe('the ID token key check of doctor', () => {
 });
 
 describe('the area processes of doctor', () => {
-  it('reports no problem of two consistent processes per app', () => {
+  it('reports no problem for two consistent processes per app', () => {
     expect(examineProcesses(ALL, OWN)).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ describe('a difference', () => {
     expect(markedText(difference)).toBe(marked);
   });
 
-  it('is the difference from the closest match', () => {
+  it('uses the closest match', () => {
     const registered = ['https://other.example/x', 'https://a.example/cb', 'com.example:/cb'];
     expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
   });
@@ -344,12 +344,12 @@ describe('a remedy for the operator', () => {
 
   it('adds scopes of the HTTP API to client_credentials clients, and other scopes to other clients', () => {
     const own = { grantType: 'client_credentials', scopes: ['admin:read'] } as const;
-    const asked = (...requested: string[]) => ({ check: 'scope_unregistered', detail: { requested } });
-    expect(operatorRemedy(asked('admin:write', 'bookings:read'), own).commands).toEqual([
+    const unregistered = (...requested: string[]) => ({ check: 'scope_unregistered', detail: { requested } });
+    expect(operatorRemedy(unregistered('admin:write', 'bookings:read'), own).commands).toEqual([
       ['client', 'update', CLIENT, '--add-scope', 'admin:write'],
     ]);
-    expect(operatorRemedy(asked('bookings:read'), own).commands).toEqual([]);
-    expect(operatorRemedy(asked('admin:write')).commands).toEqual([]);
+    expect(operatorRemedy(unregistered('bookings:read'), own).commands).toEqual([]);
+    expect(operatorRemedy(unregistered('admin:write')).commands).toEqual([]);
   });
 
   it('adds no scope that the client has and the user did not grant', () => {

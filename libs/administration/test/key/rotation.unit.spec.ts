@@ -78,7 +78,7 @@ describe('the next step of a rotation', () => {
     });
   });
 
-  it('is refused until a given time while live tokens may need the older key', () => {
+  it('is refused with the time to wait while live tokens may need the older key', () => {
     const records = [recorded(NEW, FUTURE), recorded(CURRENT, FUTURE)];
     expect(() => next(ringOf(NEW, CURRENT), records)).toThrow(
       new RegExp(`${idOf(CURRENT)} until 2027-02-20T12:00:00.000Z`),
@@ -160,9 +160,9 @@ describe('the key report', () => {
   ])('reports %s', (_, [authorize = '', token = ''], expected) => {
     const isRemoved = expected.some(([id]) => id === 'key_removed_early');
     const statuses = [processOf('authorize', authorize), processOf('token', token)];
-    const told = problems(statuses, ...(isRemoved ? [recorded(OLD, FUTURE)] : []));
-    expect(told).toHaveLength(expected.length);
-    expect(told).toEqual(expect.arrayContaining(expected));
+    const reported = problems(statuses, ...(isRemoved ? [recorded(OLD, FUTURE)] : []));
+    expect(reported).toHaveLength(expected.length);
+    expect(reported).toEqual(expect.arrayContaining(expected));
   });
 
   it('reports an app of which no process answers', () => {

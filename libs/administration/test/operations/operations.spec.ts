@@ -167,12 +167,12 @@ describe('a list of clients', () => {
 
 it('the handover text has the shortest times of all token processes, without queries to other services', async () => {
   const nats = await connect(natsOptions(services.natsUrl, 'operations test'));
-  const asked: string[] = [];
+  const queried: string[] = [];
   const time = new Date().toISOString();
   for (const service of STATUS_SERVICES)
     nats.subscribe(statusSubject(service), {
       callback: (_, message) => {
-        asked.push(service);
+        queried.push(service);
         for (const CODE_LIFETIME of [48, 47]) {
           const settings = { CODE_LIFETIME, RETRY_WINDOW: 11 };
           const instance = `host:${CODE_LIFETIME}`;
@@ -186,5 +186,5 @@ it('the handover text has the shortest times of all token processes, without que
   await nats.close();
   expect(warnings).toEqual([]);
   expect(markdown).toContain('within 47 seconds');
-  expect(asked).toEqual(['token']);
+  expect(queried).toEqual(['token']);
 });

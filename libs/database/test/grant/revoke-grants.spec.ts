@@ -4,7 +4,7 @@ import { PATIENT_MS } from '#test/support/app-settings.js';
 import { blocked } from '#test/support/blocked.js';
 import { useGrants } from './use-grants.js';
 
-describe('revoking a user’s grants', () => {
+describe('the revocation of a user’s grants', () => {
   const fixture = useGrants();
   const revokedAgo = (id: string, minutes: number, isApplied = true) =>
     fixture.database.dataSource.query(
@@ -13,7 +13,7 @@ describe('revoking a user’s grants', () => {
       [id, minutes, isApplied],
     );
 
-  it('revokes every grant to one client only', async () => {
+  it('covers every grant to one client, but no other grants', async () => {
     const { userId, clientId, otherClientId, grants, isRevoked } = fixture;
     const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, clientId)];
     const kept = [
@@ -25,7 +25,7 @@ describe('revoking a user’s grants', () => {
     for (const id of kept) expect(await isRevoked(id)).toBe(false);
   });
 
-  it('revokes every grant of one user only', async () => {
+  it('covers every grant of one user, but no grants of other users', async () => {
     const { userId, clientId, otherClientId, grants, isRevoked } = fixture;
     const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, otherClientId)];
     const kept = await fixture.grant(await fixture.user(), clientId);

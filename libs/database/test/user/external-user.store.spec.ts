@@ -36,7 +36,7 @@ const local = (username: string) =>
   users.create({ email: `${username}@example.com`, username, name: 'Local', passwordHash });
 
 describe('ExternalUserStore', () => {
-  it('creates a user with defaults, without a login by password', async () => {
+  it('creates a user with defaults who cannot log in with a password', async () => {
     const known = newIdentity();
     const user = await external.upsertIdentity(known);
     expect(user).toEqual({
@@ -245,8 +245,14 @@ describe('ExternalUserStore', () => {
 
     it('counts as disabled by the product after an import with an identity, otherwise by the operator', async () => {
       const imported = { ...change, enable: false, disabled: true };
-      const [theirs, ours] = [newIdentity(), newIdentity()].map((known) => ({ ...imported, ...known }));
-      const results = [await external.upsert(theirs!), await external.upsert({ ...ours!, identity: null })];
+      const [withIdentity, withoutIdentity] = [newIdentity(), newIdentity()].map((known) => ({
+        ...imported,
+        ...known,
+      }));
+      const results = [
+        await external.upsert(withIdentity!),
+        await external.upsert({ ...withoutIdentity!, identity: null }),
+      ];
       const details = await Promise.all(results.map(({ id }) => accounts().details(id ?? 0)));
       expect(details.map((found) => found?.disabledBy)).toEqual([['product'], ['operator']]);
     });

@@ -69,7 +69,7 @@ describe('disabling a user', () => {
     expect((await grants.revokedOf({ userId })).toSorted()).toEqual([...live, expired].toSorted());
   });
 
-  it('is idempotent, even concurrently', async () => {
+  it('is idempotent, even for concurrent calls', async () => {
     const { userId } = fixture;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(userId)));
