@@ -1,8 +1,8 @@
 /**
- * Bounded counters in Lua. A counter is a sorted set of ids, scored by expiry on Redis's clock, so it needs no
- * clean-up job. `wait` returns the milliseconds until a counter has room. `fullest` applies the list of limits to the
- * counters KEYS[first] to KEYS[last]. It returns the 1-based index and the wait of the counter with the longest wait,
- * or 0 and 0 if every counter has room. TTLs are in milliseconds.
+ * Bounded counters in Lua. A counter is a sorted set of ids, scored by expiry on Redis's clock, so it needs no clean-up
+ * job. `wait` returns the milliseconds until a counter has room. `fullest` applies the list of limits to the counters
+ * KEYS[first] to KEYS[last], and returns the 1-based index and the wait of the counter with the longest wait, or 0 and
+ * 0 if every counter has room. TTLs are in milliseconds.
  */
 export const COUNTERS = `
 local time = redis.call('TIME')

@@ -59,7 +59,7 @@ return {0, 0}
 `,
 );
 
-/** The keys are the request and the client's counter. `live` sets both TTLs. `ttl` and `remaining` are milliseconds. */
+/** The keys are the request and the client's counter. `live` sets both TTLs. `ttl` and `remaining` are in ms. */
 const liveScript = (lua: string) =>
   script(
     ['id', 'client', 'ttl'],

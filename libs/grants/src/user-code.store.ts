@@ -77,8 +77,8 @@ return {0, 0}
 /**
  * Reads a code, and counts a wrong code. While a counter is full, the result does not depend on the code. The keys are
  * three counters and the name of the code under each key of the ring; the list has a limit for each counter.
- * @returns the 1-based index of the full counter and its wait; otherwise 0, the index of the matching name and the
- * value, or 0 and -1 for a wrong code
+ * @returns `{index, wait}` of the full counter (from 1), `{0, index, value}` of the matching name, or `{0, -1}` for a
+ * wrong code
  */
 const FIND = script(
   ['guess', 'window'],

@@ -53,7 +53,7 @@ export class InvariantChecker {
     return answer;
   }
 
-  /** @param run from the fallback of Redis until the token apps have applied the revocations again */
+  /** @param run falls back to the copy, and resolves after the token apps have applied the revocations again */
   async whileFallenBack(run: () => Promise<unknown>): Promise<void> {
     this.fallBacks++;
     this.fallenBack++;

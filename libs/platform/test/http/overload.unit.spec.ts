@@ -108,7 +108,7 @@ describe('a request in a long turn of the event loop', () => {
     expect(request()).toBeInstanceOf(RefusedRequestError);
   });
 
-  it('is not refused if it is a preflight, because a script could then not read the 503', () => {
+  it('is not refused if it is a preflight, because a script cannot read the 503 after a failed preflight', () => {
     time = STALL_MS + 1;
     expect(request('OPTIONS')).toBeUndefined();
   });
