@@ -12,9 +12,8 @@ import { chart, tables } from './compare/report.js';
 import type { Case } from './load.js';
 import { type Figures, highestMemory, measureAll, type Usage, usageOf } from './measure.js';
 import { newPerson } from './person.js';
-import type { Product } from './product.js';
+import { many, type Product } from './product.js';
 import { type Report, reportOf, writePeers, writeReport } from './report.js';
-import { many } from './several.js';
 import { sizesFrom } from './sizing.js';
 import { grantBytes, redisBytes, sessionBytes } from './storage.js';
 

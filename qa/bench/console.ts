@@ -5,7 +5,7 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
 import { parseOptions, UsageError } from '../command.js';
-import { table } from '../table.js';
+import { table } from './report.js';
 import { benchmark } from './command.js';
 import { addRefusals, clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
 import { fillGrants, FIRST_USER } from './growth-fill.js';

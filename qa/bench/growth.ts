@@ -3,13 +3,12 @@ import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';
 import { parseOptions, UsageError } from '../command.js';
-import { table } from '../table.js';
+import { table } from './report.js';
 import { benchmark } from './command.js';
 import { fillGrants, fillUser } from './growth-fill.js';
 import { type Figures, measureAll } from './measure.js';
 import { authorizationPath, newPerson, type Person } from './person.js';
-import type { Product } from './product.js';
-import { many } from './several.js';
+import { many, type Product } from './product.js';
 
 const USAGE = `npm run bench:growth [-- --grants 1000000]
 

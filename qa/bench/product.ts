@@ -77,3 +77,14 @@ export async function startProduct(): Promise<Product> {
     },
   };
 }
+
+/** Creates ten objects at a time. */
+export async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let started = 0;
+  const worker = async () => {
+    while (started++ < count) results.push(await make());
+  };
+  await Promise.all(Array.from({ length: 10 }, worker));
+  return results;
+}

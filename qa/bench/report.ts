@@ -1,5 +1,4 @@
 import { arch, cpus, totalmem } from 'node:os';
-import { table } from '../table.js';
 import { CONNECTIONS, type Figures, type Usage } from './measure.js';
 import { DAY, type Size } from './sizing.js';
 import type { Storage } from './storage.js';
@@ -128,4 +127,11 @@ export async function writePeers(report: string, chart: string): Promise<void> {
     `Node ${node}, ${date}.\n\n${report}`,
   );
   await writeFile('docs/performance.svg', chart);
+}
+
+/** Returns a Markdown table with numbers in all columns except the first. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]
+    .map((row) => `| ${row.join(' | ')} |`)
+    .join('\n');
 }

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { cpuTime } from '../support/cpu-time.js';
+import { cpuTime } from '../support/process-tree.js';
 import { KeptConnection, rawForm } from '../support/raw-http.js';
 import { type RunningProduct, startProduct } from './running-product.js';
 import { ProductUser } from './use-product.js';

@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { DEFAULT_SCOPES_FILE, parseScopes } from '#oauth/scope-file.js';
 import type { Isolated } from './isolate.js';
+
+/** Scopes of the default file. */
+export const SCOPES = parseScopes(readFileSync(DEFAULT_SCOPES_FILE), { apiUrl: '', apis: null });
 
 /** Returns variables with public URLs below example.com; TOKEN_KEYS and API_URL are missing. */
 export function appSettings({ databaseUrl, redisUrl, natsUrl }: Isolated) {

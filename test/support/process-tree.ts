@@ -68,3 +68,9 @@ async function listedByPs(): Promise<number[]> {
   const { stdout } = await runCommand('ps', ['-A', '-o', 'pid=']);
   return stdout.split('\n').map(Number).filter(Boolean);
 }
+
+/** Returns the CPU milliseconds that this process has used. */
+export function cpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

@@ -2,7 +2,7 @@ import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/aut
 import type { OAuthClient } from '#oauth/client.js';
 import { parseQuery } from '#oauth/parameters.js';
 import { DpopKey } from '#test/support/dpop-key.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 
 const client: OAuthClient = {
   clientId: 'sc_a',

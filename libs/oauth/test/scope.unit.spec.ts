@@ -1,6 +1,6 @@
 import { LOCALES } from '#oauth/locale.js';
 import { type Scope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 import { parseScopes, ScopeFileError, untranslated } from '#oauth/scope-file.js';
 
 describe('the scopes of this repository', () => {

@@ -1,4 +1,4 @@
-import { table } from '../../table.js';
+import { table } from '../report.js';
 import type { Comparison } from './compare.js';
 import { type Route, ROUTES } from './contestants.js';
 

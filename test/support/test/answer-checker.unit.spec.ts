@@ -1,7 +1,7 @@
 import { AUTHORIZATION_PARAMETERS } from '#oauth/authorization-parameters.js';
 import { checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { AnswerChecker } from '../openapi/answer-checker.js';
-import { SCOPES } from '../scopes.js';
+import { SCOPES } from '../app-settings.js';
 
 const answer = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
 const checker = new AnswerChecker({

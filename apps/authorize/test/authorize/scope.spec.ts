@@ -1,7 +1,6 @@
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { PATIENT_MS } from '#test/support/app-settings.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { PATIENT_MS, SCOPES } from '#test/support/app-settings.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { html } from '#ui/html.js';
 import { authorizeAddress, REDIRECT_URI, redirectParameters } from '../support/authorize-app.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 import type { User } from '#database/user/user.js';
 import { PASSWORD } from '../support/authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';

@@ -1,7 +1,7 @@
 import { KeyRing } from '#grants/key-ring.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { SCRIPT, SCRIPT_PATH } from '../../src/ui/script.controller.js';
 import {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type ArgumentsHost, Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 import type { AuthorizationResponseService } from '../../src/authorize/authorization-response.service.js';
 import type { CookieDiagnosisService } from '../../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LOCALES } from '#oauth/locale.js';
-import { cpuTime } from '#test/support/cpu-time.js';
+import { cpuTime } from '#test/support/process-tree.js';
 import { dateLocale, chooseLocale, type LanguagePreferences } from '../../src/ui/i18n/language.service.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { html } from '#ui/html.js';

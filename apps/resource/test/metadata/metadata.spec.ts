@@ -2,7 +2,7 @@ import request from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 import { ME_METADATA_PATH } from '../../src/me/me.controller.js';
 import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
 

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
-import { SCOPES } from '#test/support/scopes.js';
+import { SCOPES } from '#test/support/app-settings.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const app = useTokenApp();

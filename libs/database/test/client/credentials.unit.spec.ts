@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { generateClientSecret, matchClientSecret } from '#oauth/client.js';
 import { hashPassword, verifyPassword } from '#database/user/password.js';
-import { cpuTime } from '#test/support/cpu-time.js';
+import { cpuTime } from '#test/support/process-tree.js';
 
 describe('client secrets', () => {
   // @rfc 6749 2.3.1 @rfc 6749 10.10
