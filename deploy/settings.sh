@@ -85,8 +85,8 @@ for process in authorize token; do
   echo >>$process/id-token-keys.env
 done
 
-# A placeholder for the console's client secret, which this service or your provider issues when you register the
-# console.
+# A placeholder for the console's client secret, which this service or your provider issues when you
+# register the console.
 echo "CONSOLE_CLIENT_SECRET=$(password)" >console/login.env
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 825 \

@@ -1,5 +1,4 @@
-// `npm run openapi` writes the API descriptions from the controllers' decorators. A unit test
-// fails if they are stale.
+// `npm run openapi` writes the API descriptions from the controllers' decorators. A unit test fails if they are stale.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';

@@ -1,6 +1,5 @@
 // `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests; with --check it
-// writes
-// nothing. It fails if a section has no test, or if a document names a test that does not exist.
+// writes nothing. It fails if a section has no test, or if a document names a test that does not exist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

@@ -50,8 +50,7 @@ export async function end(server) {
 
 /**
  * Returns the access token, and refreshes it if it is about to expire. A refresh token can be used once, so one of
- * several
- * concurrent processes refreshes, and the others wait for its result.
+ * several concurrent processes refreshes, and the others wait for its result.
  *
  * @param refused access token that the API has rejected
  */

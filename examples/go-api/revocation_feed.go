@@ -72,8 +72,7 @@ func Follow(natsURL string, cache *TokenCache) error {
 }
 
 // trusted reports whether the connection is known to work: for 5 s after sending the last ping that was answered.
-// NATS
-// does not redeliver a broadcast, so without a connection revocations may be missed.
+// NATS does not redeliver a broadcast, so without a connection revocations may be missed.
 func (f *RevocationFeed) trusted() bool {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

@@ -81,9 +81,8 @@ export async function oauthLogin({ authUrl, siteUrl }) {
   });
 
   /**
-   * Ends the session of the authorization service that belongs to the session `sid`. Without `sid`, ends all
-   * sessions
-   * of the user.
+   * Ends the session of the authorization service that belongs to the session `sid`. Without `sid`,
+   * ends all sessions of the user.
    *
    * @throws Error if the service is unavailable or rejects the request; retry later
    */

@@ -94,8 +94,8 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 
   it.each(APPS_OF[overlay])('make %s trust only proxies in private networks', (app) => {
-    // Otherwise all users could have one proxy's address, and one attacker who guesses passwords would lock out all
-    // users.
+    // Otherwise all users could have one proxy's address, and one attacker who guesses passwords would
+    // lock out all users.
     const ranges = environmentOf(ours.find(({ name }) => name === app) ?? { name: app })['TRUSTED_PROXIES'];
     expect(ranges).toEqual(expect.any(String));
     for (const range of ranges?.split(',') ?? [])

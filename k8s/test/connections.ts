@@ -29,8 +29,8 @@ export function podsOf(manifests: readonly Manifest[]): Peer[] {
 }
 
 /**
- * Applies egress and ingress policies. Everything is allowed for pods without a policy, and for peers that are not
- * pods.
+ * Applies egress and ingress policies. Everything is allowed for pods without a policy, and for peers
+ * that are not pods.
  */
 export function passes(
   manifests: readonly Manifest[],

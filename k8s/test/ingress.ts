@@ -16,8 +16,8 @@ const LOG_FORMAT =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"';
 
 /**
- * Generates the configuration as the NGINX Ingress Controller of nginx.org does. @throws Error for an unknown
- * annotation
+ * Generates the configuration as the NGINX Ingress Controller of nginx.org does.
+ * @throws Error for an unknown annotation
  */
 function nginxConfiguration(
   ingresses: readonly V1Ingress[],

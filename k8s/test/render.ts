@@ -91,8 +91,8 @@ export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise
 const unchanged = new Map<string, Promise<Manifest[]>>();
 
 /**
- * Renders the manifests that `kubectl apply -k` would send. @param change changes a copy of k8s/ before it is
- * rendered
+ * Renders the manifests that `kubectl apply -k` would send.
+ * @param change changes a copy of k8s/ before it is rendered
  */
 export async function render(path: string, change?: (folder: string) => Promise<void>): Promise<Manifest[]> {
   if (change) return withCopy((folder) => change(folder).then(() => kustomize(folder, path)));

@@ -14,8 +14,7 @@ const byName = models as unknown as Readonly<Record<string, Model | undefined>>;
 
 /**
  * Validates fields strictly. The official client's models detect unknown fields and wrong types; `kubernetes-models`
- * detects
- * missing fields.
+ * detects missing fields.
  */
 export async function problemsOf(manifests: readonly Manifest[]): Promise<string[]> {
   return (await Promise.all(manifests.map(problemsOfOne))).flat();

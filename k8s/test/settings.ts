@@ -29,8 +29,7 @@ export async function ownSettings(): Promise<{ folder: string; remove(): Promise
 
 /**
  * Copies a configuration file of the local overlay together with its settings. Replaces paths in the container by
- * paths in
- * the copy.
+ * paths in the copy.
  */
 export async function serverFile(
   server: 'nats' | 'redis',

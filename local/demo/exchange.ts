@@ -23,7 +23,8 @@ export interface Answer {
 }
 
 /**
- * Sends and prints a request, and prints the response. @throws StepFailure if no response arrives within ten seconds
+ * Sends and prints a request, and prints the response.
+ * @throws StepFailure if no response arrives within ten seconds
  */
 export async function exchange(transcript: Transcript, request: Request): Promise<Answer> {
   const { headers = {}, form = {}, browser } = request;

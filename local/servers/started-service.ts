@@ -30,8 +30,8 @@ interface Attempt {
 }
 
 /**
- * Retries twice after an early exit, because another program may have taken the port. @throws Error with the end of
- * the log
+ * Retries twice after an early exit, because another program may have taken the port.
+ * @throws Error with the end of the log
  */
 export async function startService(
   name: string,

@@ -76,8 +76,7 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
 
 /**
  * Adds refusals with the current time to a filled trail. The console finds the events around a refusal by their time
- * in
- * the stream, which for all other events is the time of the fill.
+ * in the stream, which for all other events is the time of the fill.
  *
  * @returns the reference of a refusal
  */

@@ -46,8 +46,7 @@ export async function load(
       error instanceof Error ? reject(error) : resolve(done),
     );
     instance.on('response', (_client, answer, _bytes, time) => {
-      // Measures times here: autocannon's histogram has a resolution of 1 ms, and its end time is up to a second
-      // late.
+      // Measures times here: autocannon's histogram has a resolution of 1 ms, and its end time is up to a second late.
       times.push(time);
       end = performance.now();
       if (answer !== status) wrong.set(answer, (wrong.get(answer) ?? 0) + 1);

@@ -36,8 +36,8 @@ export async function measureAll<Name extends string>(
 }
 
 /**
- * Warms up, then measures sequential requests, then load. @param seconds duration of the load, if there are enough
- * requests
+ * Warms up, then measures sequential requests, then load.
+ * @param seconds duration of the load, if there are enough requests
  */
 async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
   const most = subject.most?.() ?? Infinity;

@@ -43,8 +43,7 @@ const TEXTS = [
   ),
   ...list(`' OR 1=1--¦"; DROP TABLE users;--¦\\¦$1¦*)(uid=*¦|id¦\`id\`¦../../..¦..\\..`),
   // Bidi controls, invisible characters, combining marks, lone surrogates, noncharacters, and letters whose case
-  // changes
-  // their length
+  // changes their length
   ...list(
     `\u202Egnp.exe¦\u2066x¦\u200B\u200D¦\uFEFF¦${'e\u0301'.repeat(40)}¦\uD800¦\uDFFFx\uD800¦\uFFFF¦İ¦ﬃ¦𝒳`,
   ),

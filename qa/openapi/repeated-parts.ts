@@ -5,8 +5,8 @@ type Parts = Readonly<Record<string, unknown>>;
 type Transform = (kind: Kind, name: string, part: unknown) => unknown;
 
 /**
- * Moves repeated headers, parameters and examples into `components`. If parts share a name, moves the most frequent
- * one.
+ * Moves repeated headers, parameters and examples into `components`. If parts share a name, moves the
+ * most frequent one.
  */
 export function shareRepeated<Node>(node: Node): { node: Node; components: Partial<Record<Kind, Parts>> } {
   const counts = new Map<string, number>();

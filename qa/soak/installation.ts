@@ -228,8 +228,7 @@ export class Installation {
 
   /**
    * Registers a client by its metadata document and uses the client once at each replica. The document's host then
-   * stops
-   * responding, which must not affect the client.
+   * stops responding, which must not affect the client.
    *
    * @throws Error if a first use fails
    */

@@ -65,7 +65,8 @@ export class Model {
   }
 
   /**
-   * Checks RFC 8628 3.4 and the retry window. @param attempts all polls of an honest device after the user's consent
+   * Checks RFC 8628 3.4 and the retry window.
+   * @param attempts all polls of an honest device after the user's consent
    */
   checkPolls(grant: Grant, attempts: readonly Attempt[]): void {
     this.checkRepeatable(grant, attempts, {
@@ -150,8 +151,8 @@ export class Model {
   }
 
   /**
-   * A late replay is rejected and revokes the grant (RFC 6749 4.1.2, RFC 9700 4.14.2). @param since time of the first
-   * use
+   * A late replay is rejected and revokes the grant (RFC 6749 4.1.2, RFC 9700 4.14.2).
+   * @param since time of the first use
    */
   checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {
     this.addHistory(grant, [attempt]);

@@ -7,10 +7,8 @@ export type ReplicaName = `${App} ${1 | 2}`;
 
 /**
  * After a fault, a stopped process gets SIGCONT, and any other process starts again: with its data if it was
- * `killed`, and
- * without data if it was `emptied`. `restarted` removes a replica from load balancing before SIGTERM. `cut off`
- * resets
- * connections and rejects new ones. `half-open` transfers no bytes.
+ * `killed`, and without data if it was `emptied`. `restarted` removes a replica from load balancing before SIGTERM.
+ * `cut off` resets connections and rejects new ones. `half-open` transfers no bytes.
  */
 export type Effect = 'killed' | 'stopped' | 'restarted' | 'cut off' | 'half-open' | 'emptied';
 
@@ -103,8 +101,8 @@ export class Random {
 }
 
 /**
- * Yields an endless sequence in which each kind occurs once before any is repeated. @param longMs exceeds the retry
- * window
+ * Yields an endless sequence in which each kind occurs once before any is repeated.
+ * @param longMs exceeds the retry window
  */
 export function* plan(random: Random, kinds: readonly FaultKind[], longMs: number): Generator<Step, never> {
   for (;;) {

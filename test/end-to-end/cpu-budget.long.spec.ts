@@ -6,10 +6,9 @@ import { type RunningProduct, startProduct } from './running-product.js';
 import { ProductUser } from './use-product.js';
 
 /**
- * Maximum CPU time of a request and its client, as a multiple of a plain Fastify route with a response of similar
- * size.
- * At least 1.5 times the measured values 3.3, 3.6 and 2.6. Logging is off, because logs would be written to the test
- * output.
+ * Maximum CPU time of a request and its client, as a multiple of a plain Fastify route with a response
+ * of similar size. At least 1.5 times the measured values 3.3, 3.6 and 2.6. Logging is off, because
+ * logs would be written to the test output.
  */
 const BUDGET = { forged: 5.2, refresh: 6.5, known: 3.9 };
 

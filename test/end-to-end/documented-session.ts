@@ -56,8 +56,7 @@ const PASSING = [
 
 /**
  * Runs a document's commands in order. Values in the document are examples. The first output with a value determines
- * the
- * actual value, which replaces the example in later commands.
+ * the actual value, which replaces the example in later commands.
  */
 export class DocumentedSession {
   private readonly actual = new Map<string, string>();

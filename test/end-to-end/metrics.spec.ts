@@ -164,8 +164,7 @@ describe('/metrics of every app', () => {
 async function seriesOf(): Promise<string[]> {
   const texts = await Promise.all((['authorize', 'token', 'resource'] as const).map(scrape));
   const lines = texts.join('\n').split('\n');
-  // Excludes values that change by themselves: the open handles of the runtime, and the writes of last use every 30
-  // s.
+  // Excludes values that change by themselves: the open handles of the runtime, and the writes of last use every 30 s.
   const own = lines
     .filter((line) => /^(http_|oauth_|db_|messaging_)/.test(line))
     .filter((line) => !/^db_.*db_operation_name="WITH"/.test(line));

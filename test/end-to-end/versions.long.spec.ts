@@ -8,10 +8,8 @@ import { startTokenProcess, type TokenProcess } from '../support/token-process.j
 import { until } from '../support/until.js';
 
 // A roll-out replaces APIs and token apps in any order, so that different versions communicate over NATS. The
-// messages of
-// 0.1.0 are literals here, because they must not change with the contract. Every version must accept them, and must
-// ignore
-// fields of later versions.
+// messages of 0.1.0 are literals here, because they must not change with the contract. Every version must accept
+// them, and must ignore fields of later versions.
 const API_URL = 'https://api.example.com';
 const GRANT = { grant_id: 'g'.repeat(43), client_id: 'sc_a', sub: '7', scope: 'profile:read' };
 const PROFILE = {

@@ -21,7 +21,8 @@ export interface ExampleProduct {
 }
 
 /**
- * Starts the service and the example as in docs/adopt.md. @param bookingsApi compiled main file of the bookings API
+ * Starts the service and the example as in docs/adopt.md.
+ * @param bookingsApi compiled main file of the bookings API
  */
 export async function startExampleProduct(bookingsApi: string): Promise<ExampleProduct> {
   const place = await isolatedEnvironment();

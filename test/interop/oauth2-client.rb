@@ -18,8 +18,7 @@ def hear
 end
 
 # Sends a request with the client authentication of get_token. The gem has no call for introspection, and only its
-# newest
-# versions have a call for revocation.
+# newest versions have a call for revocation.
 def post(client, url, params)
   form = OAuth2::Authenticator.new(client.id, client.secret, client.options[:auth_scheme]).apply(params)
   headers = { 'Content-Type' => 'application/x-www-form-urlencoded' }.merge(form.delete(:headers) || {})

@@ -5,8 +5,8 @@ import { AuditReader } from '#audit/reader.js';
 import { until } from './until.js';
 
 /**
- * Waits for at least `count` matching events, because processes publish asynchronously. @returns the oldest event
- * first
+ * Waits for at least `count` matching events, because processes publish asynchronously.
+ * @returns the oldest event first
  */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {
   const reader = await AuditReader.open(natsUrl, 'audit test');

@@ -45,8 +45,9 @@ export class Browser {
   }
 
   /**
-   * Logs in and clicks Allow if necessary. @param without checkboxes to clear @returns the redirect to the
-   * application
+   * Logs in and clicks Allow if necessary.
+   * @param without checkboxes to clear
+   * @returns the redirect to the application
    */
   async allow(
     authorizationUrl: string | URL,

@@ -177,8 +177,8 @@ export async function openFixture(
     },
 
     /**
-     * Subscribes to events. A message of the audit trail contains one event per line. @returns a function that
-     * unsubscribes
+     * Subscribes to events. A message of the audit trail contains one event per line.
+     * @returns a function that unsubscribes
      */
     hear(subject: string, listener: (event: unknown) => void): () => void {
       const subscription = nats.subscribe(subject, {

@@ -14,8 +14,7 @@ export interface WantedLibrary {
   /** Debian packages, the first of which names the folder of the unpacked packages. */
   packages: readonly [string, ...string[]];
   /**
-   * Program that loads the library and prints its version: a Python, Ruby or Perl script, a Go package, or Java
-   * source.
+   * Program that loads the library and prints its version: a Python, Ruby or Perl script, a Go package, or Java source.
    */
   probe: string;
 }

@@ -6,8 +6,7 @@ export type Heard = (command: readonly string[], source: string) => void;
 
 /**
  * Reports every command to the URL's logical database. Resolves when monitoring has begun. Does not use ioredis,
- * which
- * fails if the first command arrives in the same packet as the reply to MONITOR.
+ * which fails if the first command arrives in the same packet as the reply to MONITOR.
  *
  * @returns a function that ends the monitoring
  */

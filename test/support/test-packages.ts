@@ -8,8 +8,8 @@ import { lastLines } from '#local/servers/started-service.js';
 /** Packages that only tests use, with a separate package.json and lock file. */
 export class TestPackages {
   /**
-   * Folder for this version of the lock file. It is inside the repository, so that the code can import its packages
-   * too.
+   * Folder for this version of the lock file. It is inside the repository, so that the code can import
+   * its packages too.
    */
   readonly folder: string;
 
@@ -21,8 +21,8 @@ export class TestPackages {
   }
 
   /**
-   * Installs into a draft, because suites may run concurrently and `npm ci` empties its folder. @returns the error,
-   * if any
+   * Installs into a draft, because suites may run concurrently and `npm ci` empties its folder.
+   * @returns the error, if any
    */
   async install(): Promise<string | undefined> {
     const place = join(this.folder, 'node_modules');

@@ -17,8 +17,7 @@ const REST_BYTES = [29, 62];
 
 /**
  * Returns forgeries of a bound token that can be made without a key: its fields, with or without the bound flag,
- * followed
- * by repeated parts of its thumbprint and MAC.
+ * followed by repeated parts of its thumbprint and MAC.
  */
 export function rearranged(token: string): string[] {
   const [prefix, bytes] = [token.slice(0, 4), Buffer.from(token.slice(4), 'base64url')];

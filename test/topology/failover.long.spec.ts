@@ -9,8 +9,7 @@ import { pairOf, type RetryingClient } from './retrying-client.js';
 
 /**
  * Time limit of a fail-over. Redis replaces a master after 2 s of silence and an election, and NATS requests time out
- * after
- * 2 s, but a busy machine takes longer.
+ * after 2 s, but a busy machine takes longer.
  */
 const RECOVERY_DEADLINE_MS = 60_000;
 

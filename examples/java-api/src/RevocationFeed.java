@@ -23,8 +23,7 @@ import java.util.function.Function;
   * Evicts tokens from the cache as soon as the authorization service broadcasts a revocation over NATS.
   *
   * <p>This small part of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) needs
-  * no
-  * library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
+  * no library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
  */
 final class RevocationFeed implements Runnable {
     private static final Duration ECHO_EVERY = Duration.ofSeconds(1);
@@ -48,8 +47,7 @@ final class RevocationFeed implements Runnable {
 
     /**
      * True while the connection is known to work: for 5 s after sending the last ping that was answered. NATS does
-     * not
-     * redeliver a broadcast, so without a connection revocations may be missed.
+     * not redeliver a broadcast, so without a connection revocations may be missed.
      */
     private boolean isTrusted() {
         Duration age = Duration.between(echoedAt, Instant.now());

@@ -63,8 +63,7 @@ export interface Engine {
 
 /**
  * Uses the installed engine. If there is none, starts one as root on Debian, with a separate socket and without
- * firewall
- * changes.
+ * firewall changes.
  */
 export async function startEngine(): Promise<Engine> {
   if ((await runCommand('docker', ['info'])).code === 0) {

@@ -1,6 +1,5 @@
 // oidc-provider on Redis, with opaque tokens and rotation. The resource route caches access tokens for 30 s, like
-// this
-// product. SAME_DUTY adds a request log, metrics and security headers, as in a deployment.
+// this product. SAME_DUTY adds a request log, metrics and security headers, as in a deployment.
 import { generateKeyPair } from 'node:crypto';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
