@@ -48,8 +48,8 @@ for process in authorize token console; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
-# NATS: one user per process, one for your product, and one for the audit trail with the same password as the
-# product's. nats.conf has their permissions.
+# NATS: one user per process, and one for your product. Each process has a second user with the same password for the
+# audit trail. nats.conf has the permissions.
 : >nats/passwords.conf
 for process in authorize token resource console operator product migrate; do
   secret=$(password)

@@ -137,7 +137,7 @@ func (c *TokenCache) Evictions() int {
 	return c.evictions
 }
 
-// Put stores nothing after an eviction since the request was sent, which may have been for this token.
+// Put stores nothing if there was an eviction since the request was sent, which may have been for this token.
 func (c *TokenCache) Put(token string, found *Token, evictions int) {
 	goodUntil := time.Now().Add(c.Lifetime)
 	if expiry := time.Unix(found.Expiry, 0); expiry.Before(goodUntil) {

@@ -17,8 +17,7 @@ export function bookingTools() {
     {
       description: 'Creates a booking',
       inputSchema: z.object({ title: z.string().min(1) }),
-      // Without `bookings:write` the client gets 403 and requests more access. The challenge lists all
-      // scopes of this tool.
+      // Without `bookings:write` the client gets 403 and requests more access. The challenge lists the scopes.
       scopeChallenge: requireScopes('bookings:read', 'bookings:write'),
     },
     ({ title }, { http }) => {

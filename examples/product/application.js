@@ -1,6 +1,5 @@
 // A minimal third-party application: node application.js FILE URL…
-// Requests access from the user, then requests each URL with the access token. FILE contains the output of
-// `client create --json`.
+// Requests access from the user, then requests each URL with the access token. FILE is from `client create --json`.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -7,7 +7,7 @@ import { StubApi } from './stub-api.js';
 // kubectl compares text, and compares a list without keys as a whole, such as the rules and ports of a NetworkPolicy.
 // Therefore items of these lists must state every default, base64 must be in one line, and quantities must be in
 // canonical form.
-describe.each(OVERLAYS)('the second apply of the %s overlay', (overlay) => {
+describe.each(OVERLAYS)('applying the %s overlay twice', (overlay) => {
   let api: StubApi;
 
   beforeEach(async () => (api = await StubApi.start()));

@@ -130,7 +130,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (ove
 });
 
 describe('the production overlay with the component for the console', () => {
-  it('has the console at CONSOLE_URL, and access tokens for its API', async () => {
+  it('serves the console at CONSOLE_URL, and issues access tokens for its API', async () => {
     const path = 'overlays/production';
     const url = 'https://console.example.org';
     const manifests = await render(path, async (folder) => {

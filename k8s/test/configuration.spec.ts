@@ -77,7 +77,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
         expect(() => loadConfiguration(shape, environmentOf(container))).not.toThrow();
   });
 
-  it('contain none that its process does not read', () => {
+  it('are all read by their process', () => {
     for (const container of ours) {
       const shapes = SHAPES[container.name] ?? [];
       expect([container.name, shapes.length > 0]).toEqual([container.name, true]);

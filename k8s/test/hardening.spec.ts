@@ -59,7 +59,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
 
   it('pins every image to a full version', () => {
     for (const { image = '' } of everything.flatMap(containersOf))
-      // Versions of PostgreSQL have two parts. For other images, a tag with two parts would be updated.
+      // Versions of PostgreSQL have two parts. For other images, a tag with two parts can move to a new version.
       expect(image).toMatch(/^([\w./-]+:\d+\.\d+\.\d+|postgres:\d+\.\d+)(-[a-z]+)?(@sha256:[0-9a-f]{64})?$/);
   });
 
@@ -138,7 +138,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(wait).toBeGreaterThanOrEqual(5);
     // A request may take 10 s to arrive (docs/configuration.md, Limits).
     expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
-    // With a number, each deployment would reset the autoscaler's number.
+    // A fixed number would reset the autoscaler's decision on each deployment.
     expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
   });
 

@@ -157,7 +157,7 @@ describe('the ingress', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('forwards a large body for the app’s error, and rejects a larger one in the same format', async () => {
+  it('forwards bodies above the app’s limit, and rejects larger ones in the same format', async () => {
     const [byApp, byIngress] = [
       await post(`a=${'x'.repeat(100 * 1024)}`),
       await post(`a=${'x'.repeat(200 * 1024)}`),

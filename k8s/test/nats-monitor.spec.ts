@@ -13,7 +13,7 @@ describe('the monitoring port of NATS', () => {
   let nats: Awaited<ReturnType<typeof startNats>>;
   beforeAll(async () => {
     settings = await ownSettings();
-    // Clients connect to another address than the loopback address, which only the container itself can reach.
+    // Clients use 127.0.0.2, because 127.0.0.1 stands for the container's own loopback address.
     nats = await startNats(settings.folder, '127.0.0.2');
   });
   afterAll(async () => {

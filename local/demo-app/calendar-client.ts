@@ -42,8 +42,7 @@ export class CalendarClient {
   async finish(query: string, attempt: Attempt): Promise<Connection> {
     const answer = new URL(this.configuration.REDIRECT_URI);
     answer.search = query;
-    // RFC 9207 2.4: rejects a response of another server, including an error response, before its code is sent
-    // anywhere.
+    // RFC 9207 2.4: rejects responses of other servers, so that their codes are not sent to this server.
     if (answer.searchParams.get('iss') !== this.configuration.BASE_URL) throw unexpectedAnswer();
     const checks = { expectedState: attempt.state, pkceCodeVerifier: attempt.codeVerifier };
     return this.tokens('connect', () => oauth.authorizationCodeGrant(this.server, answer, checks));

@@ -55,8 +55,7 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
 function headersOf({ AUTH_URL }: DemoConfiguration): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
-    // Chromium applies form-action to redirects, and "Connect" redirects to the login page, which may be the
-    // product's.
+    // Chromium applies form-action to redirects, and "Connect" redirects to the login page of the service or product.
     'Content-Security-Policy': `default-src 'none';style-src ${STYLE_SOURCE};form-action 'self' ${AUTH_URL} http://localhost:* http://127.0.0.1:* https:;base-uri 'none';frame-ancestors 'none'`,
     // The callback's URL contains the code, which must not be sent to other pages in Referer.
     'Referrer-Policy': 'no-referrer',

@@ -10,7 +10,7 @@ interface Context {
 }
 
 /**
- * Redirects pages to the registered host: authorization responses arrive there, and each host has separate cookies.
+ * Redirects pages to the registered host, because authorization responses arrive there, and cookies are per host.
  */
 export function sendHome(app: FastifyInstance, origin: string): void {
   const { host } = new URL(origin);

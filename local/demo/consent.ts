@@ -58,7 +58,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
   });
 }
 
-/** Returns the redirect target. @throws StepFailure unless the answer is a 303 to the expected origin */
+/** Returns the redirect target. @throws StepFailure if the response is not a 303 to the expected origin */
 function redirect({ status, location }: Answer, origin: string): URL {
   expectEqual('status', 303, status);
   if (location?.origin !== origin) throw new StepFailure(`Location at ${origin}`, location?.href ?? '(none)');

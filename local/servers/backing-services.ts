@@ -15,7 +15,7 @@ export interface BackingOptions {
   /** True to keep the data (npm start), false to delete them (tests). */
   persistent: boolean;
   progress: Progress;
-  /** Places to search for servers; the machine's by default. */
+  /** Places to search for servers; by default, the places of this machine. */
   lookup?: Lookup;
 }
 

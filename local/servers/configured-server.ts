@@ -14,7 +14,7 @@ export interface ConfiguredServer {
   configuration(at: { port: number; password: string; folder: string }): string;
   arguments(file: string): string[];
   url(at: { port: number; password: string }): string;
-  /** Rejects unless the server accepts the password. */
+  /** Rejects if the server does not accept the password. */
   connect(url: string): Promise<void>;
 }
 

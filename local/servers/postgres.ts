@@ -38,7 +38,7 @@ export function postgresFolder(directory: string, user: SystemUser | undefined):
   return keptFolder(directory, user, MARKER);
 }
 
-/** Starts PostgreSQL. The URL names the superuser and the database `postgres`. */
+/** Starts PostgreSQL. The URL contains the superuser and the database `postgres`. */
 export async function startPostgres(options: ServiceOptions): Promise<BackingService> {
   const user = await unprivilegedUser();
   const kept = options.persistent ? await postgresFolder(options.directory, user) : undefined;

@@ -5,7 +5,7 @@ import type { BackingService, ServiceOptions } from './started-service.js';
 /** Number of databases: one for each concurrent isolated test. */
 const REDIS_DATABASES = 512;
 
-/** Starts Redis. The URL names database 0. */
+/** Starts Redis. The URL selects database 0. */
 export function startRedis(options: ServiceOptions): Promise<BackingService> {
   return startConfigured(
     {

@@ -72,7 +72,7 @@ export async function startApp(
   };
 }
 
-/** @throws Error unless the app is ready */
+/** @throws Error if the app is not ready */
 async function checkReady(port: number): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`, {
     signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
@@ -81,7 +81,7 @@ async function checkReady(port: number): Promise<void> {
   if (!answer.ok) throw new Error(`/readyz returned ${answer.status}`);
 }
 
-/** @throws Error unless something accepts connections */
+/** @throws Error if nothing accepts connections */
 async function checkAccepts(port: number): Promise<void> {
   if (!(await accepts({ host: '127.0.0.1', port }, CHECK_TIMEOUT_MS))) throw new Error('no connection');
 }

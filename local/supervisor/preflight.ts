@@ -88,7 +88,7 @@ export async function checkPorts(ports: Ports, timeout: number): Promise<void> {
 }
 
 async function isInUse(port: number): Promise<boolean> {
-  // Many clients resolve "localhost" to ::1 first, so a server there would receive the requests.
+  // Many clients resolve "localhost" to ::1 first, so a server on ::1 would receive the requests.
   return (await cannotListen('127.0.0.1', port)) || (await cannotListen('::1', port));
 }
 

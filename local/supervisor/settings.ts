@@ -26,7 +26,7 @@ export interface Settings {
   directory: string;
   schema: string;
   scopesFile: string;
-  /** LOGIN_URL or LOGIN_ISSUER; absent if users log in by password. */
+  /** LOGIN_URL or LOGIN_ISSUER; absent if users log in with a password. */
   loginAt?: string;
   /** TOKEN_KEYS, which replaces the stored key. */
   tokenKeys?: string;

@@ -95,7 +95,7 @@ describe('npm run demo', () => {
       /✗ Step 6\. .* failed\n +expected: status 200\n +got: +status 40[01]/,
     ],
     [
-      'an API that is not there',
+      'an unreachable API',
       (run) => ({ ...run, api_url: nobody }),
       /✗ Step 7\. .* failed\n +expected: an answer .*\n +got: +none \(ECONNREFUSED\)/,
     ],

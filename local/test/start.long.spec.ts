@@ -110,7 +110,7 @@ describe('npm start', () => {
   });
 
   it.each(['authorize', 'token', 'resource', 'console'] as const)(
-    'announces health and metrics of %s, on this machine only',
+    'announces local URLs for the health and metrics of %s',
     async (name) => {
       const url = run.internal[name];
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);

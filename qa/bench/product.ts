@@ -78,7 +78,7 @@ export async function startProduct(): Promise<Product> {
   };
 }
 
-/** Creates ten objects at a time. */
+/** Creates `count` objects, of which at most ten concurrently. */
 export async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let started = 0;

@@ -100,7 +100,7 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
   return found;
 }
 
-/** Finds credentials in the response that were not in the request and do not belong into this type of response. */
+/** Finds credentials in the response that were not in the request and do not belong in this type of response. */
 function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleState): Set<SecretKind> {
   const { status, body, headers } = answer;
   const sentSecrets = secrets.in(`${sent.target}\n${decoded(sent.target)}\n${sent.username ?? ''}`);

@@ -158,7 +158,7 @@ export class Campaign {
     this.findings.record(findings, [...this.recent]);
   }
 
-  /** Measures until the memory is acceptable, because it may be freed late. */
+  /** Repeats the measurement while memory is above the limit, because memory may be freed late. */
   private async memoryAfter(environment: TestEnvironment, before: MemoryOfApps): Promise<MemoryOfApps> {
     for (let attempt = 1; ; attempt += 1) {
       const after = await environment.memory();

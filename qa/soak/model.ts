@@ -151,7 +151,7 @@ export class Model {
   }
 
   /**
-   * A late replay is rejected and revokes the grant (RFC 6749 4.1.2, RFC 9700 4.14.2).
+   * Checks that a late replay is rejected and revokes the grant (RFC 6749 4.1.2, RFC 9700 4.14.2).
    * @param since time of the first use
    */
   checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {

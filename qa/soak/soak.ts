@@ -30,7 +30,7 @@ export interface SoakOptions {
   readonly minutes: number;
   readonly steps?: number;
   readonly kinds: readonly FaultKind[];
-  /** Number of accounts that use every feature. A third of this number only connects and revokes. */
+  /** Number of accounts that use every feature. A third as many accounts only connect and revoke. */
   readonly accounts: number;
   /** Milliseconds without faults before the final audit. */
   readonly quietMs: number;
@@ -121,7 +121,7 @@ class Soak {
     const { accounts: count } = this.options;
     const accounts: Account[] = [];
     for (let number = 1; number <= count; number++) {
-      // Combines confidential and public clients with bearer and DPoP tokens. A third of the accounts gets ID tokens.
+      // Combines confidential and public clients with bearer and DPoP tokens. A third of the accounts get ID tokens.
       const client = (number % 3 === 0 ? openIdClients : clients)[number % 2] as RegisteredClient;
       accounts.push(await this.newAccount(number, client, resourceServer, number % 4 >= 2));
     }

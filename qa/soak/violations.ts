@@ -15,7 +15,7 @@ export interface Violation {
 
 export type Violate = (violation: Violation) => void;
 
-/** Describes a violation without bodies of responses that may contain tokens. */
+/** Describes a violation, without response bodies that may contain tokens. */
 export function describeViolation(
   { rule, detail, attempts = [], history = [], since }: Violation,
   timeline: Timeline,

@@ -280,7 +280,7 @@ it.each([
   },
 );
 
-it('the fuzzer accepts a logged code verifier after a changed separator', () => {
+it('the fuzzer accepts a code verifier in the log if a separator was changed', () => {
   const verifier = 'dgjWHP8430fekzwzFOC9yyRXy2z1IlILcLqhKIWNXAU';
   const sentSecrets = new KnownSecrets();
   sentSecrets.add('code verifier', verifier);

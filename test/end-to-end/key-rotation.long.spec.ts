@@ -130,7 +130,7 @@ it('two rotations under load reject no request and no token, even from before th
   for (const round of [1, 2]) {
     const added = await rotation.nextStep<Step>(ring, ...(round === 2 ? ['--begin'] : []));
     await rollOut(added.token_keys, async () => {
-      // The other process does not have the new key yet.
+      // The other processes do not have the new key yet.
       const early = await rotation.keysNext(added.token_keys);
       expect([early.code, early.stdout]).toEqual([1, '']);
       expect(early.stderr).toMatch('still has another value of TOKEN_KEYS');

@@ -88,7 +88,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
 /** Sets the start of each process to six minutes ago, so that the test does not have to wait. */
 const STARTED_BEFORE = `data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
 
-/** @param file name in the session's folder; contains the value of ID_TOKEN_KEYS */
+/** @param file file in the session's folder with the value of ID_TOKEN_KEYS */
 async function restartWithKeys(file: string): Promise<void> {
   await product.kill('SIGTERM');
   const keys = await readFile(join(folder, file), 'utf8');

@@ -99,7 +99,7 @@ describe.each([
   ['token', ENDPOINTS.authorizationServerMetadata],
   ['resource', ENDPOINTS.protectedResourceMetadata],
   ['authorize', ENDPOINTS.account],
-])('the overloaded app %s', (name, path) => {
+])('the overloaded %s app', (name, path) => {
   it('rejects requests with 503, Retry-After and the usual headers until it recovers', async () => {
     const app = appOf(name);
     const headers = { origin: 'https://spa.example.com' };

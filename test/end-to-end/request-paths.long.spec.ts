@@ -57,8 +57,8 @@ function expectListed(heading: string, files: readonly string[], limit: number):
   passed.push(...files);
 }
 
-describe('ARCHITECTURE.md lists the files executed for', () => {
-  it('POST /api/auth/oauth/token', async () => {
+describe('ARCHITECTURE.md', () => {
+  it('lists the files executed for POST /api/auth/oauth/token', async () => {
     const app = await startTokenApp();
     try {
       const client = await app.client();
@@ -85,7 +85,7 @@ describe('ARCHITECTURE.md lists the files executed for', () => {
     }
   });
 
-  it('GET /auth/oauth2/authorize', async () => {
+  it('lists the files executed for GET /auth/oauth2/authorize', async () => {
     const app = await startAuthorizeApp({});
     try {
       const client = await app.client();
@@ -102,7 +102,7 @@ describe('ARCHITECTURE.md lists the files executed for', () => {
     }
   });
 
-  it('GET /v2/me', async () => {
+  it('lists the files executed for GET /v2/me', async () => {
     const app = await startResourceApp();
     try {
       const { access_token } = await app.pair(await app.client(), await app.user());
@@ -116,7 +116,7 @@ describe('ARCHITECTURE.md lists the files executed for', () => {
     }
   });
 
-  it('every request', () => {
+  it('lists the files executed for every request', () => {
     expect(documented('Every request').filter((file) => !passed.includes(file))).toEqual([]);
   });
 });

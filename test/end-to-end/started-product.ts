@@ -40,7 +40,7 @@ export class StartedProduct {
 
   /**
    * @param env LOCAL_DIR, ports and other variables
-   * @param npm starts the product through a parent process and a shell, as npm does
+   * @param npm true to start the product through a parent process and a shell, as npm does
    */
   constructor(
     private readonly env: Record<string, string>,

@@ -17,7 +17,7 @@ class LoadedModules {
   static async begin(): Promise<LoadedModules> {
     const folder = await mkdtemp(join(tmpdir(), 'modules-'));
     const probe = join(folder, 'probe.cjs');
-    // Only apps write lists, because their guards have no interesting modules.
+    // Writes a list at SIGTERM, in processes of apps only.
     const script = `
       const write = () => require('node:fs').writeFileSync(
         ${JSON.stringify(join(folder, 'list.json'))} + process.pid, JSON.stringify(Object.keys(require.cache)));

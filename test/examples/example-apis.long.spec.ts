@@ -143,7 +143,7 @@ for (const [index, example] of EXAMPLES.entries()) {
     });
 
     // @rfc 6750 3.1
-    it('responds with 403 and the missing scope of a token', async () => {
+    it('responds with 403 and the scope that the token lacks', async () => {
       const answer = await get(`Bearer ${await accessToken('bookings:write')}`);
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
         403,

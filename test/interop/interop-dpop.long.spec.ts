@@ -14,7 +14,7 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with %s nonces
 
   const meUrl = () => new URL(`${product.run.api_url}/v2/me`);
 
-  it.each(['ES256', 'Ed25519', 'PS256'])('works in openid-client with an %s key', async (alg) => {
+  it.each(['ES256', 'Ed25519', 'PS256'])('works in openid-client with %s keys', async (alg) => {
     const { run } = product;
     const configuration = await openid.discovery(
       new URL(run.base_url),

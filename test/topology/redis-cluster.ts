@@ -25,7 +25,7 @@ export class RedisCluster {
     const password = randomBytes(16).toString('hex');
     const nodes: RedisNode[] = [];
     for (let n = 0; n < 2 * MASTERS; n++) {
-      // Nodes communicate through a second port, which is higher by 10 000.
+      // Nodes communicate through a second port, 10,000 above the first.
       const port = await freePort(10_000);
       nodes.push(
         new RedisNode(port, folder, password, [

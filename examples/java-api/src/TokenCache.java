@@ -45,7 +45,7 @@ final class TokenCache {
         return evictions;
     }
 
-    /** Stores nothing after an eviction since the request was sent, which may have been for this token. */
+    /** Stores nothing if there was an eviction since the request was sent, which may have been for this token. */
     synchronized void put(String token, Token found, long evictionsBefore) {
         if (evictions != evictionsBefore) return;
         Instant goodUntil = Instant.now().plus(lifetime);

@@ -80,7 +80,7 @@ export async function tokenCases(
       name: '`par`',
       url,
       status: 201,
-      // Limits the requests, because a client may push a limited number of requests (par.service.ts).
+      // Below the limit of pushed requests per client (par.service.ts).
       most: () => 30_000,
       next: () =>
         post('/api/auth/oauth/par', { response_type: 'code', state: 'bench', ...redirect, ...client }),

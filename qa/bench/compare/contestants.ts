@@ -26,7 +26,7 @@ export function isExchange(route: Route): route is Exchange {
   return route in EXCHANGES;
 }
 
-/** A server of the comparison: the product, a floor, or a peer. */
+/** A server in the comparison: the product, a lower bound, or a peer. */
 export interface Contestant {
   readonly name: string;
   /** Processes whose CPU time is measured, in addition to Redis. */

@@ -1,5 +1,4 @@
-// A page that calls `list_bookings`. The query of its first URL contains the server and the client's metadata
-// document.
+// A page that calls `list_bookings`. Its first URL contains the server and the client's metadata document.
 import { createProvider } from './sdk-provider.mjs';
 
 const { document, localStorage, location } = globalThis;
