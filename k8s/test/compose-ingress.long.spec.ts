@@ -81,7 +81,7 @@ const ADDRESSES = [
   '192.0.2.1 192.0.2.2 192.0.2.1 ::ffff:192.0.2.1 ::ffff:192.0.2.3',
 ].flatMap((some) => some.split(' '));
 
-describe('the ingress of docker-compose.yml, without apps', () => {
+describe('the ingress of docker-compose.yml without apps', () => {
   let ingress: Ingress;
   beforeEach(async () => {
     ingress = await tightComposeIngress();
@@ -120,7 +120,7 @@ describe('the ingress of docker-compose.yml, without apps', () => {
   });
 });
 
-describe('the ingress of the console in docker-compose.yml, without the console', () => {
+describe('the ingress of the console in docker-compose.yml without the console', () => {
   it('limits requests per address and logs no query', async () => {
     const ingress = await tightComposeIngress(CONSOLE);
     try {

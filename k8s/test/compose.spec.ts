@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
     expect(service('operator').environment).toMatchObject(service('token').environment ?? {});
   });
 
-  it('publishes only the ports of the ingresses, on this machine', () => {
+  it('publishes only the ports of the ingresses on the loopback interface', () => {
     for (const [name, { ports }] of Object.entries(services)) {
       if (!(name in INGRESSES)) expect([name, ports]).toEqual([name, undefined]);
       for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
@@ -238,7 +238,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(['token', 'resource'])(
-    'returns the error of the Kubernetes ingress if the %s app is unavailable',
+    'defines the error of the Kubernetes ingress for an unavailable %s app',
     async (app) => {
       const manifest = await readFile(join(ROOT, `k8s/components/oauth-errors/${app}.yaml`), 'utf8');
       const snippet = manifest.split('server-snippets: |\n')[1] ?? '';

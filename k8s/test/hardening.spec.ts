@@ -97,7 +97,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     }
   });
 
-  it.each(APPS_OF[overlay])('exposes only the app port of %s, only inside the cluster', (app) => {
+  it.each(APPS_OF[overlay])('exposes only the app port of %s inside the cluster', (app) => {
     const { spec } = find(manifests, 'Service', app);
     expect(spec?.type ?? 'ClusterIP').toBe('ClusterIP');
     expect(spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);

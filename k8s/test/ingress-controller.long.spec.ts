@@ -46,7 +46,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for client networks',
   });
 });
 
-describe('an ingress controller with the ConfigMap of docs/deploy.md, without apps', () => {
+describe('an ingress controller with the ConfigMap of docs/deploy.md', () => {
   let settings: ControllerSettings;
   let ingress: Ingress;
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('an ingress controller with the ConfigMap of docs/deploy.md, without ap
   });
   afterAll(() => ingress?.stop());
 
-  it('counts an IPv6 /64 as one client, and logs no query', async () => {
+  it('counts an IPv6 /64 as one client and logs no query', async () => {
     for (const [host, path] of Object.entries(HOSTS)) {
       const limited: boolean[] = [];
       for (const address of [

@@ -153,7 +153,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
     expect(lists).toHaveLength(2);
   });
 
-  it('matches the compose service of resource, except for its name and image', async () => {
+  it('matches the compose service of resource except for the name and the image', async () => {
     const [, block = ''] = /```yaml\n(bookings:.*?)```/s.exec(await text('docs/introspection.md')) ?? [];
     const { bookings } = parse(block) as { bookings: object };
     const compose = await text('docker-compose.yml');

@@ -101,7 +101,7 @@ describe('a development installation', () => {
   });
 
   describe('Redis', () => {
-    it('has one user, without administrative commands', async () => {
+    it('has one user without administrative commands', async () => {
       const { REDIS_URL = '' } = await servers.environmentOf('token');
       const redis = new Redis(REDIS_URL);
       const anybody = new Redis(REDIS_URL.replace(/\/\/.*@/, '//'), { maxRetriesPerRequest: 0 });
@@ -433,7 +433,7 @@ describe('a development installation', () => {
       return (await answer.json()) as { access_token: string; refresh_token: string };
     }
 
-    it('are sufficient for the whole flow, with eviction from every cache', async () => {
+    it('are sufficient for the whole flow and for evictions from all caches', async () => {
       const registration = ['--name', 'A', '--redirect-uri', REDIRECT_URI, '--json'];
       const created = await operator(['client', 'create', ...registration]);
       expect(created).toMatchObject({ code: 0, stderr: '' });

@@ -101,7 +101,7 @@ describe("private instances of the machine's servers", () => {
     expect(ports).not.toEqual(expect.arrayContaining(['4222']));
   });
 
-  it('require passwords, which are not on any command line', async () => {
+  it('require passwords that are not on any command line', async () => {
     const wrong = (url: string): string => url.replace(new URL(url).password, 'wrong');
     await expect(postgresAnswers(wrong(services.databaseUrl))).rejects.toThrow(
       'password authentication failed',

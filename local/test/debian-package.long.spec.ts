@@ -39,7 +39,7 @@ describe('missing servers', () => {
     return (error as Error).message;
   }
 
-  it('are all listed, with the commands to install them on Debian, Fedora and macOS', async () => {
+  it('are listed with the commands to install them on Debian, Fedora and macOS', async () => {
     const message = await refusal({ PATH: '/nowhere' });
     expect(message).toMatch(/^PostgreSQL, Redis and NATS are not on this machine/);
     expect(message).toContain('apt-get is not installed');

@@ -10,7 +10,7 @@ afterEach(async () => rm(parent, { recursive: true }));
 const modeOf = async (folder: string) => (await stat(folder)).mode & 0o777;
 
 describe('the folder of data, logs and secrets', () => {
-  it('can be listed only by its owner, and traversed by others only if PostgreSQL runs as another user', async () => {
+  it('can be traversed by other users only if PostgreSQL runs as another user', async () => {
     const folder = join(parent, '.local');
     await localFolder(folder);
     expect(await modeOf(folder)).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);

@@ -65,7 +65,7 @@ describe('npm start with the database of another application', () => {
     expect((await tables()).filter((name) => name.startsWith('public.'))).toEqual(['public.users']);
   });
 
-  it('makes the operator use the same schema, regardless of DATABASE_SCHEMA', async () => {
+  it('makes the operator use the same schema regardless of DATABASE_SCHEMA', async () => {
     const LOCAL_DIR = place['LOCAL_DIR'];
     const { code, stdout } = await runOperator(['client', 'list'], {
       LOCAL_DIR,

@@ -43,7 +43,7 @@ describe('npm start with wrong settings', () => {
     await Promise.all(places.map((place) => rm(place, { recursive: true, force: true })));
   });
 
-  it('names the port that is in use, and its variable, before it starts anything', async () => {
+  it('names a port in use and its variable before it starts anything', async () => {
     const { taken: product } = refused;
     expect(await product.exit).toBe(1);
     expect(product.output).toContain(`port ${takenPort} is in use: set TOKEN_PORT`);

@@ -147,13 +147,13 @@ describe('npm start', () => {
     redis.disconnect();
   });
 
-  it('exits cleanly on Ctrl-C, which the terminal and npm both signal', async () => {
+  it('exits cleanly when both the terminal and npm signal Ctrl-C', async () => {
     void product.kill('SIGINT');
     expect(await product.kill('SIGINT')).toBe(0);
     await nothingIsLeft();
   });
 
-  it('ignores the lock of a process that has ended, even when its process id is in use again', async () => {
+  it('ignores the lock of a process that has ended, even if the process id is in use again', async () => {
     await writeFile(
       join(env['LOCAL_DIR'] ?? '', 'lock'),
       JSON.stringify({ pid: process.pid, start: 'another' }),

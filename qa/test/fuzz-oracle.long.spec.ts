@@ -119,7 +119,7 @@ it.each<[string, SentRequest, string]>([
   expect(rulesBroken(sent, bytes)).toEqual([]);
 });
 
-it('the fuzzer accepts an ID token of a known login, with and without a nonce', async () => {
+it('the fuzzer accepts an ID token of a known login with and without a nonce', async () => {
   for (const claims of [{}, { nonce: undefined }])
     expect(rulesBroken(SENT, await withIdToken(claims))).toEqual([]);
 });

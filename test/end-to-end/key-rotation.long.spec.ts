@@ -111,7 +111,7 @@ async function loadGoesOn(times: number): Promise<void> {
   });
 }
 
-it('two rotations under load reject no request and no token, even from before the first rotation', async () => {
+it('two rotations under load reject no request and no older token', async () => {
   let ring = newKey();
   await rollOut(ring);
   resource = await startApp('resource', rotation.env);

@@ -186,7 +186,7 @@ it('every alert has a summary and a description', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 
-it('the monitoring manifests contain the dashboard for Grafana, the rules and the scrape targets', async () => {
+it('the monitoring manifests contain the dashboard, the rules and the scrape targets', async () => {
   const manifests = await render('monitoring');
   expect(manifests.map(({ kind }) => kind).sort()).toEqual(['ConfigMap', 'PodMonitor', 'PrometheusRule']);
   const config = manifests.find(({ kind }) => kind === 'ConfigMap') as (typeof manifests)[0] & {

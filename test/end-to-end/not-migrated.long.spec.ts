@@ -60,7 +60,7 @@ describe('the apps', () => {
     await miss();
   });
 
-  it('are ready on a schema with later migrations, which a newer version applied', async () => {
+  it('are ready on a schema that a newer version has migrated', async () => {
     await withDatabase(services.databaseUrl, (admin) =>
       admin.query(`INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`),
     );

@@ -121,7 +121,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(collector.spans.filter(({ traceId }) => traceId === CALLER)).toEqual([]);
   });
 
-  it('contain no text from the caller, such as tracestate', () => {
+  it('do not contain text from the caller such as tracestate', () => {
     expect(collector.texts.join('\n')).toContain(CALLER);
     expect(collector.texts.join('\n')).not.toMatch(/free-text|tracestate/i);
   });
@@ -172,7 +172,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
   });
 
-  it('log only the status of a refusal, because the text of the collector may contain its key', async () => {
+  it('log only the status of a rejection, because its text may contain the key', async () => {
     const logged = () =>
       product.apps.resource
         .output()

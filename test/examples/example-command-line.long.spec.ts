@@ -94,7 +94,7 @@ const stored = async () =>
 
 describe('examples/command-line', () => {
   // @rfc 8252 7.3
-  it('logs in with the browser, stores the tokens in a private file, and revokes them', async () => {
+  it('stores the tokens of a login in a private file until the log-out', async () => {
     const env = await environment('xdg-open');
     await logIn(env);
     expect((await stat(fileOf())).mode & 0o777).toBe(0o600);

@@ -94,7 +94,7 @@ const statuses = async (token: string) => [
 ];
 
 describe('the example product', () => {
-  it('logs its user in for an application, whose token is valid at both APIs until its revocation', async () => {
+  it('logs its user in for an application that can use both APIs until the revocation', async () => {
     const checks = await authorize();
     expect(new URL(page.url()).origin).toBe(product.siteUrl);
     await page.getByRole('heading', { name: 'Log in to continue to Travel Planner' }).waitFor();

@@ -174,7 +174,7 @@ const tokens = () =>
 
 // @rfc 9728 3 @rfc 8707 2.1 @rfc 8707 2.2
 describe('the MCP TypeScript SDK in a browser', () => {
-  it('discovers the authorization server, requests the API as the resource, and calls the API', async () => {
+  it('discovers the authorization server and calls the API with a token for it', async () => {
     const authorized = page.waitForRequest((request) => request.url().includes('/auth/oauth2/authorize'));
     await page.goto(
       `${origin}/?${new URLSearchParams({ api: `${api}/mcp`, client_id: clientId }).toString()}`,

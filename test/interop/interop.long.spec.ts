@@ -99,7 +99,7 @@ describe('openid-client', () => {
   });
 });
 
-it('openid-client requests the API’s resource, alone or with another one (RFC 8707, RFC 9728)', async () => {
+it('openid-client requests the API’s resource alone or with another resource (RFC 8707, RFC 9728)', async () => {
   const { run } = product;
   const { client_id, client_secret, redirect_uri } = run.client;
   const found = await fetch(`${run.api_url}/.well-known/oauth-protected-resource`);

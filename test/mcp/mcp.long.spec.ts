@@ -106,7 +106,7 @@ else
     });
 
     // @library mcp-sdk
-    it('works with the SDK, which requests another scope when a tool needs it', async () => {
+    it('works with the SDK when a tool requires another scope', async () => {
       const port = await freePort();
       const document = product.documents.publish('sdk', `http://127.0.0.1:${port}/callback`);
       const driver = join(clients, 'sdk-headless.mjs');
