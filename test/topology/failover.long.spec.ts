@@ -98,7 +98,8 @@ describe('the loss of a Redis Cluster master and its last writes', () => {
     expect((await application.me(next.access_token)).status).toBe(200);
   });
 
-  it('also invalidates codes that were not redeemed', async () => {
+  it('invalidates codes that were not redeemed', async () => {
+    // The server rejects the code, because an earlier redemption cannot be ruled out.
     expect((await application.redeem(lost.unredeemed)).status).toBe(400);
     const { code } = await loaded.authorizeAgain();
     expect((await application.redeem(code)).status).toBe(200);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([here.close(), elsewhere.close()]);
 });
 
-it('the monitor reports the source of each command in order', async () => {
+it('the monitor reports commands in order with their source', async () => {
   const commands: [string, ...string[]][] = [];
   const stop = await monitorRedis(here.redisUrl, (command, source) =>
     commands.push([source === 'lua' ? 'lua' : 'client', ...command]),
