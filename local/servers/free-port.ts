@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-// Above 10080, the last port that browsers and fetch block. Below the ephemeral ports (from 32768 on Linux, 49152
-// elsewhere), because a busy machine may assign those to outgoing connections between the check and the use.
+// The range is above 10080, the last port that browsers and fetch block, and below the ephemeral ports (from 32768 on
+// Linux, 49152 elsewhere), which a busy machine may assign to outgoing connections between the check and the use.
 const FIRST = 11_000;
 const LAST = 31_999;
 const given = new Set<number>();

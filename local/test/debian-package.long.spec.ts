@@ -60,7 +60,7 @@ describe('missing servers', () => {
     it.each([
       ['has an unknown name', 'http://mirror.invalid', /mirror\.invalid: .*resolv/],
       ['cannot be reached', 'http://127.0.0.1:1', /127\.0\.0\.1:1: Could not connect/],
-    ])('are reported with the true cause when the mirror %s', async (_, mirror, cause) => {
+    ])('are reported with the cause when the mirror %s', async (_, mirror, cause) => {
       const message = await refusal(await aptOf(folder, mirror));
       expect(message).toMatch(/^PostgreSQL, Redis and NATS are not on this machine/);
       expect(message).toMatch(cause);

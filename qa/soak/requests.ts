@@ -94,7 +94,7 @@ export class Requests {
   }
 
   /**
-   * Retries on 503 or without a response.
+   * Retries after a 503, or if there is no response.
    *
    * @param attempts receives every attempt
    * @param stopWhen returns true to stop the retries
