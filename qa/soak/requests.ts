@@ -94,7 +94,7 @@ export class Requests {
   }
 
   /**
-   * Retries after a 503, or if there is no response.
+   * Retries after a 503 or a missing response.
    *
    * @param attempts receives every attempt
    * @param stopWhen returns true to stop the retries
