@@ -42,7 +42,7 @@ export async function oauthLogin({ authUrl, siteUrl }) {
       return res
         .status(400)
         .send(page('This link has expired', '<p>Go back to the application and start again.</p>'));
-    req.asked = verified.payload;
+    req.challenge = verified.payload;
     return next();
   });
 
@@ -97,19 +97,19 @@ export async function oauthLogin({ authUrl, siteUrl }) {
 }
 
 /** Returns true if the login was for this challenge (required by `prompt`) and is not older than `max_age`. */
-function isLoginRecent({ asked, query, session }) {
-  const { prompt, max_age: maxAge } = asked;
+function isLoginRecent({ challenge, query, session }) {
+  const { prompt, max_age: maxAge } = challenge;
   if (prompt && session.loggedInFor !== query.challenge) return false;
   return maxAge === undefined || session.loggedInAt >= Math.floor(Date.now() / 1000) - maxAge;
 }
 
-function loginPage({ asked, body, query }, authUrl, error) {
+function loginPage({ challenge, body, query }, authUrl, error) {
   const cancel = new URL('/auth/login/callback', authUrl);
   cancel.search = new URLSearchParams({ error: 'access_denied', challenge: query.challenge });
-  const title = asked.client_name ? `Log in to continue to ${asked.client_name}` : 'Log in';
+  const title = challenge.client_name ? `Log in to continue to ${challenge.client_name}` : 'Log in';
   return page(
     title,
-    loginForm({ email: body?.email ?? asked.login_hint, error }) +
+    loginForm({ email: body?.email ?? challenge.login_hint, error }) +
       `<p><a href="${text(cancel)}">Cancel</a></p>`,
   );
 }

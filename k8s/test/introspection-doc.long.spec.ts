@@ -102,8 +102,8 @@ describe('the NATS user for a service in docs/introspection.md', () => {
     expect(await introspector.introspect(access_token)).toMatchObject({ clientId: client.client_id });
     expect((await send('revoke', { token: access_token })).status).toBe(200);
     // Without the broadcast, the token would be accepted for 30 s.
-    for (let questions = 0; await introspector.introspect(access_token); questions += 1) {
-      expect(questions).toBeLessThan(100);
+    for (let attempts = 0; await introspector.introspect(access_token); attempts += 1) {
+      expect(attempts).toBeLessThan(100);
       await introspector.introspect(`sat_${randomBytes(63).toString('base64url')}`);
     }
     const consumed = {
@@ -124,11 +124,11 @@ describe('the NATS user for a service in docs/introspection.md', () => {
     })();
     const others = [SUBJECTS.profile, SUBJECTS.applyRevocations, SUBJECTS.grantRevoked, '_INBOX.resource.1'];
     for (const subject of others) nobody.publish(subject);
-    const unheard = [SUBJECTS.introspect, SUBJECTS.applyRevocations, '_INBOX.resource.>', '>'];
-    for (const subject of unheard) nobody.subscribe(subject);
+    const forbidden = [SUBJECTS.introspect, SUBJECTS.applyRevocations, '_INBOX.resource.>', '>'];
+    for (const subject of forbidden) nobody.subscribe(subject);
     await until('all of it is refused', 60_000, () => refused.length >= 8);
     await nobody.close();
-    expect(refused.sort()).toEqual([...others, ...unheard].sort());
+    expect(refused.sort()).toEqual([...others, ...forbidden].sort());
   });
 });
 

@@ -104,11 +104,11 @@ describe('a process in its container environment', () => {
 
   it('completes requests that arrive on kept connections when the shutdown begins', async () => {
     // Retries, because on a busy machine the test may notice the shutdown too late.
-    for (let attempt = 1; !(await keepsItsWord()); attempt++) expect(attempt).toBeLessThan(5);
+    for (let attempt = 1; !(await completesAllRequests()); attempt++) expect(attempt).toBeLessThan(5);
   });
 
   /** Returns true if the process answered every request during the shutdown with Connection: close. */
-  async function keepsItsWord(): Promise<boolean> {
+  async function completesAllRequests(): Promise<boolean> {
     const { child, ended, internal, port } = await start('token');
     await answered(`${internal}/readyz`);
     const kept = await Promise.all(Array.from({ length: 10 }, () => open(port)));

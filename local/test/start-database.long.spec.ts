@@ -73,8 +73,8 @@ describe('npm start with the database of another application', () => {
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Calendar Connect') });
     const env = { DATABASE_URL: database.url };
-    const { code: migrated, stdout: told } = await runOperator(['migrate'], env);
-    expect({ migrated, told }).toEqual({ migrated: 0, told: expect.stringContaining('nothing to apply') });
+    const migrated = await runOperator(['migrate'], env);
+    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to apply') });
     await product.kill('SIGINT');
   });
 

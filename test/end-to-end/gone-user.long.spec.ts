@@ -104,14 +104,14 @@ describe.each([
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);
-    const deaf = { NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
-    const unheard = await operator(['user', command, person.login, ...more], deaf);
-    expect(unheard).toMatchObject({
+    const withoutNats = { NATS_URL: 'nats://user:natspassword@127.0.0.1:1' };
+    const failed = await operator(['user', command, person.login, ...more], withoutNats);
+    expect(failed).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringContaining('run this command again'),
     });
-    expect(unheard.stderr).not.toMatch(/natspassword|^ +at /m);
+    expect(failed.stderr).not.toMatch(/natspassword|^ +at /m);
     // The grants have been revoked permanently. The user still exists, so that the command can be repeated.
     expect(await rowsOf(person)).toEqual([{ disabled: true }]);
     await expect(person.browser.code()).rejects.toThrow(TO_LOGIN);

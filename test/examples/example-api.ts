@@ -127,7 +127,7 @@ interface Answer {
 
 /** Proxy that counts the requests to the introspection endpoint. */
 export class IntrospectionProxy {
-  questions = 0;
+  requests = 0;
   /** Replaces the response; `silence` sends none. Undefined forwards the request to the service. */
   instead: Answer | 'silence' | undefined;
 
@@ -150,7 +150,7 @@ export class IntrospectionProxy {
   }
 
   private async answer(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.questions++;
+    this.requests++;
     const { instead } = this;
     const body = await text(request);
     response.setHeader('Content-Type', 'application/json');

@@ -15,11 +15,11 @@ def say(**facts):
     print(json.dumps(facts), flush=True)
 
 
-def hear():
+def receive():
     return json.loads(sys.stdin.readline())
 
 
-settings = hear()
+settings = receive()
 method = settings["authentication"]
 client = OAuth2Session(
     settings["client"]["client_id"],
@@ -57,7 +57,7 @@ url, state = client.create_authorization_url(
 say(authorization_url=url)
 redeemed = client.fetch_token(
     metadata["token_endpoint"],
-    authorization_response=hear(),
+    authorization_response=receive(),
     state=state,
     code_verifier=verifier,
 )
@@ -76,7 +76,7 @@ revocation = client.revoke_token(
 )
 say(revocation=revocation.status_code, introspection=introspect(access_token))
 
-hear()
+receive()
 try:
     client.refresh_token(metadata["token_endpoint"])
     refresh = "accepted"

@@ -14,16 +14,16 @@ export class Dialogue {
     this.closed = new Promise((resolve) => void this.child.once('close', () => resolve()));
     this.child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
     this.child.on('error', (error) => (this.errors += error.message));
-    // Writing fails with EPIPE after the process has exited. `hear` reports the exit.
+    // Writing fails with EPIPE after the process has exited. `receive` reports the exit.
     this.child.stdin.on('error', () => undefined);
   }
 
-  tell(value: unknown): void {
+  send(value: unknown): void {
     this.child.stdin.write(`${JSON.stringify(value)}\n`);
   }
 
   /** @throws Error with stderr if the process has exited */
-  async hear<T>(): Promise<T> {
+  async receive<T>(): Promise<T> {
     const { value, done } = await this.lines.next();
     if (!done) return JSON.parse(value) as T;
     await this.closed;

@@ -83,14 +83,14 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
       'supports the whole flow with %s and PKCE',
       async (authentication) => {
         const { run } = product;
-        dialogue.tell({ ...run, resource_server: resourceServer, authentication });
-        const { authorization_url } = await dialogue.hear<{ authorization_url: string }>();
+        dialogue.send({ ...run, resource_server: resourceServer, authentication });
+        const { authorization_url } = await dialogue.receive<{ authorization_url: string }>();
         expect(new URL(authorization_url).searchParams.get('code_challenge_method')).toBe('S256');
-        dialogue.tell(await allow(run, authorization_url));
+        dialogue.send(await allow(run, authorization_url));
 
-        const redeemed = await dialogue.hear<Got>();
+        const redeemed = await dialogue.receive<Got>();
         expect(redeemed).toMatchObject({ email: run.user.email, tokens: { scope: 'profile:read' } });
-        const renewed = await dialogue.hear<Got>();
+        const renewed = await dialogue.receive<Got>();
         expect(renewed).toMatchObject({
           email: run.user.email,
           tokens: { scope: 'profile:read' },
@@ -98,10 +98,10 @@ for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
         });
         expect(renewed.tokens.access_token).not.toBe(redeemed.tokens.access_token);
 
-        expect(await dialogue.hear()).toEqual({ revocation: 200, introspection: { active: false } });
+        expect(await dialogue.receive()).toEqual({ revocation: 200, introspection: { active: false } });
         await refused(renewed.tokens.access_token);
-        dialogue.tell('the API refuses it');
-        expect(await dialogue.hear()).toEqual({ me: 401, refresh: 'invalid_grant' });
+        dialogue.send('the API refuses it');
+        expect(await dialogue.receive()).toEqual({ me: 401, refresh: 'invalid_grant' });
       },
     );
   });

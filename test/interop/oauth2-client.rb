@@ -13,7 +13,7 @@ def say(facts)
   $stdout.flush
 end
 
-def hear
+def receive
   JSON.parse($stdin.gets)
 end
 
@@ -37,7 +37,7 @@ rescue OAuth2::Error => e
   [e.code, e.response.status]
 end
 
-settings = hear
+settings = receive
 scheme = { 'client_secret_basic' => :basic_auth, 'client_secret_post' => :request_body }.fetch(settings['authentication'])
 application = settings['client']
 client = OAuth2::Client.new(
@@ -63,7 +63,7 @@ url = client.auth_code.authorize_url(
   code_challenge_method: 'S256'
 )
 say(authorization_url: url)
-answer = URI.decode_www_form(URI(hear).query).to_h
+answer = URI.decode_www_form(URI(receive).query).to_h
 raise 'another state came back' unless answer['state'] == state
 
 redeemed = client.auth_code.get_token(answer['code'], code_verifier: verifier)
@@ -79,7 +79,7 @@ say(
 revocation = post(client, metadata['revocation_endpoint'], 'token' => renewed.token)
 say(revocation: revocation.status, introspection: introspect.call(renewed))
 
-hear
+receive
 _, me = refused { email_of(renewed, settings['api_url']) }
 refresh, = refused { renewed.refresh! }
 say(me: me, refresh: refresh)

@@ -134,8 +134,8 @@ export class CalledRecipe {
   }
 
   private async call<Result>(call: string, ...args: unknown[]): Promise<Result> {
-    this.dialogue.tell({ call, args });
-    const answer = await this.dialogue.hear<Answer<Result>>();
+    this.dialogue.send({ call, args });
+    const answer = await this.dialogue.receive<Answer<Result>>();
     if ('result' in answer || !('error' in answer)) return (answer as { result: Result }).result;
     throw new RecipeError(answer.error, answer.ended);
   }

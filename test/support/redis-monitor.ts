@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /** Receives a command. The source is `lua` if a script executed the command. */
-export type Heard = (command: readonly string[], source: string) => void;
+export type CommandListener = (command: readonly string[], source: string) => void;
 
 /**
  * Reports every command to the URL's logical database. Resolves when monitoring has begun. Does not use ioredis,
@@ -10,7 +10,7 @@ export type Heard = (command: readonly string[], source: string) => void;
  *
  * @returns a function that ends the monitoring
  */
-export async function monitorRedis(url: string, heard: Heard): Promise<() => void> {
+export async function monitorRedis(url: string, onCommand: CommandListener): Promise<() => void> {
   const { hostname, port, username, password, pathname } = new URL(url);
   const database = pathname.slice(1) || '0';
   const socket = connect(Number(port || 6379), hostname);
@@ -26,7 +26,7 @@ export async function monitorRedis(url: string, heard: Heard): Promise<() => voi
       // A line contains the time, the database, the source, and the quoted words of the command.
       const [, db, source = '', words = ''] = /^\+[\d.]+ \[(\d+) ([^\]]+)\] (.*)$/.exec(line) ?? [];
       if (db === undefined) reject(new Error(`Redis answered: ${line}`));
-      if (db === database) heard(wordsOf(words), source);
+      if (db === database) onCommand(wordsOf(words), source);
     });
   });
   await started.catch((error: unknown) => {

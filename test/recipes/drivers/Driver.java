@@ -16,10 +16,10 @@ class Driver {
     public static void main(String[] arguments) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
-            var told = JsonParser.parseString(line).getAsJsonObject();
+            var request = JsonParser.parseString(line).getAsJsonObject();
             var answer = new JsonObject();
             try {
-                answer.add("result", perform(told.get("call").getAsString(), told.getAsJsonArray("args")));
+                answer.add("result", perform(request.get("call").getAsString(), request.getAsJsonArray("args")));
             } catch (Exception error) {
                 answer.addProperty("error", error.toString());
                 answer.addProperty("ended", Recipe.ended(error));
@@ -28,16 +28,16 @@ class Driver {
         }
     }
 
-    private static JsonElement perform(String call, JsonArray told) throws Exception {
+    private static JsonElement perform(String call, JsonArray arguments) throws Exception {
         if (call.equals("start")) {
             var start = Recipe.start();
             return GSON.toJsonTree(List.of(start.url(), start.session()));
         }
         if (call.equals("finish")) {
-            var session = GSON.fromJson(told.get(1), Recipe.Session.class);
-            return json(Recipe.finish(told.get(0).getAsString(), session));
+            var session = GSON.fromJson(arguments.get(1), Recipe.Session.class);
+            return json(Recipe.finish(arguments.get(0).getAsString(), session));
         }
-        var tokens = GsonFactory.getDefaultInstance().fromString(told.get(0).toString(), TokenResponse.class);
+        var tokens = GsonFactory.getDefaultInstance().fromString(arguments.get(0).toString(), TokenResponse.class);
         switch (call) {
             case "refresh":
                 return json(Recipe.refresh(tokens));

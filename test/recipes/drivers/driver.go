@@ -10,26 +10,26 @@ import (
 	"golang.org/x/oauth2"
 )
 
-type told struct {
+type request struct {
 	Call string
 	Args []json.RawMessage
 }
 
-func perform(told told) (any, error) {
-	if told.Call == "start" {
+func perform(r request) (any, error) {
+	if r.Call == "start" {
 		address, kept := start()
 		return []any{address, kept}, nil
 	}
-	if told.Call == "finish" {
+	if r.Call == "finish" {
 		var callback string
 		var kept session
-		json.Unmarshal(told.Args[0], &callback)
-		json.Unmarshal(told.Args[1], &kept)
+		json.Unmarshal(r.Args[0], &callback)
+		json.Unmarshal(r.Args[1], &kept)
 		return finish(callback, kept)
 	}
 	var tokens oauth2.Token
-	json.Unmarshal(told.Args[0], &tokens)
-	switch told.Call {
+	json.Unmarshal(r.Args[0], &tokens)
+	switch r.Call {
 	case "refresh":
 		return refresh(&tokens)
 	case "profile":
@@ -41,7 +41,7 @@ func perform(told told) (any, error) {
 
 func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var call told
+		var call request
 		json.Unmarshal(lines.Bytes(), &call)
 		answer := map[string]any{}
 		if result, err := perform(call); err != nil {

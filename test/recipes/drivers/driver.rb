@@ -2,15 +2,15 @@
 require 'json'
 require_relative 'recipe'
 
-def perform(told)
-  { result: send(told['call'], *arguments(told)) }
+def perform(request)
+  { result: send(request['call'], *arguments(request)) }
 rescue StandardError => e
   { error: e.inspect, ended: ended(e) }
 end
 
 # Converts the keys for `disconnect` to symbols: tokens may come from to_hash of newer versions, or from stored JSON.
-def arguments(told)
-  told['call'] == 'disconnect' ? told['args'].map { |tokens| tokens.transform_keys(&:to_sym) } : told['args']
+def arguments(request)
+  request['call'] == 'disconnect' ? request['args'].map { |tokens| tokens.transform_keys(&:to_sym) } : request['args']
 end
 
 $stdin.each_line do |line|
