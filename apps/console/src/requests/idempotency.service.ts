@@ -38,7 +38,7 @@ export interface IdempotentRequest {
   readonly key: string;
   /** Values that must be equal in a retry, such as the method, path and body. */
   readonly content: string;
-  /** After a failure, the request may be repeated only if it certainly changed nothing. */
+  /** If true, a failed request may be repeated only if it certainly changed nothing. */
   readonly creates: boolean;
 }
 

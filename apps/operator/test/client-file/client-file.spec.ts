@@ -420,7 +420,7 @@ clients:
     expectRefused(await importText(text), problem);
   });
 
-  it('refuses the id of a secret with another client or another hash', async () => {
+  it('refuses a secret id of another client or with another hash', async () => {
     const [mine, theirs] = [await create(), await create()];
     const [own = '', id = ''] = /id: ([0-9a-f-]{36})/.exec(await exported(theirs.client_id)) ?? [];
     expect(own).not.toBe('');

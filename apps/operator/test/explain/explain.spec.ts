@@ -140,8 +140,8 @@ describe('explain REFERENCE', () => {
   });
 });
 
-describe('without PostgreSQL', () => {
-  it('explain uses only the audit trail, and warns', async () => {
+describe('explain without PostgreSQL', () => {
+  it('uses only the audit trail, and warns', async () => {
     const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
     await store({ reference: 'grant_only__', error: 'invalid_token', check: 'revoked', grant_id: 'g2' }, 20);
     const { code, stdout, stderr } = await bench.run(['explain', 'grant_only__'], env);

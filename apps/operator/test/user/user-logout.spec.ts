@@ -57,7 +57,7 @@ it.each([
   expect(claims).not.toHaveProperty('sid');
 });
 
-describe('without the queue of log-outs', () => {
+describe('user disable without the queue of log-outs', () => {
   beforeAll(async () => {
     await token.stop();
     const nats = await connect(natsOptions(services.natsUrl, 'user test'));
@@ -66,13 +66,13 @@ describe('without the queue of log-outs', () => {
     token = await startApp('token', { ...env, LOG_LEVEL: 'fatal' });
   });
 
-  it('user disable warns that applications get no logout token', async () => {
+  it('warns that applications get no logout token', async () => {
     const { userId } = await loggedInUser();
     const { code, stderr } = await runCommand(['user', 'disable', `id:${userId}`], env);
     expect([code, stderr]).toEqual([0, expect.stringContaining('applications get no logout token')]);
   });
 
-  it('user disable does not warn about a user without sessions at applications', async () => {
+  it('does not warn about a user without sessions at applications', async () => {
     const { code, stderr } = await runCommand(['user', 'disable', `id:${await fixture.user()}`], env);
     expect([code, stderr]).toEqual([0, '']);
   });
