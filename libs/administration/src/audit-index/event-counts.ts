@@ -30,7 +30,7 @@ export function nextStart(unit: Unit, start: number): number {
   return start + LENGTHS[unit];
 }
 
-/** Returns the time of an event, clamped to 1970 until the time of storage. A later time comes from a wrong clock. */
+/** Clamps the time of an event to the range from 1970 to its storage. A later time comes from a wrong clock. */
 export function timeOf({ event, storedAt }: StoredEvent): number {
   return Math.max(0, Math.min(Date.parse(event.time), storedAt));
 }

@@ -249,7 +249,7 @@ function ruleProblems({ idTokenAlg }: ClientChangesDto, changed: ChangedRegistra
   ];
 }
 
-/** Fields that the metadata document describes, and fields that would require a document that never changes. */
+/** Fields that the metadata document describes, and two that are unsafe because the document can change. */
 const DOCUMENT_FIELDS = [
   'name',
   'redirectUris',

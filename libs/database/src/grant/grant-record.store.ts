@@ -32,7 +32,7 @@ export interface GrantRecord {
   readonly revokedAt: Date | null;
 }
 
-/** Older grants that a new grant revoked in PostgreSQL. The caller must revoke them in Redis. */
+/** Older grants that a new grant revoked in PostgreSQL, and that the caller must revoke in Redis. */
 export interface EndedGrants {
   /** Grants that include a scope that the user has now declined. Includes recent revocations, as `revokeOf` does. */
   readonly declined: readonly string[];

@@ -94,7 +94,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Matches email, username or external id. `id:1` matches only an id, so that usernames cannot cause ambiguity. */
+  /** Matches email, username or external id. `id:1` matches only an id, whatever usernames exist. */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
     const [, id] = /^id:(.*)$/s.exec(login) ?? [];
