@@ -168,7 +168,7 @@ describe('docker-compose.yml', () => {
     expect(members('operators')).toEqual(['console', 'console-ingress']);
   });
 
-  it('isolates all networks except those of the ingresses', () => {
+  it('isolates every network that no ingress uses', () => {
     const open = Object.entries(networks).filter(([, { internal }]) => !internal);
     expect(open.map(([name]) => name)).toEqual(['front', 'operators']);
     for (const [name, { network_mode }] of Object.entries(services))

@@ -13,7 +13,7 @@ export class CookieJar extends Map<string, string> {
     });
   }
 
-  /** Returns undefined if there are no cookies. */
+  /** Returns undefined without cookies. */
   header(): string | undefined {
     return this.size === 0 ? undefined : [...this].map(([name, value]) => `${name}=${value}`).join('; ');
   }

@@ -17,7 +17,7 @@ Description: says a version
 export class DebianMirror {
   /** Functions that send the second half of a package whose first half has been sent. */
   readonly halves: (() => void)[] = [];
-  /** How the mirror serves the package. */
+  /** Response of the mirror to a request for the package. */
   how: 'whole' | 'halved' | 'damaged' = 'whole';
   private readonly server: Server;
 

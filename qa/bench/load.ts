@@ -6,7 +6,7 @@ export interface Case {
   readonly url: string;
   /** Expected status. Any other status fails the measurement. */
   readonly status: number;
-  /** Maximum number of requests; absent if there is no limit. */
+  /** Maximum number of requests; absent means unlimited. */
   readonly most?: () => number;
   readonly next: () => autocannon.Request;
   readonly answered?: (body: string) => void;

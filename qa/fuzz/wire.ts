@@ -13,7 +13,7 @@ export interface Transmission {
   readonly ending: 'wait' | 'half-close' | 'reset';
   /** Methods of the requests, in order. A response to HEAD has no body. */
   readonly methods: readonly string[];
-  /** Number of responses after which the exchange ends; by default, it ends when no more responses arrive. */
+  /** Number of responses after which the exchange ends; by default, it ends when responses stop arriving. */
   readonly answers?: number;
 }
 

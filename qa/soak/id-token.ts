@@ -15,7 +15,7 @@ export interface ExpectedIdToken {
   readonly userId: number;
   /** Undefined for a refresh (OpenID Connect Core 12.2). */
   readonly nonce: string | undefined;
-  /** Login in the grant's first ID token; null if there was no ID token. */
+  /** Login in the grant's first ID token; null for a grant without one. */
   readonly login: LoginOfGrant | null;
 }
 

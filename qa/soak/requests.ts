@@ -12,7 +12,7 @@ export interface Attempt {
   readonly servedBy: ServedBy;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** 0 if there is no response. */
+  /** 0 without a response. */
   readonly status: number;
   readonly headers: Headers;
   /** Body, or the reason for a missing response. */

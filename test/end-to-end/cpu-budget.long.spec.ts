@@ -49,7 +49,7 @@ beforeAll(async () => {
     form: { port: plain, request: forged, status: 200 },
     get: { port: plain, request: get, status: 200 },
     forged: { port: token, request: forged, status: 400 },
-    // Repeats one refresh within the retry window. A repetition costs as much as the first refresh.
+    // Repeats one refresh within the retry window. Each repetition has the same cost as the first refresh.
     refresh: { port: token, request: form(String(body['refresh_token'])), status: 200 },
     known: { port: resource, request: get, status: 200 },
   };

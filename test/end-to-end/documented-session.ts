@@ -47,7 +47,7 @@ const VALUES = [
   String.raw`(?<![\w-])[\w-]{43}(?![\w-])`,
   String.raw`(?<![\w-])[\w-]{24}(?![\w-])`,
 ];
-/** Patterns of times, whose values are not compared. */
+/** Patterns of times. Their values are not compared. */
 const PASSING = [
   String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
   String.raw`\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?`,

@@ -106,7 +106,7 @@ describe('the rotation setting of a client', () => {
     expect((await refresh(refreshToken, { keepsToken: false })).outcome).toBe('refresh_token_reused');
   });
 
-  it('does not apply to a bearer token, whose reuse is detected', async () => {
+  it('does not apply to a bearer token: its reuse is detected', async () => {
     const { refreshToken } = await bound(null);
     const next = granted(await refresh(refreshToken, { jkt: null })).pair.refreshToken;
     expect(next).not.toBe(refreshToken);

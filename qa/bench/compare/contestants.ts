@@ -12,7 +12,7 @@ import type { Product } from '../product.js';
 
 const PEERS = resolve('qa', 'bench', 'peers');
 
-/** Signing algorithm of the ID token of each kind of code exchange; null if there is no ID token. */
+/** Signing algorithm of the ID token of each kind of code exchange; null for exchanges without one. */
 const EXCHANGES = { exchange: null, exchangeRs256: 'RS256', exchangeEs256: 'ES256' } as const;
 export type Exchange = keyof typeof EXCHANGES;
 

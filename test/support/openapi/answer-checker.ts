@@ -33,7 +33,7 @@ export interface Exchange {
   readonly method: string;
   /** Path without the query. */
   readonly path: string;
-  /** Parsed body; undefined if there is no body. */
+  /** Parsed body; undefined for an empty response. */
   readonly request: unknown;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;

@@ -20,7 +20,7 @@ async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
   const cdp = await page.context().newCDPSession(page);
   let loaded = new Map<string, Loaded>();
   cdp.on('Network.requestWillBeSent', ({ requestId, loaderId, request, redirectResponse }) => {
-    // The request of a document has the same id as its loader.
+    // The request of a document and its loader have the same id.
     if (requestId === loaderId && !redirectResponse) loaded = new Map();
     loaded.set(requestId, { url: request.url, bytes: 0 });
   });

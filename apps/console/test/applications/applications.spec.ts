@@ -107,7 +107,7 @@ describe('the form of a new application', () => {
     expect(page.text).toContain('http://rooms.example.com/callback</textarea>');
     expect(page.text).toContain('name="name" value="Room Finder"');
     expect(page.text).not.toContain('‹');
-    // The missing scopes are no problem yet, because they belong to a later step.
+    // The missing scopes are not a problem yet, because they belong to a later step.
     expect(page.text).not.toContain('role="alert"');
   });
 

@@ -175,7 +175,7 @@ describe('operator doctor', () => {
     }
   });
 
-  /** Runs `work` beside a process that reports this status and valid values for all other fields. */
+  /** Runs `work` together with a process that reports this status and valid values for all other fields. */
   async function withProcess(status: Partial<ServiceStatus>, work: () => Promise<void>): Promise<void> {
     const nats = await connect(natsOptions(services.natsUrl, 'planted'));
     nats.subscribe(statusSubject(status.service ?? 'token'), {

@@ -138,7 +138,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
     expect(await bench.redis.keys('dpop:*')).toEqual([]);
   });
 
-  it('evicts a cached token as soon as its grant is revoked', async () => {
+  it('evicts a cached token immediately when its grant is revoked', async () => {
     await bench.redis.flushdb();
     const fresh = await bench.accessToken();
     const proofs = await Promise.all([proofOf(fresh), proofOf(fresh)]);

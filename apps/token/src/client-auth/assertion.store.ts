@@ -11,7 +11,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 const MAX_LIVE = 50_000;
 
 /**
- * The Redis key contains the client's live assertions, whose number is limited.
+ * The Redis key contains the client's live assertions. Their number is limited.
  * @returns 0 for a new assertion, -1 for a used assertion, or the milliseconds until another is permitted
  */
 const CONSUME = script(

@@ -125,7 +125,7 @@ it('concurrent passes apply and mark all revocations without a deadlock', async 
   expect(await fixture.isMarked(ids.at(-1) ?? '')).toBe(true);
 });
 
-it('an obsolete pass applies no more revocations', async () => {
+it('an obsolete pass stops applying revocations', async () => {
   await recordMany();
   expect(await appliedWhile(() => pass({ isObsolete: () => true }))).toEqual([]);
 });

@@ -23,7 +23,7 @@ const FIRST_MESSAGES = 30;
 const CLOCK_SKEW_MS = 60_000;
 const END_OF_TIME = new Date('9999-01-01');
 
-/** Position in the trail, whose events are in the order in which NATS stored them. */
+/** Position in the trail. NATS stores the events in this order. */
 export interface Cursor {
   readonly storedAt: number;
   /** Number of matching events of this millisecond on earlier pages. */

@@ -23,7 +23,7 @@ export interface HistoryPeriod {
   readonly start: string;
   readonly issued: number;
   readonly refreshed: number;
-  /** Keyed by check, or by error if there is no check. */
+  /** Keyed by check, or by error for requests without a check. */
   readonly refused: Readonly<Record<string, number>>;
   /** Uses of a code or token that may be stolen: a second use, or a use with a wrong `code_verifier`. */
   readonly misused: number;

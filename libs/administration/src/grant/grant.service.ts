@@ -123,7 +123,7 @@ export class GrantService {
   private async ownerOf({ user: login, client }: { user?: string; client?: string }): Promise<GrantFilter> {
     const user = login === undefined ? undefined : await findUser(this.accounts, login);
     const clientId = client === undefined ? undefined : await identifyClient(this.clients, client);
-    // Rejects a deleted client, whose grants are already revoked.
+    // Rejects a deleted client, because its grants are already revoked.
     if (clientId !== undefined && !(await this.clients.find(clientId))) throw unknownClient(clientId);
     return { userId: user?.id, clientId };
   }

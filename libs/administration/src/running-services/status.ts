@@ -107,7 +107,7 @@ async function collect(
     };
     const subscription = nats.subscribe(inbox, {
       callback: (error, message) => {
-        // NATS sends an empty message if there is no subscriber.
+        // NATS sends an empty message for a subject without subscribers.
         if (error || message.data.length === 0) return end(error ?? undefined);
         clearTimeout(timer);
         timer = setTimeout(end, silenceMs);

@@ -54,7 +54,7 @@ export class LogoutRecipientStore {
       .getMany();
   }
 
-  /** Also finds the clients of a deleted user, whose grants are still recorded. */
+  /** Also finds the clients of a deleted user, because the grants are still recorded. */
   async ofUser(userId: number): Promise<LogoutRecipient[]> {
     const grants = this.dataSource
       .createQueryBuilder(GrantRecordEntity, 'grant')

@@ -60,7 +60,7 @@ export function guideEntry(check: string | undefined, error: string | undefined)
 }
 
 /**
- * `error_uri` (RFC 6749 4.1.2.1 and 5.2): a link that reveals no more than the description.
+ * `error_uri` (RFC 6749 4.1.2.1 and 5.2): a link that reveals only what the description reveals.
  * @param baseUrl {base_url}
  */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
