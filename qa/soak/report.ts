@@ -13,7 +13,7 @@ interface FaultFigures {
   readonly count: number;
   /** Times of the slowest affected operation; null if no operation failed. */
   readonly recovery: Times | null;
-  /** Time of the last request that failed because of the fault. */
+  /** Milliseconds from the end of the fault to the last request that failed because of it. */
   readonly lastFailure: number;
   readonly affected: readonly Operation[];
 }

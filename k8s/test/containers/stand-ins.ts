@@ -27,7 +27,10 @@ fi
 exec postgres -D "$PGDATA" -c listen_addresses='*'
 `;
 
-/** Builds images from Debian packages, for an engine that cannot pull images. Only Node has the same version. */
+/**
+ * Builds images from Debian packages, for an engine that cannot pull images. Only Node has the version of the image that
+ * is replaced.
+ */
 export async function makeStandIns(engine: Engine): Promise<void> {
   await makeBase(engine);
   const context = await mkdtemp(join(tmpdir(), 'stand-ins-'));

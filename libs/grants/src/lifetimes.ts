@@ -18,7 +18,7 @@ export const DEFAULT_LIFETIMES: Lifetimes = {
   clockSkew: 5,
 };
 
-/** TTL of an active grant in Redis, in seconds: the longest lifetime of its tokens. */
+/** TTL of an active or revoked grant, in seconds. A grant outlives its refresh token, even if clocks differ. */
 export function grantTtl(lifetimes: Lifetimes): number {
   return lifetimes.refreshToken + lifetimes.clockSkew;
 }

@@ -15,7 +15,7 @@ import { BACK_CHANNEL_LOGOUT_OPERATION } from './external-login.openapi.js';
 export class BackChannelLogoutController {
   constructor(private readonly logout: BackChannelLogoutService) {}
 
-  /** Implements OpenID Connect Back-Channel Logout 1.0 2.5 and 2.8. */
+  /** Implements sections 2.5 and 2.8 of OpenID Connect Back-Channel Logout 1.0. */
   @Post()
   @ApiOperation(BACK_CHANNEL_LOGOUT_OPERATION)
   async receive(

@@ -9,7 +9,7 @@ import { LogoutTokenStore } from './logout-token.store.js';
 import { LoginProvider } from './login-provider.js';
 import { verifyWithAnyKey } from './provider-keys.js';
 
-/** Maximum age of a logout token in seconds. Back-Channel Logout 1.0 2.4 recommends at most two minutes. */
+/** Maximum age of a logout token in seconds. Section 2.4 of Back-Channel Logout 1.0 recommends at most two minutes. */
 const MAX_AGE = 10 * 60;
 
 /** Maximum length of a logout token in characters. ID tokens have about 1,000 characters. */
@@ -54,7 +54,7 @@ export class BackChannelLogoutService {
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 
-  /** Performs steps 1 to 7 of Back-Channel Logout 1.0 2.6. */
+  /** Performs steps 1 to 7 of section 2.6 of Back-Channel Logout 1.0. */
   private async verify(token: unknown): Promise<Logout> {
     if (typeof token !== 'string' || token.length > MAX_LENGTH)
       throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {

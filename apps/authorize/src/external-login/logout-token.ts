@@ -19,8 +19,8 @@ export class InvalidLogoutTokenError extends Error {
 }
 
 /**
- * Performs steps 4 to 7 of Back-Channel Logout 1.0 2.6. jose has already checked the signature, `iss`, `aud`, `exp`
- * and `iat`.
+ * Performs steps 4 to 7 of section 2.6 of Back-Channel Logout 1.0. jose has already checked the signature, `iss`,
+ * `aud`, `exp` and `iat`.
  * @throws InvalidLogoutTokenError
  */
 export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {

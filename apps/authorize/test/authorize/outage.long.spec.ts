@@ -71,7 +71,7 @@ it('the login page of an authorization request responds with 503 while PostgreSQ
   await recovered(async () => (await app.browser().get(login)).status === 200);
 });
 
-it('an Allow that fails in Redis leaves no grant in PostgreSQL', async () => {
+it('a submission of Allow that fails in Redis leaves no grant in PostgreSQL', async () => {
   const visitor = await app.user();
   const browser = await app.loggedIn(visitor);
   const page = await browser.get(address());

@@ -115,7 +115,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('is not used up by an Allow during an outage of PostgreSQL', async () => {
+  it('is not used up if Allow is submitted during an outage of PostgreSQL', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));
@@ -146,7 +146,7 @@ describe('a pushed request', () => {
     await until('Redis answers', 60_000, async () => (await browser.get(address(requestUri))).status !== 503);
   });
 
-  it('is not used up by an Allow whose session has ended', async () => {
+  it('is not used up if Allow is submitted after the session has ended', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     const sessions = await app.redis.keys('session:*');

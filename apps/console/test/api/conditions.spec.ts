@@ -149,7 +149,7 @@ describe('Idempotency-Key', () => {
     const [record = ''] = (await api.console.redis.keys('console:idempotency:*')).filter(
       (name) => !before.has(name),
     );
-    // Before the change, the record contains only these fields.
+    // A process that ends before it stores the response leaves a record with only these fields.
     const { answer: _, ...claimed } = JSON.parse((await api.console.redis.get(record)) ?? '') as Record<
       string,
       unknown

@@ -51,7 +51,7 @@ export function subjectProblems(name: string, value: unknown): string[] {
     : [`${name} must be ${SUBJECTS.join(' or ')}`];
 }
 
-/** OpenID Connect Core 8.1: several hosts would need a `sector_identifier_uri`, which this service does not have. */
+/** OpenID Connect Core 8.1: several hosts would need a `sector_identifier_uri`, which this service does not support. */
 export function sectorOf(redirectUris: readonly string[]): string | null {
   const hosts = new Set(redirectUris.map(hostOf));
   const [host = null] = hosts;

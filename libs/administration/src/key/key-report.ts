@@ -26,7 +26,10 @@ export interface KeyProblem {
     | 'signing_keys_differ'
     | 'verifying_keys_differ'
     | 'key_removed_early';
-  /** `error`: valid tokens are rejected. `warning`: valid tokens may be rejected, or a rollout is incomplete. */
+  /**
+   * `error`: valid tokens are rejected, or no process of an app responds. `warning`: valid tokens may be rejected, or a
+   * rollout is incomplete.
+   */
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly remedy: string;

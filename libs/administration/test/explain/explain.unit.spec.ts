@@ -72,7 +72,7 @@ describe('the values that a check compared', () => {
     expect(differences.map(markedText)).toEqual(['https://a.example/cb{+/+}']);
   });
 
-  it('are each rejected scope with its closest match', () => {
+  it('are the rejected scopes, each with its closest match', () => {
     const detail = {
       requested: ['profile:read', 'bookings:reed'],
       registered: ['profile:read', 'bookings:read'],
