@@ -28,8 +28,8 @@ exec postgres -D "$PGDATA" -c listen_addresses='*'
 `;
 
 /**
- * Builds images from Debian packages, for an engine that cannot pull images. Only Node has the version of the image that
- * is replaced.
+ * Builds images from Debian packages, for an engine that cannot pull images. Only Node has the version of
+ * the replaced image.
  */
 export async function makeStandIns(engine: Engine): Promise<void> {
   await makeBase(engine);
