@@ -49,7 +49,7 @@ for process in authorize token console; do
 done
 
 # NATS: one user per process, and one for your product. Each process has a second user with the same password for the
-# audit trail. nats.conf has the permissions.
+# audit trail. nats.conf contains the permissions.
 : >nats/passwords.conf
 for process in authorize token resource console operator product migrate; do
   secret=$(password)
@@ -71,8 +71,8 @@ for process in authorize token; do
   echo "TOKEN_KEYS=$key" >$process/token-keys.env
 done
 
-# Keys of ID tokens, one per algorithm. token signs with the private keys; authorize has the public keys. The format
-# is PEM with escaped line ends.
+# Keys of ID tokens, one per algorithm. token signs with the private keys; authorize needs only the public keys. The
+# format is PEM with escaped line ends.
 one_line() { awk '{ printf "%s\\n", $0 }'; }
 printf 'ID_TOKEN_KEYS=' | tee token/id-token-keys.env >authorize/id-token-keys.env
 for algorithm in 'RSA -pkeyopt rsa_keygen_bits:2048' 'EC -pkeyopt ec_paramgen_curve:P-256' ED25519; do

@@ -84,7 +84,7 @@ async function run(): Promise<number> {
   return code;
 }
 
-/** @returns the reason of a requested stop @throws StartError if a part of the product fails */
+/** @returns the reason for a requested stop @throws StartError if a part of the product fails */
 async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<string>): Promise<string> {
   const failure = supervisor.firstExit().then((how) => {
     throw new StartError(how);

@@ -29,7 +29,7 @@ export async function start(server, tokens) {
 /**
  * Requests JSON from the API for the user.
  *
- * @throws NotLoggedInError if the user is not logged in, or has revoked the access
+ * @throws NotLoggedInError if the user is not logged in, or the access has ended
  */
 export async function useToken(server, url) {
   const token = await accessToken(server);

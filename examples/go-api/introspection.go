@@ -14,7 +14,7 @@ import (
 
 const maxEntries = 10_000
 
-// Token has the fields of an RFC 7662 response that this API uses.
+// Token contains the fields of an RFC 7662 response that this API uses.
 type Token struct {
 	Active   bool            `json:"active"`
 	UserID   string          `json:"sub"`

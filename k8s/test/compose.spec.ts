@@ -30,7 +30,7 @@ const SHAPES = {
   token: TokenConfiguration,
   resource: ResourceConfiguration,
 } as const;
-/** Number of ports of each ingress. `console` is off without its profile. */
+/** Number of ports of each ingress. `console-ingress` is off without the profile `console`. */
 const INGRESSES = { ingress: 3, 'console-ingress': 1 } as const;
 const APPS = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
 
@@ -175,7 +175,7 @@ describe('docker-compose.yml', () => {
       expect([name, network_mode]).toEqual([name, name === 'setup' ? 'none' : undefined]);
   });
 
-  it('drops all capabilities of our processes and the ingress', () => {
+  it('drops all capabilities of our processes and the ingresses', () => {
     for (const name of [...APPS, 'console', 'migrate', 'operator', ...Object.keys(INGRESSES)])
       expect([name, service(name).cap_drop]).toEqual([name, ['ALL']]);
   });

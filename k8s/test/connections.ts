@@ -107,7 +107,7 @@ function side(
   );
 }
 
-// The type of the client library has `_from` instead of `from`.
+// The type of the client library declares `_from` instead of `from`.
 function fromOf(rule: object): V1NetworkPolicyPeer[] | undefined {
   return (rule as { from?: V1NetworkPolicyPeer[] }).from;
 }

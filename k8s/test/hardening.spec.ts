@@ -130,17 +130,20 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     },
   );
 
-  it.each(APPS_OF[overlay])('starts new pods of %s first, and allows old ones to drain', (app) => {
-    const { spec } = find(manifests, 'Deployment', app);
-    expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-    const [container] = spec?.template.spec?.containers ?? [];
-    const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
-    expect(wait).toBeGreaterThanOrEqual(5);
-    // A request may take 10 s to arrive (docs/configuration.md, Limits).
-    expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
-    // A fixed number would reset the autoscaler's decision on each deployment.
-    expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
-  });
+  it.each(APPS_OF[overlay])(
+    'starts new pods of %s before it stops old ones, and allows old ones to drain',
+    (app) => {
+      const { spec } = find(manifests, 'Deployment', app);
+      expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+      const [container] = spec?.template.spec?.containers ?? [];
+      const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      expect(wait).toBeGreaterThanOrEqual(5);
+      // A request may take 10 s to arrive (docs/configuration.md, Limits).
+      expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);
+      // A fixed number would reset the autoscaler's decision on each deployment.
+      expect(spec?.replicas).toBe(app === 'console' ? 2 : undefined);
+    },
+  );
 
   it.each(APPS)('scales %s, and keeps replicas during a node drain', (app) => {
     const budget = find(manifests, 'PodDisruptionBudget', app);

@@ -157,7 +157,7 @@ describe('the ingress', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
-  it('forwards bodies above the app’s limit, and rejects larger ones in the same format', async () => {
+  it('forwards bodies above the app’s limit, and rejects bodies above its own limit in the app’s format', async () => {
     const [byApp, byIngress] = [
       await post(`a=${'x'.repeat(100 * 1024)}`),
       await post(`a=${'x'.repeat(200 * 1024)}`),
@@ -237,7 +237,7 @@ describe('the ingress', () => {
       expect(await tight.logs()).not.toContain('limiting requests');
     });
 
-    it('counts by the address of the connection, regardless of headers', async () => {
+    it('counts requests by the address of the connection, regardless of headers', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 3; n += 1) {
         const headers = { 'x-forwarded-for': `203.0.113.${n}`, 'x-real-ip': `203.0.113.${n}` };

@@ -27,7 +27,7 @@ describe('the monitoring port of NATS', () => {
     await expect(fetch(`http://127.0.0.2:${nats.monitor}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  it('is used by both health checks', async () => {
+  it('is used by the health checks of docker-compose.yml and the local overlay', async () => {
     const compose = parse(await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')) as {
       services: { nats: { healthcheck: { test: string[] } } };
     };

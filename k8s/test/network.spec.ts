@@ -155,7 +155,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     expect(found.sort()).toEqual(expected.toSorted());
   });
 
-  it('has no rule for any other peer or port', () => {
+  it('has no rules except the listed ones', () => {
     expect(spelledRules(manifests).sort()).toEqual(RULES[overlay].toSorted());
   });
 
@@ -176,7 +176,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
         }
   });
 
-  it('allows DNS only for the apps', () => {
+  it('allows DNS only for our processes', () => {
     const may = pods.filter((pod) => passes(manifests, pod, DNS, 53, 'UDP')).map(({ name }) => name);
     const ours = ['authorize', 'migrate', 'operator', 'resource', 'token'];
     expect(may.sort()).toEqual([...ours, ...(overlay === 'local' ? ['console'] : [])].sort());

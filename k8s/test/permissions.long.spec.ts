@@ -70,7 +70,7 @@ describe('a development installation', () => {
       }
     })();
     const refusals = async (): Promise<string[]> => {
-      // The server denies this subject to every user. Denials arrive in order, so all earlier ones have arrived.
+      // The server denies this subject to every user. Denials arrive in order, so all denials before this one have arrived.
       const last = once(heard, 'nobody.says.this');
       nats.publish('nobody.says.this');
       await last;
@@ -332,7 +332,7 @@ describe('a development installation', () => {
         const others = EVENTS.filter((event) => !RECORDS[user].includes(event));
         const replies = [...targets, '$JS.API.STREAM.PURGE.OAUTH_AUDIT_OPERATOR', ...others];
         for (const reply of replies) nats.publish(subject, 'x', { reply });
-        // The app's user in the account OAUTH publishes the same events.
+        // The app's user in the account OAUTH also publishes the event.
         const { nats: other } = await connected(user);
         for (const reply of replies) other.publish(subject, 'x', { reply });
         await other.flush();

@@ -11,7 +11,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(await problemsOf(manifests)).toEqual([]);
   });
 
-  it('has every component exactly once', () => {
+  it('contains every object exactly once', () => {
     const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata?.name}`);
     expect(new Set(names).size).toBe(names.length);
     for (const app of ['authorize', 'token', 'resource'])

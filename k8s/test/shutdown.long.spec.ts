@@ -36,7 +36,7 @@ describe('a process in its container environment', () => {
     await services.close();
   });
 
-  /** Starts node without a shell or guard, so that it receives the signals. */
+  /** Starts node without a shell or guard, so that node receives the signals directly. */
   async function start(app: string, more: Record<string, string> = {}) {
     const [port, internal] = [await freePort(), await freePort()];
     const child = spawn(process.execPath, [`dist/apps/${app}.cjs`], {
@@ -51,7 +51,7 @@ describe('a process in its container environment', () => {
   const answered = (url: string) => until(`${url} is answered`, 60_000, async () => (await fetch(url)).ok);
 
   // The token app, which closes more connections, is tested below.
-  it.each(['authorize', 'resource'])('%s exits with 0 on SIGTERM', async (app) => {
+  it.each(['authorize', 'resource'])('exits with 0 on SIGTERM: %s', async (app) => {
     const { child, ended, internal } = await start(app);
     await answered(`${internal}/readyz`);
     child.kill('SIGTERM');

@@ -12,7 +12,7 @@ export class Failure extends Error {
   constructor(
     readonly status: number,
     readonly page: Message,
-    /** Error codes and references for the log, never the request. */
+    /** Fields for the log, such as an error code and reference, but never the request. */
     readonly log: Readonly<Record<string, unknown>> = {},
   ) {
     super(page.title);
@@ -27,7 +27,7 @@ export function unexpectedAnswer(): Failure {
   });
 }
 
-/** Returns the page and the log fields of an error. The page has details only for a Failure. */
+/** Returns the status, page and log fields of an error. The page contains details only for a Failure. */
 export function describeFailure(error: unknown): {
   status: number;
   message: Message;

@@ -106,7 +106,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Returns the profile of the connected user. Refreshes an expired access token. @throws Failure */
+/** Returns the profile of the user, or null without a connection. Refreshes a rejected token once. @throws Failure */
 async function owner(client: CalendarClient, session: Session): Promise<Person | null> {
   if (!session.connection) return null;
   const person = (await client.me(session.connection)) ?? (await client.me(await refresh(client, session)));

@@ -64,7 +64,7 @@ export class Sessions {
     return createHmac('sha256', id).update('form').digest('base64url');
   }
 
-  /** @throws Failure 403 for a missing or wrong CSRF token */
+  /** @throws Failure 403 for a request from another origin, or a missing or wrong CSRF token */
   checkForm(session: Session, request: FastifyRequest): void {
     const site = request.headers['sec-fetch-site'];
     const { form_token: token } = (request.body ?? {}) as Record<string, unknown>;

@@ -20,7 +20,7 @@ export interface Expectations {
   readonly silent?: boolean;
   /** True to print only stderr, because stdout contains a secret. */
   readonly secret?: boolean;
-  /** True to repeat the command until it succeeds, because audit events are indexed about a second later. */
+  /** True to repeat the command until it succeeds, because an audit event is indexed after about a second. */
   readonly patient?: boolean;
 }
 

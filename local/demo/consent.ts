@@ -8,7 +8,7 @@ import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
   const browser = new CookieJar();
   const application = new OAuthClient(run.client, run.client.redirect_uri, () => undefined);
-  // `prompt=consent` shows the consent page even if the demo ran before.
+  // `prompt=consent` shows the consent page even if the user consented in a previous run.
   const authorizationUrl = application.authorizationUrl(run.auth_url, { prompt: 'consent' });
   const state = authorizationUrl.searchParams.get('state') ?? '';
   transcript.secrets.add(state);

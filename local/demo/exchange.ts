@@ -89,7 +89,7 @@ function fields(json: Readonly<Record<string, unknown>>, prefix = ''): [string, 
   );
 }
 
-/** Returns an empty object for text that is not a JSON object. */
+/** Returns an empty object for text that is not JSON, or whose value is not an object. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

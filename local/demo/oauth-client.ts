@@ -16,7 +16,7 @@ interface Credentials {
   readonly client_secret?: string | undefined;
 }
 
-/** Builds the requests of an application's server. Methods return the result of `send`. */
+/** Builds the requests of an application's server and passes them to `send`. */
 export class OAuthClient<Answer> {
   constructor(
     private readonly credentials: Credentials,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs `npx operator` in this repository. An image contains only the built command.
+// Runs `npx operator` in this repository. A container image contains only the built command.
 import { createRequire } from 'node:module';
 import '../../build.mjs';
 

@@ -2,7 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand, type SystemUser } from './run-command.js';
 
-/** A program that runs on this machine. */
+/** A program that this machine can run. */
 export interface FoundServer {
   name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl';
   command: string;
@@ -33,7 +33,7 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   };
 }
 
-/** Returns the programs that the user can run: PATH first, then PostgreSQL's folders, newest version first. */
+/** Returns the programs that the user can run, in the order of `lookup`. PostgreSQL's newest version comes first. */
 export async function findServers(
   name: FoundServer['name'],
   lookup: Lookup,

@@ -14,7 +14,7 @@ export interface GuardedCommand {
   /** File to which the output is appended. Only its owner can read it. */
   logFile: string;
   onOutput?: (text: string) => void;
-  /** First signal of `stop`. */
+  /** Signal that `stop` sends first. */
   signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
   grace: number;
   /** Signal that the guard sends when this process dies. SIGKILL, the default, frees ports and files immediately. */
@@ -25,13 +25,13 @@ export interface GuardedCommand {
 
 export interface GuardedProcess {
   readonly pid: number;
-  /** Resolves with "exit code 1", "SIGKILL" or "its guard was killed". Never rejects. */
+  /** Resolves with a reason such as "exit code 1", "SIGKILL" or "its guard was killed". Never rejects. */
   readonly ended: Promise<string>;
   /** Sends SIGKILL after the grace period. Resolves when the process group has ended. Idempotent. */
   stop(): Promise<void>;
 }
 
-// The command starts once its guard exists. If this process is killed earlier, `read` fails and the shell exits.
+// The command starts once its guard exists. If this process is killed before that, `read` fails and the shell exits.
 const LAUNCH = 'read -r go && exec "$@" </dev/null';
 
 // The kernel closes the pipe however this process dies, and the guard then kills the process group. "over" means that

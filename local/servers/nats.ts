@@ -6,8 +6,8 @@ import type { BackingService, ServiceOptions } from './started-service.js';
 export const NATS_ACCOUNTS = 512;
 
 /**
- * Starts NATS. A temporary server has users `account0` … `account511` in separate accounts, with the same password;
- * the URL has `account0`.
+ * Starts NATS. A temporary server has users `account0` … `account511` in separate accounts, with one password.
+ * The URL contains `account0`.
  */
 export function startNats(options: ServiceOptions): Promise<BackingService> {
   const user = options.persistent ? 'oauth' : 'account0';

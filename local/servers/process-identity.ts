@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { runCommand } from './run-command.js';
 
 /**
- * Returns the start time, which identifies a process together with its id; undefined for a zombie or an
- * unknown process.
+ * Returns the start time, which together with the id identifies a process; undefined for a zombie or an unknown
+ * process.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);

@@ -1,6 +1,6 @@
 import { runCommand, type SystemUser } from './run-command.js';
 
-/** Returns `nobody` under root, because PostgreSQL refuses to run as root; undefined for the current user. */
+/** Returns `nobody` under root, because PostgreSQL refuses to run as root; otherwise undefined, for the current user. */
 export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all([

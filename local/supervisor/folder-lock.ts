@@ -9,7 +9,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Writes the owner's process id and start time. Replaces a stale lock. @throws StartError if its owner still runs */
+/** Locks the folder for this process. Replaces a stale lock. @throws StartError if a running process holds the lock */
 export async function lockFolder(directory: string): Promise<FolderLock> {
   const lock = join(directory, 'lock');
   const folder = await mkdtemp(join(directory, 'lock-'));

@@ -17,7 +17,7 @@ describe('the log output of npm start', () => {
     );
   });
 
-  it('contains warnings, errors and lines that are not JSON from a log in chunks', () => {
+  it('contains warnings, errors and lines that are not JSON, even if lines arrive in parts', () => {
     const text = `${line(30, 'answered')}${line(40, 'Redis is slow')}a stack\n${line(50, 'broken')}`;
     for (const piece of text.match(/.{1,7}/gs) ?? []) take(piece);
     expect(shown).toEqual(['token: warning: Redis is slow', 'token: a stack', 'token: error: broken']);

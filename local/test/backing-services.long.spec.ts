@@ -41,7 +41,7 @@ describe('backing services', () => {
     return running;
   };
 
-  it('are neither started nor stopped if the environment has their URLs', async () => {
+  it('are neither started nor stopped if the environment contains their URLs', async () => {
     const { databaseUrl, redisUrl, natsUrl } = testServices();
     // Counts only direct children, because servers that this process started create and end session processes.
     const children = async (): Promise<number[]> =>

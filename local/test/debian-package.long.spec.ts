@@ -131,7 +131,7 @@ if (isDebian) {
       expect(await leftIn(folder)).toEqual(['nats-server']);
     });
 
-    it('removes the draft of a process that has ended, and keeps the draft of a running one', async () => {
+    it('can be unpacked by concurrent calls, which delete the draft of a process that has ended', async () => {
       const packages = join(folder, 'local/packages');
       await mkdir(join(packages, `draft-${process.pid}-1-aaaaaa`, 'tree'), { recursive: true });
       mirror.how = 'halved';

@@ -152,7 +152,7 @@ it('the demo app stays connected when two tabs refresh concurrently', async () =
   await context.close();
 });
 
-it('no page, URL or cookie of the demo app contains a token, a code or the secret', async () => {
+it('no page, URL or cookie of the demo app contains a token, a code or the client secret', async () => {
   const { page, context } = await visit();
   const seen: string[] = [];
   const bodies: Promise<string>[] = [];

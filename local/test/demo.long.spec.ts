@@ -99,7 +99,7 @@ describe('npm run demo', () => {
       (run) => ({ ...run, api_url: nobody }),
       /✗ Step 7\. .* failed\n +expected: an answer .*\n +got: +none \(ECONNREFUSED\)/,
     ],
-  ])('exits with 1 and names the failed step with %s', async (_name, breakIt, message) => {
+  ])('exits with 1 and names the step that failed because of %s', async (_name, breakIt, message) => {
     const { code, out } = await demo(breakIt(product.run));
     expect(out).toMatch(message);
     expect(code).toBe(1);

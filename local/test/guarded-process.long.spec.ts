@@ -78,7 +78,7 @@ describe('a process that started services', () => {
     expect(await survivorsOf(started, WITHIN)).toEqual([]);
   });
 
-  it('reuses the data of a killed server, and can be restarted immediately', async () => {
+  it('can be restarted with its data immediately after it is killed', async () => {
     await start('persistent');
     const first = started;
     parent.kill('SIGKILL');

@@ -55,7 +55,7 @@ describe('npm start with the database of another application', () => {
     expect(await tables()).toEqual(['public.users']);
   });
 
-  it('runs the demo in a separate schema of the same database', async () => {
+  it('runs the demo in a separate schema of that database', async () => {
     start({}, '--seed');
     await product.ready();
     expect(product.output).toContain(`${new URL(database.url).pathname}, schema oauth\n`);
@@ -65,7 +65,7 @@ describe('npm start with the database of another application', () => {
     expect((await tables()).filter((name) => name.startsWith('public.'))).toEqual(['public.users']);
   });
 
-  it('makes the operator use the same schema regardless of DATABASE_SCHEMA', async () => {
+  it('makes the operator use its schema regardless of DATABASE_SCHEMA', async () => {
     const LOCAL_DIR = place['LOCAL_DIR'];
     const { code, stdout } = await runOperator(['client', 'list'], {
       LOCAL_DIR,

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { isolatedEnvironment, StartedProduct } from '#test/end-to-end/started-product.js';
 import { withDatabase } from '#test/support/test-database.js';
 
-it('npm start refuses data of an older version, and names the folder to delete', async () => {
+it('npm start rejects a database that lacks a column, and names the folder to delete', async () => {
   const place = await isolatedEnvironment();
   let product = new StartedProduct(place);
   try {

@@ -97,7 +97,7 @@ describe('npm start', () => {
     redis.disconnect();
   });
 
-  it('accepts its API as a resource of a request (RFC 8707)', async () => {
+  it('accepts its API as the resource of authorization and token requests (RFC 8707)', async () => {
     const { client_id, redirect_uri } = run.client;
     const parameters = new URLSearchParams({ client_id, redirect_uri, state: 's', resource: run.api_url });
     const url = `${run.auth_url}/auth/oauth2/authorize?${parameters.toString()}`;

@@ -34,12 +34,12 @@ export async function fillClients({ fixture }: Product, count: number): Promise<
 
 export interface Trail {
   readonly events: number;
-  /** Number of clients. A tenth of the events belongs to the first client. */
+  /** Number of clients. At least a tenth of the events belong to the first client. */
   readonly clients: number;
   readonly users: number;
 }
 
-/** Types of events, in their proportions. */
+/** Types of the messages, which are published in this order repeatedly. */
 const MIX: readonly (readonly [type: AuditType, check?: string])[] = [
   ...Array.from({ length: 6 }, () => ['token.refreshed'] as const),
   ['token.issued'],

@@ -24,9 +24,9 @@ else should run on the machine while it measures.
   --help     shows this
 `;
 
-/** Number of requests per page. V8 compiles the code during the warm-up. */
+/** Numbers of requests per page. V8 compiles the code during the warm-up. */
 const [WARM, MEASURED] = [5, 40];
-/** Rounds per session, because a session has a limit of requests per minute. */
+/** Rounds per session, because the number of requests per session and minute is limited. */
 const ROUNDS_OF_SESSION = 4;
 const INDEX_BEHIND = 'does not have all events yet';
 

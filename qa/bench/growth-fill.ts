@@ -32,14 +32,14 @@ export async function fillGrants(
   await settle(product);
 }
 
-/** Creates the maximum number of live grants of one user, and revoked grants. */
+/** Creates grants of one user. Revokes all of them except the maximum number of live grants. */
 export async function fillUser(
   product: Product,
   clientId: string,
   userId: number,
   grants: number,
 ): Promise<void> {
-  // Uses negative numbers, which no other grants have.
+  // The numbers are negative, because `fillGrants` uses positive numbers.
   for (let first = -grants; first < 0; first += CHUNK) {
     const last = Math.min(-1, first + CHUNK - 1);
     await insertGrants(product, clientId, { first, last, userId: String(userId) });
@@ -91,7 +91,7 @@ async function storeGrants(
   }
 }
 
-/** Waits until the servers have finished their background work. */
+/** Makes the servers finish their background work, which would distort a measurement. */
 async function settle({ fixture }: Product): Promise<void> {
   await fixture.sql('VACUUM ANALYZE grants, users');
   await fixture.sql('CHECKPOINT');

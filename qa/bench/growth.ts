@@ -22,7 +22,7 @@ machine.
 
 const FEW = 1_000;
 const CODES = 3_000;
-/** Number of users, so that each user gets fewer grants per stage than the limit. */
+/** Number of users, large enough that no user reaches the limit of live grants in a stage. */
 const PEOPLE = 20;
 const SECONDS = 4;
 /** Number of connections that load one user's pages while other users' pages are measured. */

@@ -17,7 +17,7 @@ export interface Figures {
 }
 
 export const CONNECTIONS = 16;
-/** Unused requests: each connection prepares one that is never sent. */
+/** Number of requests that are never sent, because each connection of a measurement prepares one too many. */
 const SPARE = 2 * CONNECTIONS + 4;
 
 /** Measures all cases. Reports progress on stderr. */
@@ -36,8 +36,8 @@ export async function measureAll<Name extends string>(
 }
 
 /**
- * Warms up, then measures sequential requests, then load.
- * @param seconds duration of the load, if there are enough requests
+ * Warms up, then measures sequential requests, then concurrent requests.
+ * @param seconds duration of the concurrent requests, unless `most` limits their number
  */
 async function measure(subject: Case, apps: readonly AppProcess[], seconds: number): Promise<Figures> {
   const most = subject.most?.() ?? Infinity;

@@ -9,7 +9,7 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { startPrivateServices } from '../private-services.js';
 
-/** One replica of each app, with private servers. */
+/** One replica each of the authorize, token and resource apps, with private servers. */
 export interface Product {
   readonly authUrl: string;
   readonly baseUrl: string;
@@ -23,7 +23,7 @@ export interface Product {
   close(): Promise<void>;
 }
 
-// Long enough to create thousands of codes before they are redeemed.
+// In seconds. Long enough to create thousands of codes before they are redeemed.
 const CODE_LIFETIME = 600;
 
 export async function startProduct(): Promise<Product> {
@@ -78,7 +78,7 @@ export async function startProduct(): Promise<Product> {
   };
 }
 
-/** Creates `count` objects, of which at most ten concurrently. */
+/** Creates `count` objects, at most ten of them concurrently. */
 export async function many<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let started = 0;

@@ -27,7 +27,7 @@ function fieldsOf(reply: unknown): Map<string, unknown> {
   return new Map(flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1]]] : [])));
 }
 
-/** @param before earlier result of `redisBytes` @param grants number of grants created afterwards */
+/** @param before result of `redisBytes` before the grants were created @param grants number of these grants */
 export async function grantBytes(
   fixture: Fixture,
   before: number,

@@ -44,8 +44,8 @@ const SHARED_FOR_MS = 20 * 60_000;
 const ADMIN_SHARED_FOR_MS = 5 * 60_000;
 
 /**
- * An application and its user. Each lane has a separate actor, so that lanes do not invalidate each other's
- * credentials.
+ * Clients and users of one lane, with their credentials. Lanes do not share actors, because they would invalidate
+ * each other's credentials.
  */
 export class Actor {
   /** Each pair belongs to a separate grant. */

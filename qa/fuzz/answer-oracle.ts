@@ -36,7 +36,7 @@ export interface OracleState {
   readonly urls: { readonly authorize: string };
 }
 
-/** Post-logout redirect URI (RP-Initiated Logout 1.0 3). */
+/** Post-logout redirect URI (section 3 of OpenID Connect RP-Initiated Logout 1.0). */
 export const POST_LOGOUT_URI = 'https://app.example.com/left';
 
 /** Accepted for valid requests, because a rate limit may reject them. */
@@ -138,7 +138,10 @@ function decoded(text: string): string {
   }
 }
 
-/** Allows exact redirect URIs, loopback URIs with any port (RFC 9700 2.1), and the product's own pages. */
+/**
+ * Allows registered redirect URIs, with any port for loopback URIs (RFC 9700 2.1), the post-logout URI, and the
+ * product's own pages. @returns null if the redirect is allowed
+ */
 function redirectProblem(
   { app, target }: SentRequest,
   location: string,

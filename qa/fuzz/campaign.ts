@@ -41,7 +41,7 @@ export interface Progress {
   readonly left: number | undefined;
 }
 
-/** Requests before the first measurement of memory, so that JIT compilers have run and caches are full. */
+/** Length of the warm-up before the first measurement of memory, in which V8 compiles the code and caches fill. */
 const WARM_UP = { runs: 120, milliseconds: 30_000 };
 const MAX_RECENT = 12;
 const MAX_MEMORY_CHECKS = 12;

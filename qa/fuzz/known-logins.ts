@@ -23,7 +23,7 @@ export class KnownLogins {
     this.bySid.set(sessionIdFor(login.clientId, session), login);
   }
 
-  /** Checks the ID token (OpenID Connect Core 2, 3.1.3.3, 12.2). @returns null for a valid response */
+  /** Checks the ID token (sections 2, 3.1.3.3 and 12.2 of OpenID Connect Core). @returns null for a valid response */
   problem({ scope, id_token: idToken }: Readonly<Record<string, unknown>>): string | null {
     const isOpenId = String(scope).split(' ').includes('openid');
     if (typeof idToken !== 'string') return isOpenId ? 'the ID token is missing' : null;

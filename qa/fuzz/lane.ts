@@ -60,7 +60,7 @@ export async function runLane({ target, actor }: Lane, run: LaneRun, findings: F
     let last: Finding[] = [];
     const property = fc.asyncProperty(target.recipe, async (recipe) => {
       if (isOver()) return true;
-      // After a finding, fast-check repeats smaller recipes, which are not counted.
+      // After a finding, fast-check runs smaller recipes, which are not counted.
       if (last.length === 0) remaining -= 1;
       onRecipe(recipe);
       const found = await target.run(recipe, actor).catch((error: unknown): Finding[] => {

@@ -212,7 +212,7 @@ type Reply = Msg | 'unanswered' | 'too large' | 'sent';
 
 const REFUSED = 'valid request is refused';
 
-/** Distinguishes a message above the server's limit (1 MiB), which the NATS client does not send. */
+/** Returns `too large` for a message above the server's limit (1 MiB), which the NATS client does not send. */
 export function outcomeOfFailure(error: unknown): 'unanswered' | 'too large' {
   return error instanceof InvalidArgumentError ? 'too large' : 'unanswered';
 }

@@ -16,7 +16,7 @@ export function progressLine({ requests, findings, elapsed, left }: Progress): s
   return `${count(requests)} requests, ${rate.toFixed(0)}/s, ${findings} findings, ${end}`;
 }
 
-/** Truncates a text, which `--json` prints in full. */
+/** Replaces control characters and truncates the text. `--json` prints the full text. */
 function short(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '·');
   return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;

@@ -19,5 +19,8 @@ export type OpenTarget = (environment: TestEnvironment, tally: Tally) => Promise
 /** Time in which a server must receive a whole request (docs/configuration.md, Limits). */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Twice the longest time to a close: 10 s for a request, checked each second, and 1 s after an early response. */
+/**
+ * Twice the longest time until the server closes a connection: 10 s for a request, 1 s until the next check, and 1 s
+ * after an early response.
+ */
 export const DEADLINE_MS = 24_000;

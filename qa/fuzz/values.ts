@@ -42,8 +42,8 @@ const TEXTS = [
     `¦ ¦\0¦a\0b¦\n¦\t\v\f¦\r\n${HEADER_NAME}: 1¦a\r\n\r\n${MARKUP}¦${MARKUP}¦<script>¦\${7*7}¦{{7*7}}¦%s%n`,
   ),
   ...list(`' OR 1=1--¦"; DROP TABLE users;--¦\\¦$1¦*)(uid=*¦|id¦\`id\`¦../../..¦..\\..`),
-  // Bidi controls, invisible characters, combining marks, lone surrogates, noncharacters, and letters whose case
-  // changes their length
+  // Bidi controls, invisible characters, combining marks, lone surrogates, noncharacters, and letters whose
+  // length changes with their case
   ...list(
     `\u202Egnp.exe¦\u2066x¦\u200B\u200D¦\uFEFF¦${'e\u0301'.repeat(40)}¦\uD800¦\uDFFFx\uD800¦\uFFFF¦İ¦ﬃ¦𝒳`,
   ),

@@ -128,7 +128,7 @@ function requestBody(
   return { required: true, content: Object.fromEntries(content) as object };
 }
 
-/** Adds the headers of Nest's `@Header`, which every response of the handler has. */
+/** Adds the headers that Nest's `@Header` sets, except Content-Type and Content-Security-Policy. */
 function withFixedHeaders(answer: ResponseDescription, { headers }: Route): ResponseDescription {
   const fixed = headers.filter(({ name }) => !/^content-(type|security-policy)$/i.test(name));
   if (fixed.length === 0) return answer;

@@ -18,7 +18,7 @@ export interface Recovery {
   readonly affected: Set<Operation>;
   /** Operations whose latest request failed. During a fault, other replicas may still respond. */
   readonly failing: Set<Operation>;
-  /** Milliseconds from the end of the fault to the first response. */
+  /** Milliseconds from the end of the fault to the first response other than 503. */
   readonly recoveryTimes: Map<Operation, number>;
   /** Milliseconds from the end of the fault to the last request that failed because of it. */
   lastFailure: number;

@@ -28,14 +28,14 @@ export interface DeviceRequest {
 /** Ends a step after a reported violation, so that the actor starts its next step. */
 export class ViolationReported extends Error {}
 
-/** Statuses of submitted forms. An expired form is shown again (200); a device code may be lost (400). */
+/** Expected statuses after a form is submitted. An expired form is shown again (200); a device code may be lost (400). */
 const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
   allow: [200, 303],
   'enter a device code': [200, 303, 400],
   'allow a device': [200, 303, 400],
 };
 
-/** Login and consent take four hops, which a lost session may repeat. */
+/** Login and consent take four hops, some of which are repeated if the session is lost. */
 const MAX_HOPS = 12;
 
 export class Browser {

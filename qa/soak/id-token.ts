@@ -13,7 +13,7 @@ export interface ExpectedIdToken {
   readonly issuer: string;
   readonly clientId: string;
   readonly userId: number;
-  /** Undefined for a refresh (OpenID Connect Core 12.2). */
+  /** Undefined for a refresh (section 12.2 of OpenID Connect Core). */
   readonly nonce: string | undefined;
   /** Login in the grant's first ID token; null for a grant without one. */
   readonly login: LoginOfGrant | null;

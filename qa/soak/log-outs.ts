@@ -16,7 +16,7 @@ export interface LogOut {
 /** Maximum time between the response to a log-out and the publication of its event. */
 const PUBLISHED_WITHIN_MS = 2_000;
 
-/** Checks that every log-out reaches its application (Back-Channel Logout 1.0 2.5). */
+/** Checks that every log-out reaches its application (section 2.5 of OpenID Connect Back-Channel Logout 1.0). */
 export class LogOuts {
   private readonly requested: LogOut[] = [];
   private readonly received: (LogoutClaims & { readonly at: number })[] = [];

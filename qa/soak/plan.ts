@@ -102,7 +102,7 @@ export class Random {
 
 /**
  * Yields an endless sequence in which each kind occurs once before any is repeated.
- * @param longMs exceeds the retry window
+ * @param longMs duration of a long fault, which exceeds the retry window
  */
 export function* plan(random: Random, kinds: readonly FaultKind[], longMs: number): Generator<Step, never> {
   for (;;) {

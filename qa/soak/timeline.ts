@@ -39,7 +39,7 @@ const SLACK_MS = 2_000;
 const TRUST_WITHOUT_NATS_MS = 5_000;
 const CACHE_ENTRY_LIFETIME_MS = 30_000;
 
-/** Operations that require a response over NATS from any replica of the token app. */
+/** Operations that require a response over NATS from a replica of the token app. */
 const NEED_TOKEN_APP: readonly Operation[] = ['me', 'me with DPoP', 'delete a client'];
 
 export class Timeline {

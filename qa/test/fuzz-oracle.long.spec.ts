@@ -271,7 +271,7 @@ it.each([
   ['a 503', 503, 1, true],
   ['a 408 after the request timeout', 408, 10_000, true],
   ['a 408 before the request timeout', 408, 9_999, false],
-  ['another refusal', 400, 10_000, false],
+  ['a 400', 400, 10_000, false],
 ])(
   'the fuzzer retries a valid request only if the server is busy: %s',
   (_what, status, milliseconds, isRetried) => {

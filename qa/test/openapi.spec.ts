@@ -98,7 +98,7 @@ describe('the OpenAPI description of an app', () => {
   });
 });
 
-it('the OpenAPI descriptions cover every response of a flow', async () => {
+it('the OpenAPI descriptions cover every response of the OAuth flow', async () => {
   const { client } = product.run;
   const code = await new ProductUser(product.run).code();
   const { redirect_uri } = client;
@@ -130,8 +130,8 @@ it('the OpenAPI descriptions cover every response of a flow', async () => {
     ['refresh', 200, await post('refreshToken', refresh, credentials)],
     ['revocation', 200, await post('revoke', { token }, credentials)],
     ['inactive', 200, await post('introspect', { token }, resourceServer)],
-    ['refresh after it', 400, await post('token', refresh, credentials)],
-    ['me after it', 401, await me(bearer)],
+    ['refresh after the revocation', 400, await post('token', refresh, credentials)],
+    ['me after the revocation', 401, await me(bearer)],
   ] as const;
   expect(answers.map(([name, , { status, problems }]) => [name, status, problems])).toEqual(
     answers.map(([name, status]) => [name, status, []]),

@@ -20,7 +20,7 @@ function newModel() {
     const endedAt = startedAt + 1_000;
     Object.assign(timeline.start({ kind, replica: null }), { endedAt, settledAt: endedAt });
   };
-  /** Logs out at this time. The response arrives 10 ms later. */
+  /** Logs out at `time`. The response arrives after 10 ms. */
   const logOut = (time: number, sids: readonly string[] | null): void => {
     now = time;
     logOuts.request('7', sids).confirmedAt = time + 10;
@@ -85,7 +85,7 @@ describe('the model of log-outs', () => {
   });
 
   it.each(['authorize killed', 'authorize restarted'])(
-    'accepts a log-out lost by %s while NATS is down',
+    'accepts a log-out that is lost while NATS is down: %s',
     (fault) => {
       const { logOuts, logOut, inject, rules } = newModel();
       inject('nats killed', 900);

@@ -142,14 +142,14 @@ describe('the model of the soak test', () => {
     ['after three seconds without a fault', 4_100, null, true],
     ['while the broadcast is on its way', 1_150, null, false],
     ['within the five seconds for which an API trusts its cache without NATS', 6_000, 'nats killed', false],
-    ['after these five seconds', 8_200, 'nats killed', true],
+    ['after the five seconds for which an API trusts its cache without NATS', 8_200, 'nats killed', true],
     [
       'within the thirty seconds of a cache entry, if the broadcasting process may have died',
       30_000,
       'token killed',
       false,
     ],
-    ['after these thirty seconds', 33_200, 'token killed', true],
+    ['after the thirty seconds of a cache entry', 33_200, 'token killed', true],
     [
       'after three seconds, if PostgreSQL was down, which delays no completed revocation',
       4_100,
@@ -298,7 +298,7 @@ describe('the model of the soak test', () => {
     ['a refresh while Redis is down', unavailable('refresh', 'token 1'), 'redis killed', null, false],
     ['a refresh with no fault', unavailable('refresh', 'token 1'), null, null, true],
     [
-      'a refresh while NATS is down, which it does not need',
+      'a refresh while NATS is down, although a refresh does not need NATS',
       unavailable('refresh', 'token 1'),
       'nats killed',
       null,

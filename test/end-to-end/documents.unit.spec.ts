@@ -48,7 +48,7 @@ it('docs/dependencies.md lists every production dependency and no other', () => 
   expect(named.sort()).toEqual(Object.keys(dependencies).sort());
 });
 
-it('docs/integrate.md has every error code', () => {
+it('docs/integrate.md contains every error code', () => {
   const errors = read('docs/integrate.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? '';
   expect(Object.keys(ERROR_CODES).filter((code) => !errors.includes(`\`${code}\``))).toEqual([]);
 });

@@ -119,7 +119,7 @@ async function flow(scope: string, parameters: Readonly<Record<string, string>> 
   return { allow, exchange, refresh };
 }
 
-/** Bytes without OpenID Connect. Every grant stores each byte, so a change must be deliberate. */
+/** Bytes of each field without OpenID Connect. Every grant stores these bytes, so a change must be deliberate. */
 const ACTIVE = {
   [FIELD.status]: 2,
   [FIELD.generation]: 2,
@@ -145,7 +145,7 @@ const SESSION = ['getex', 3, 58] as const;
 const EXCHANGE = ['evalsha', 11, 170] as const;
 const REFRESH = ['evalsha', 12, 143] as const;
 
-describe('Allow, code exchange and refresh', () => {
+describe('the consent, code exchange and refresh', () => {
   it('cost four Redis commands, 61 bytes in Redis and 135 bytes in PostgreSQL without openid', async () => {
     expect(await flow('profile:read')).toEqual({
       allow: { commands: [SESSION, ['evalsha', 13, 177]], hash: PENDING, row: ROW },
@@ -160,7 +160,7 @@ describe('Allow, code exchange and refresh', () => {
   it.each([
     ['a nonce', { nonce: 'n-1' }],
     ['claims and max_age', { claims: '{"id_token":{"email":null}}', max_age: '9999' }],
-  ])('cost the same without openid even if the request has %s', async (_, parameters) => {
+  ])('cost no more without openid if the request contains %s', async (_, parameters) => {
     expect(await flow('profile:read', parameters)).toEqual(await flow('profile:read'));
   });
 

@@ -123,7 +123,7 @@ it('client handover prints all settings but no secret', async () => {
   expect(text).toContain(`| authorization URL | ${auth_url}/auth/oauth2/authorize |`);
   expect(text).toContain(`| access-token request URL | ${base_url}/api/auth/oauth/token |`);
   expect(text).toContain(`| refresh-token request URL | ${base_url}/api/auth/oauth/refreshToken |`);
-  // The running services have this lifetime. The default of the authorize app is longer.
+  // The running services use this lifetime. The default of the authorize app is longer.
   expect(text).toContain('Exchange the code within 47 seconds.');
   expect(text).toContain('repeat the same request within 11 seconds.');
   expect(text).not.toContain(client_secret);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => product.close());
 
-it('the requests of the flow work as printed', async () => {
+it('the requests in docs/integrate.md work as printed', async () => {
   const { command, libraryPath } = await findTool('openssl');
   const env = {
     ...product.environment(await product.register()),
@@ -113,7 +113,7 @@ describe('the recipe One writer', () => {
     expect((await database.query('SELECT FROM updates')).rowCount).toBe(1);
   });
 
-  it('gets the same tokens when it repeats a refresh after a lost response', async () => {
+  it('gets the tokens of a lost response when it repeats the refresh', async () => {
     const lost = await library.refresh(await store(2));
     expect(await workers[0].accessToken(2)).toBe(lost['access_token']);
   });

@@ -98,7 +98,7 @@ async function keepExchanging(): Promise<void> {
   while (!load.ends) {
     const { access_token: token } = await exchange();
     await me(token);
-    // Stays below the limit of live grants. Above it, the grant that is being refreshed would be revoked.
+    // Stays below the limit of live grants, above which the grant that is being refreshed would be revoked.
     await delivered(() => user.revoke(token));
   }
 }
@@ -111,7 +111,7 @@ async function loadGoesOn(times: number): Promise<void> {
   });
 }
 
-it('two rotations under load reject no request and no older token', async () => {
+it('the product rejects no request and no older token during two key rotations under load', async () => {
   let ring = newKey();
   await rollOut(ring);
   resource = await startApp('resource', rotation.env);

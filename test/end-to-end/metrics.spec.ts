@@ -153,7 +153,7 @@ describe('/metrics of every app', () => {
     for (const secret of seen) for (const text of texts) expect(text).not.toContain(secret);
   });
 
-  it('has no series for unknown paths, methods and parameters', async () => {
+  it('contains no series for unknown paths, methods and parameters', async () => {
     await makeThingsUp();
     const before = await seriesOf();
     await makeThingsUp();

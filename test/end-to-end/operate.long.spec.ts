@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Actions of other people between the commands, by their comment in the document. */
+/** Actions of other people between the commands. Each key is a comment in the document. */
 const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   'the user allows': async () => {
     const code = await allowedCode();
@@ -71,7 +71,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(status).toBe(400);
     const reference = body['error_reference'] ?? '';
     session.set('t3ib0_DJFYhc', reference);
-    // Audit events are indexed about a second later.
+    // An audit event is indexed after about a second.
     await until('the event is in the audit trail', 60_000, async () => {
       const { code } = await session.shell(`operator explain ${reference}`);
       return code === 0;
@@ -95,7 +95,7 @@ async function restartWithKeys(file: string): Promise<void> {
   await writeFile(join(environment.LOCAL_DIR, 'id-token-keys'), keys.trim());
   product = new StartedProduct({ ...environment, NODE_OPTIONS: `--import=${STARTED_BEFORE}` });
   run = await product.ready();
-  // A ready process records its keys shortly afterwards.
+  // A process records its keys shortly after it becomes ready.
   await until('the keys are recorded', 60_000, async () => {
     const { stdout } = await session.shell('operator keys list --json');
     const { id_token_keys: known } = JSON.parse(stdout) as { id_token_keys: { first_seen_at: unknown }[] };

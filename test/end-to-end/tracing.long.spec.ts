@@ -89,7 +89,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   const pathTo = (span: CollectedSpan | undefined): string[] =>
     span ? [...pathTo(parentOf(span)), `${span.service}: ${span.name}`] : [];
 
-  it('follow one GET /v2/me over HTTP and NATS to Redis and PostgreSQL as one trace', () => {
+  it('follow GET /v2/me over HTTP and NATS to Redis and PostgreSQL', () => {
     const paths = spans.map(pathTo);
     const me = 'resource: GET /v2/me';
     const introspect = 'oauth.token.introspect';
@@ -109,7 +109,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     for (const path of paths) expect(path[0]).toBe(me);
   });
 
-  it('have one span and no call to another service for a cached token', () => {
+  it('contain one span and no call to another service for a cached token', () => {
     const second = collector.spans.find((span) => isMe(span) && !spans.includes(span));
     expect(collector.spans.filter(({ traceId }) => traceId === second?.traceId)).toEqual([second]);
   });
@@ -172,7 +172,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
   });
 
-  it('log only the status of a rejection, because its text may contain the key', async () => {
+  it('are logged only with the status of the collector’s rejection, whose text may contain the key', async () => {
     const logged = () =>
       product.apps.resource
         .output()

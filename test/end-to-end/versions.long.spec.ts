@@ -44,7 +44,7 @@ function consumed({ jkt, jti, expires_at: expiresAt }: Proof): object {
   return isProof ? { outcome: 'consumed' } : {};
 }
 
-/** Token app of 0.1.0. Its messages may have additional fields of a later version. */
+/** Token app of 0.1.0. Its messages may contain additional fields of a later version. */
 class TokenAppOf01 {
   revoked = false;
 
@@ -86,7 +86,7 @@ class TokenAppOf01 {
 
 describe.each([
   ['of 0.1.0', {}],
-  ['whose messages have unknown fields', UNKNOWN],
+  ['whose messages contain unknown fields', UNKNOWN],
 ])('the API of this version with a token app %s', (_, added) => {
   let services: Isolated;
   let nats: NatsConnection;
@@ -162,7 +162,7 @@ describe('the token app of this version', () => {
 
   it.each([
     ['of 0.1.0', {}],
-    ['whose messages have unknown fields', UNKNOWN],
+    ['whose messages contain unknown fields', UNKNOWN],
   ])('responds to an API and an operator %s', async (_, added) => {
     const bearer = await accessToken();
     const live = {

@@ -96,7 +96,7 @@ describe.each([
     await allow(page);
     await heading(page, 'Your calendar is connected');
     expect(await page.locator('dl').innerText()).toContain('Grace Hopper');
-    // The user consented before, so the product's form leads to the application without another page.
+    // The user has already consented, so the product's form leads to the application without another page.
     await context.clearCookies({ name: /^(?!almanac)/ });
     await page.goto(service.demoUrl);
     await connect(page);
@@ -116,7 +116,7 @@ describe.each([
     await context.close();
   });
 
-  it('returns access_denied to the application after Cancel', async () => {
+  it('returns access_denied to the application when the user cancels the login', async () => {
     const { page, context } = await visit();
     await connect(page);
     await page.getByRole('link', { name: 'Cancel' }).click();
@@ -124,7 +124,7 @@ describe.each([
     await context.close();
   });
 
-  it('logs in another user after “Not you?”', async () => {
+  it('logs in another user after a click on “Not you?”', async () => {
     const { page, context } = await visit();
     await connect(page);
     await logIn(page, ...ADA);

@@ -143,7 +143,7 @@ describe('the example product', () => {
     expect(await statuses(token)).toEqual([200, 200]);
   });
 
-  it('returns access_denied to the application after Cancel', async () => {
+  it('returns access_denied to the application when the user cancels the login', async () => {
     await authorize();
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.waitForURL(`${redirectUri}?*`);

@@ -131,7 +131,7 @@ beforeAll(async () => {
   product = await startProduct({ OTHER_API_URLS: `${api},${OTHER_API}` });
   const { natsUrl, run } = product;
   mcpApi = await startMcpApi(api, { natsUrl, issuer: run.base_url });
-  // Runs in a separate process, because passport has one strategy per name and process.
+  // Runs in a separate process, because passport registers one strategy per name and process.
   other = await startApp('resource', { BASE_URL: run.base_url, API_URL: OTHER_API, NATS_URL: natsUrl });
   ({ clientId } = await withStores(product.databaseUrl, (stores) =>
     stores.get(ClientStore).create({
@@ -174,7 +174,7 @@ const tokens = () =>
 
 // @rfc 9728 3 @rfc 8707 2.1 @rfc 8707 2.2
 describe('the MCP TypeScript SDK in a browser', () => {
-  it('discovers the authorization server and calls the API with a token for it', async () => {
+  it('discovers the authorization server and calls the API with a token for the API', async () => {
     const authorized = page.waitForRequest((request) => request.url().includes('/auth/oauth2/authorize'));
     await page.goto(
       `${origin}/?${new URLSearchParams({ api: `${api}/mcp`, client_id: clientId }).toString()}`,
@@ -195,7 +195,7 @@ describe('the MCP TypeScript SDK in a browser', () => {
     expect(problems).toEqual([]);
   });
 
-  it('refreshes a rejected token for the same API', async () => {
+  it('gets a new token for the API when the API rejects a token', async () => {
     const before = await tokens();
     await page.evaluate(() => {
       const kept = JSON.parse(globalThis.localStorage.getItem('tokens') ?? '{}') as object;

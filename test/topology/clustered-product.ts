@@ -12,8 +12,8 @@ import { freePort } from '#local/servers/free-port.js';
 import type { Installation, User } from './retrying-client.js';
 
 /**
- * Number of users, so that no user has more than 100 grants in a day. Above this number, the consent
- * page is shown again.
+ * Number of users, large enough that no user gets 100 grants in 24 hours, after which the consent page is shown
+ * again.
  */
 const USERS = 10;
 

@@ -153,7 +153,7 @@ export async function isolateReplica(replica: RedisNode, master: RedisNode): Pro
   await master.ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'replica'));
 }
 
-/** Returns true if the replica has every write of this master. */
+/** Returns true if the replica has received every write of this master. */
 async function isInStep(redis: Redis): Promise<boolean> {
   const text = await redis.info('replication');
   const offset = /master_repl_offset:(\d+)/.exec(text)?.[1];

@@ -12,7 +12,7 @@ const IMAGE = 'scheduling-oauth:0.1.0';
 const APPS = ['authorize', 'token', 'resource'] as const;
 const REDIRECT_URI = 'http://localhost:3999/callback';
 
-describe('the image and docker-compose.yml', () => {
+describe('the containers of docker-compose.yml', () => {
   let engine: Engine;
   let folder: string;
 

@@ -5,7 +5,7 @@ import type { Product } from '../product.js';
 
 type Name = 'start' | 'loginPage' | 'login' | 'consent' | 'allow' | 'remembered' | 'apps';
 
-/** Number of grants per user, client and day above which the consent page is shown again. */
+/** Number of grants per user and client in 24 hours after which the consent page is shown again. */
 const REMEMBERED_A_DAY = 100;
 
 /** Sends successive requests for different users, because no real user has thousands of grants. */

@@ -15,7 +15,7 @@ const ROUNDS = 3;
  */
 const AMOUNT = { warm: 1_500, alone: 300, busy: 3_000 } as const;
 
-/** Medians of all rounds of a route. */
+/** Medians of all rounds of one contestant on one route. */
 export interface Comparison {
   readonly contestant: string;
   readonly route: Route;

@@ -143,7 +143,7 @@ async function thisProduct({ baseUrl, apiUrl, fixture }: Product): Promise<Conte
         idToken: { nonce: 'bench' },
       };
       const pending = EXCHANGES[exchange] === null ? {} : openId;
-      // Spreads the grants over users, because each user has a limit of live grants.
+      // Spreads the grants over users, because the number of live grants per user is limited.
       const users = await Promise.all(Array.from({ length: Math.ceil(codes / 100) }, () => fixture.user()));
       for (let issued = 0; issued < codes; issued += users.length)
         tokens.codes.push(...(await Promise.all(users.map((user) => fixture.code(clientId, user, pending)))));

@@ -14,7 +14,7 @@ import { listening, PROFILE } from './peer.mjs';
 const { PORT, REDIS_URL, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SAME_DUTY } = process.env;
 const redis = new Redis(REDIS_URL, { keyPrefix: 'oidc:' });
 
-/** Stores each model under one key. Models that can be consumed are hashes. */
+/** Stores each model instance under one key. Instances that can be consumed are hashes. */
 class RedisAdapter {
   constructor(name) {
     this.name = name;

@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly name: string;
   readonly app: FuzzedApp;
   readonly internal: boolean;
-  /** Possible statuses of a valid request without overload. */
+  /** Possible statuses of the response to a valid request, unless the app is overloaded. */
   readonly validStatuses: readonly number[];
   /** @param variant number whose bits select the form of the request */
   readonly build: (actor: Actor, variant: number) => Promise<Draft>;

@@ -39,7 +39,7 @@ async function pushed(actor: Actor, variant: number) {
   return { client_id: client.id, request_uri };
 }
 
-/** Uses the ID token of another session. */
+/** Returns the fields of a log-out request. The ID token, if any, belongs to another session. */
 async function endSession(actor: Actor, variant: number): Promise<Fields> {
   if (bit(variant, 0)) return { client_id: actor.publicClient.id, state: 'left' };
   const { idToken = '' } = await actor.pair({ isPublic: false, bound: false }, 'share');

@@ -93,7 +93,7 @@ export class Account {
     if (oldest && this.live.length >= MAX_GRANTS) await this.client.revoke(oldest);
     const authorization = await this.authorize();
     if (!authorization) return;
-    // Waits sometimes, so that Redis may restart between the code and its redemption.
+    // Waits sometimes, so that Redis may restart between the issue and the redemption of the code.
     if (this.random.chance(1 / 4)) await sleep(this.random.between(500, MAX_REDIRECT_DELAY_MS));
     const grant = await this.client.redeem(authorization, 1);
     this.remember(grant, authorization);
@@ -163,7 +163,7 @@ export class Account {
     if (!owner || !first) return;
     const { authorization } = owner;
     const isDevice = authorization.verifier === undefined;
-    // Within the retry window, a repeated poll gets the same tokens.
+    // Within the retry window, a repeated poll gets the tokens of the first poll.
     if (isDevice && grant.pairs.length === 1 && !this.windowHasPassed(first)) return;
     const request = this.client.application.redeemRequest(authorization);
     await this.client.replay(grant, isDevice ? 'device code' : 'code', request, first.receivedAt);

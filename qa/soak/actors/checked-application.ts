@@ -20,7 +20,7 @@ export class CheckedApplication {
   /** Requests a device code and polls once before the user decides. */
   async requestDevice(): Promise<DeviceRequest> {
     const requestedAt = this.environment.timeline.now();
-    // Uses a random address, because each address has a limit of pending devices.
+    // Uses a random address, because the number of pending devices per address is limited.
     const address = `10.1.${this.random.between(0, 255)}.${this.random.between(0, 255)}`;
     const request = this.application.deviceRequest(address);
     const { text } = await this.sendUntilAnswered('request a device code', request, [], [200]);
@@ -106,7 +106,7 @@ export class CheckedApplication {
     await this.expectRevoked(grant);
   }
 
-  /** Checks that a replay has revoked the grant. Revokes the grant as the client if the replay got no response. */
+  /** Checks that a replay has revoked the grant. If no response confirmed this, revokes the grant as the client. */
   async expectRevoked(grant: Grant): Promise<void> {
     const { newest, revocation } = grant;
     if (!newest || revocation === null) return;
@@ -125,7 +125,7 @@ export class CheckedApplication {
     this.environment.model.checkProofReplay(grant, attempts);
   }
 
-  /** Checks that all ID tokens of a grant describe the same login (OpenID Connect Core 2, 12.2). */
+  /** Checks that all ID tokens of a grant describe the same login (sections 2 and 12.2 of OpenID Connect Core). */
   private async checkIdTokens(
     grant: Grant,
     attempts: readonly Attempt[],

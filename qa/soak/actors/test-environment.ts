@@ -30,7 +30,7 @@ interface GrantOwner {
   readonly authorization: Authorization;
 }
 
-/** @param pause average milliseconds between steps, varied from half to twice the number */
+/** @param pause milliseconds between steps, varied at random from half to twice this number */
 export async function runActor(
   environment: TestEnvironment,
   random: Random,

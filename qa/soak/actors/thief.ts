@@ -2,7 +2,7 @@ import type { Grant } from '../grant.js';
 import type { Random } from '../plan.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
 
-/** Presents credentials of revoked grants, mostly of recent ones. */
+/** Presents credentials of revoked grants, mostly of the grants that were revoked last. */
 export class Thief {
   constructor(
     private readonly environment: TestEnvironment,
