@@ -69,6 +69,12 @@ module.exports = {
       { path: '^libs/(?!grants/|oauth/|platform/|database/|messaging/)' },
     ),
     only(
+      'grants-change-through-the-engine',
+      'GrantEngine and RevocationService own every transition of a grant',
+      { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/grants/' },
+      { path: '^libs/grants/src/grant\\.store\\.ts$' },
+    ),
+    only(
       'clients-above-audit-and-database',
       'metadata documents are fetched, stored and recorded the same way for every process',
       { path: '^libs/clients/src' },

@@ -3,14 +3,17 @@ import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
+import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';
 import {
   type ActiveToken,
+  type Authorization,
   type ClientGrant,
   type ClientToken,
   type CountTransition,
   type Granted,
   type DevicePoll,
   type KeyRefusal,
+  type PendingGrant,
   type CodeExchange,
   type Refusal,
   type RefusalReason,
@@ -18,7 +21,7 @@ import {
 } from './grant.js';
 import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
-import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
+import { codeTtl, grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
 import { grantId, isCode, isProvedBy, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
@@ -34,9 +37,9 @@ const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed'
 const RESTORE_ATTEMPTS = 4;
 
 /**
- * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, and `revoked` from any
- * state. PostgreSQL is read only after Redis has lost a grant, and written only to revoke a grant. Methods return
- * refusals and throw DependencyUnavailableError.
+ * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, for a device
+ * `requested ──approve──► pending ──poll──► active`, and `revoked` from any state. PostgreSQL is read only after Redis
+ * has lost a grant, and written only to revoke a grant. Methods return refusals and throw DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
@@ -53,6 +56,31 @@ export class GrantEngine {
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
   ) {
     this.ttl = grantTtl(lifetimes);
+  }
+
+  /** Nothing → pending. @param now time at which the code was issued */
+  create(id: string, grant: PendingGrant, now: number): Promise<void> {
+    return this.store.create(id, grant, now, codeTtl(this.lifetimes));
+  }
+
+  /** Nothing → requested (RFC 8628 3.2). @param jkt thumbprint of the device's key, or null */
+  request(id: string, clientId: string, jkt: string | null): Promise<void> {
+    return this.store.request(id, clientId, jkt, DEVICE_CODE_LIFETIME + this.lifetimes.clockSkew);
+  }
+
+  /** requested → pending. @returns false if the user has already decided or the request has expired */
+  approve(id: string, grant: Authorization): Promise<boolean> {
+    return this.store.approve(id, grant, this.clock());
+  }
+
+  /** requested → revoked. @returns false if the user has already decided or the request has expired */
+  deny(id: string, clientId: string): Promise<boolean> {
+    return this.store.deny(id, clientId);
+  }
+
+  /** pending → revoked. @returns false if the code is already redeemed or has expired */
+  voidCode(id: string, clientId: string): Promise<boolean> {
+    return this.store.voidCode(id, clientId);
   }
 
   /** RFC 6749 4.1.3. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */

@@ -137,12 +137,10 @@ export class GrantStore {
     this.count('issued');
   }
 
-  /** Nothing → requested. @param jkt thumbprint of the device's key, or null @param ttl seconds */
   async request(id: string, clientId: string, jkt: string | null, ttl: number): Promise<void> {
     await this.run('grantRequest', keysOf(id), { client: clientId, jkt, interval: POLL_INTERVAL, ttl });
   }
 
-  /** requested → pending. @returns false if the user has already decided or the request has expired */
   async approve(id: string, grant: Authorization, now: number): Promise<boolean> {
     const { clientId, userId, externalId, scope, resources, login } = grant;
     const approved = await this.run('grantApprove', keysOf(id), {
@@ -158,12 +156,10 @@ export class GrantStore {
     return approved === 1;
   }
 
-  /** requested → revoked. @returns false if the user has already decided or the request has expired */
   async deny(id: string, clientId: string): Promise<boolean> {
     return (await this.run('grantDeny', keysOf(id), { client: clientId })) === 1;
   }
 
-  /** pending → revoked. @returns false if the code is already redeemed or has expired */
   async voidCode(id: string, clientId: string): Promise<boolean> {
     return (await this.run('grantVoidCode', keysOf(id), { client: clientId })) === 1;
   }

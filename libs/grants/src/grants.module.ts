@@ -25,7 +25,8 @@ export interface GrantsOptions {
   readonly transitions: readonly GrantTransition[];
 }
 
-const STORES_AND_SERVICES = [GrantStore, PushedRequestStore, UserCodeStore, RevocationService, GrantEngine];
+/** GrantStore is not exported, because only GrantEngine and RevocationService change the state of a grant. */
+const EXPORTED_PROVIDERS = [PushedRequestStore, UserCodeStore, RevocationService, GrantEngine];
 
 @Module({})
 export class GrantsModule {
@@ -63,9 +64,10 @@ export class GrantsModule {
           useFactory: (store: TokenKeyStore) =>
             new KeyRingRecorder([tokenRing(keys, lifetimes), ...otherRings], store),
         },
-        ...STORES_AND_SERVICES,
+        GrantStore,
+        ...EXPORTED_PROVIDERS,
       ],
-      exports: [KeyRing, KeyRingRecorder, TokenIssuer, RevocationPublisher, ...STORES_AND_SERVICES],
+      exports: [KeyRing, KeyRingRecorder, TokenIssuer, RevocationPublisher, ...EXPORTED_PROVIDERS],
     };
   }
 }

@@ -23,4 +23,9 @@ export function grantTtl(lifetimes: Lifetimes): number {
   return lifetimes.refreshToken + lifetimes.clockSkew;
 }
 
+/** TTL of a grant whose code has not been redeemed, in seconds. */
+export function codeTtl({ code, clockSkew }: Lifetimes): number {
+  return code + clockSkew;
+}
+
 export const LIFETIMES = Symbol('lifetimes');

@@ -7,7 +7,7 @@ import {
   type NewGrantRecord,
 } from '#database/grant/grant-record.store.js';
 import type { User } from '#database/user/user.js';
-import { GrantStore } from '#grants/grant.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import type { IdTokenRequest, Login } from '#grants/grant.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
@@ -43,7 +43,7 @@ export class ConsentService {
   constructor(
     private readonly issuer: TokenIssuer,
     private readonly records: GrantRecordStore,
-    private readonly grants: GrantStore,
+    private readonly engine: GrantEngine,
     private readonly revocations: RevocationService,
     private readonly audit: AuditPublisher,
     private readonly configuration: AuthorizeConfiguration,
@@ -62,7 +62,6 @@ export class ConsentService {
     approval: Approval,
   ): Promise<{ code: string; grantId: string }> {
     const { redirectUri, challenge, jkt } = request;
-    const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
     const now = this.clock();
     const { code, grantId } = this.issuer.code(now);
     const { record, declined } = this.recordOf(grantId, request, user, approval);
@@ -72,7 +71,7 @@ export class ConsentService {
       await this.revocations.apply(revoked);
       const idToken = record.login === null ? {} : idTokenRequest(request);
       const pending = { ...record, externalId: user.externalId, redirectUri, challenge, jkt, idToken };
-      await this.grants.create(grantId, pending, now, CODE_LIFETIME + CLOCK_SKEW);
+      await this.engine.create(grantId, pending, now);
     });
     return { code, grantId };
   }
@@ -96,7 +95,7 @@ export class ConsentService {
       const ended = await this.records.create(record, declined);
       isRecorded = ended !== null;
       await this.revocations.apply(this.endedGrants(record, ended));
-      approved = await this.grants.approve(grantId, { ...record, externalId: user.externalId }, this.clock());
+      approved = await this.engine.approve(grantId, { ...record, externalId: user.externalId });
     } finally {
       if (!approved && isRecorded) await this.revokeUnused(grantId);
     }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
-import { GrantStore } from '#grants/grant.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
 import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
 import { checkDeviceGrant } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -31,7 +31,7 @@ export type DeviceLookup =
 export class DeviceService {
   constructor(
     private readonly userCodes: UserCodeStore,
-    private readonly grants: GrantStore,
+    private readonly engine: GrantEngine,
     private readonly contexts: AuthorizationContextStore,
     private readonly consent: ConsentService,
     private readonly catalogue: ScopeCatalogue,
@@ -81,7 +81,7 @@ export class DeviceService {
 
   /** @throws OAuthError if the request has expired or was already decided */
   async deny(request: IncomingMessage, device: PendingDevice): Promise<void> {
-    if (!(await this.grants.deny(device.grantId, device.clientId))) throw alreadyDecided(device);
+    if (!(await this.engine.deny(device.grantId, device.clientId))) throw alreadyDecided(device);
     await this.userCodes.delete(device.userCode);
     addAuditEvent(request, 'consent.denied');
   }

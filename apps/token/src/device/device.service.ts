@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { ClientWithSecrets } from '#database/client/client.js';
-import { GrantStore } from '#grants/grant.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { UserCodeStore } from '#grants/user-code.store.js';
 import {
@@ -23,7 +23,7 @@ import type { DeviceAuthorizationDto, DeviceAuthorizationResponse } from './devi
 export class DeviceService {
   constructor(
     private readonly issuer: TokenIssuer,
-    private readonly grants: GrantStore,
+    private readonly engine: GrantEngine,
     private readonly userCodes: UserCodeStore,
     private readonly scopes: ScopeCatalogue,
     private readonly configuration: TokenConfiguration,
@@ -39,7 +39,7 @@ export class DeviceService {
     checkDeviceGrant(client);
     const { clientId, type } = client;
     const scope = checkScope(scopeTokens(dto.scope ?? ''), client.scopes, this.scopes);
-    const { AUTH_URL, CLOCK_SKEW, apis } = this.configuration;
+    const { AUTH_URL, apis } = this.configuration;
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
     const { code, grantId } = this.issuer.deviceCode(Date.now());
     const address = canonicalAddress(ip) ?? null;
@@ -49,7 +49,7 @@ export class DeviceService {
       const detail = { check: 'device_limit_exceeded', counter: created.counter } as const;
       throw OAuthError.tooManyRequests('too many devices wait for their users', created.retryAfter, detail);
     }
-    await this.grants.request(grantId, clientId, jkt, DEVICE_CODE_LIFETIME + CLOCK_SKEW);
+    await this.engine.request(grantId, clientId, jkt);
     const userCode = displayedUserCode(created.userCode);
     const page = AUTH_URL + ENDPOINTS.device;
     return {

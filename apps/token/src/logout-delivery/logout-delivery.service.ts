@@ -6,13 +6,14 @@ import { AuditPublisher } from '#audit/publisher.js';
 import type { Client } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
-import { GrantStore } from '#grants/grant.store.js';
+import { GrantEngine } from '#grants/grant-engine.js';
+import { codeTtl } from '#grants/lifetimes.js';
 import type { LogoutDelivery, SessionsEnded } from '#messaging/logout/logout-queue.js';
 import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/logout-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
-import { TokenConfiguration } from '../token.configuration.js';
+import { lifetimesOf, TokenConfiguration } from '../token.configuration.js';
 import { delayAfter } from './backoff.js';
 
 /**
@@ -48,7 +49,7 @@ export class LogoutDeliveryService {
 
   constructor(
     private readonly recipients: LogoutRecipientStore,
-    private readonly grants: GrantStore,
+    private readonly engine: GrantEngine,
     private readonly clients: ClientStore,
     private readonly keys: SigningKeys,
     private readonly http: OutsideHttp,
@@ -69,12 +70,12 @@ export class LogoutDeliveryService {
    * discard duplicates.
    */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
-    const { CODE_LIFETIME, CLOCK_SKEW } = this.configuration;
-    const since = new Date(at - (CODE_LIFETIME + CLOCK_SKEW) * 1000);
+    const lifetimes = lifetimesOf(this.configuration);
+    const since = new Date(at - codeTtl(lifetimes) * 1000);
     // If the event arrives late, the user may already have codes of a new session.
     const ended = session === undefined ? { userId: userId ?? 0, at: new Date(at) } : { session };
-    const unredeemed = await this.recipients.recentGrants(ended, since, CLOCK_SKEW);
-    for (const grant of unredeemed) await this.grants.voidCode(grant.id, grant.clientId);
+    const unredeemed = await this.recipients.recentGrants(ended, since, lifetimes.clockSkew);
+    for (const grant of unredeemed) await this.engine.voidCode(grant.id, grant.clientId);
     const recipients =
       session === undefined
         ? await this.recipients.ofUser(userId ?? 0)

@@ -60,6 +60,7 @@ async function approve(userCode: string): Promise<string> {
 describe('POST /device_authorization', () => {
   // @rfc 8628 3.2
   it('returns a device code, a user code, and the address of the page', async () => {
+    const before = Date.now();
     const answer = await start(
       { scope: 'bookings:read', resource: 'https://api.example.com/x' },
       { 'X-Forwarded-For': '192.0.2.7' },
@@ -83,6 +84,10 @@ describe('POST /device_authorization', () => {
       resources: 'https://api.example.com',
       address: '192.0.2.7',
     });
+    const ttl = await app.redis.pttl(`grant:${app.grantIdOf(answer.body.device_code)}`);
+    // The TTL is 900 s for the code plus 5 s for clock skew, minus the elapsed time.
+    expect(ttl).toBeGreaterThan(904_000 - (Date.now() - before));
+    expect(ttl).toBeLessThanOrEqual(905_000);
   });
 
   // @rfc 8628 3.1
