@@ -1,5 +1,7 @@
 import { hash as digestOf, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientJwkSet } from './client-assertion/client-keys.js';
+import { type GrantType, unauthorizedClient } from './client-credentials.js';
+import { checkDeviceGrant, DEVICE_CODE } from './device-authorization.js';
 
 /** RFC 6749 2.1: a public client cannot keep a secret. */
 export type ClientType = 'confidential' | 'public';
@@ -25,6 +27,26 @@ export interface ClientKeys {
 
 export function hasKeys({ jwks, jwksUri }: ClientKeys): boolean {
   return jwks !== null || jwksUri !== null;
+}
+
+interface ClientGrants {
+  readonly clientId: string;
+  readonly grantType: GrantType;
+  readonly deviceGrant: boolean;
+}
+
+/** @param requested `grant_type` of a token request @throws OAuthError unauthorized_client */
+export function checkGrantType(requested: string, client: ClientGrants): void {
+  const { clientId, grantType } = client;
+  if (requested === DEVICE_CODE) checkDeviceGrant(client);
+  const isClientCredentials = requested === 'client_credentials';
+  if (isClientCredentials === (grantType === 'client_credentials')) return;
+  throw unauthorizedClient(
+    clientId,
+    isClientCredentials
+      ? 'the operator has not registered this client for client_credentials'
+      : 'this client is registered for client_credentials only: it has no users',
+  );
 }
 
 // RFC 6749 A.1: visible ASCII.

@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
-import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
+import type { Granted, Refusal } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { clientScope, unauthorizedClient } from '#oauth/client-credentials.js';
-import { hasKeys } from '#oauth/client.js';
-import { checkDeviceGrant, DEVICE_CODE } from '#oauth/device-authorization.js';
-import type { OAuthErrorCode } from '#oauth/error-code.js';
+import { clientScope } from '#oauth/client-credentials.js';
+import { checkGrantType, hasKeys } from '#oauth/client.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { challengeOf } from '#oauth/pkce.js';
@@ -20,9 +19,8 @@ import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { IdTokenService } from './id-token.service.js';
+import { type Credential, refusalError } from './refusal.error.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
-
-type Credential = 'code' | 'device code' | 'refresh token';
 
 const EVENTS = {
   redeemed: 'token.issued',
@@ -169,19 +167,6 @@ export class TokenService {
   }
 }
 
-function checkGrantType(requested: string, client: ClientWithSecrets): void {
-  const { clientId, grantType } = client;
-  if (requested === DEVICE_CODE) checkDeviceGrant(client);
-  const isClientCredentials = requested === 'client_credentials';
-  if (isClientCredentials === (grantType === 'client_credentials')) return;
-  throw unauthorizedClient(
-    clientId,
-    isClientCredentials
-      ? 'the operator has not registered this client for client_credentials'
-      : 'this client is registered for client_credentials only: it has no users',
-  );
-}
-
 /** RFC 6749 5.2. Does not name `client_credentials`, which applications cannot use. */
 export function unsupportedGrantType(): OAuthError {
   return OAuthError.unsupportedGrantType(
@@ -194,61 +179,4 @@ function needsProof({ clientId }: Client): OAuthError {
   return new OAuthError('invalid_dpop_proof', 400, 'this client must prove its key: send a DPoP header', {
     detail: { check: 'dpop_proof_missing', client_id: clientId },
   });
-}
-
-/** Public descriptions, which reveal no secret. `$credential` is replaced by the kind of credential. */
-const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
-  unrecognized: 'this is not a code or token of this service',
-  wrong_kind: 'this is a token of another kind: send a $credential',
-  expired: 'the $credential has expired; ask the user to authorize again',
-  unknown: 'the $credential is no longer valid; ask the user to authorize again',
-  issued_before_failover: 'a server failed after the $credential was issued; ask the user to authorize again',
-  revoked: 'the $credential has been revoked; ask the user to authorize again',
-  other_client: 'the $credential was issued to another client',
-  key_mismatch:
-    'the $credential is bound to a key that the request did not prove: send a DPoP proof by that key, or ask the user to authorize again',
-  key_unexpected:
-    'the $credential is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
-  scope_exceeded: "the parameter 'scope' asks for more than the user granted",
-  resource_exceeded: "the parameter 'resource' names an API that the authorization request did not name",
-  redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
-  decision_pending: 'the user has not decided yet: poll again after the interval',
-  polled_too_early: 'the device polls too often: from now on, wait 5 seconds longer between two polls',
-  decision_denied: 'the user has denied the request',
-  verifier_missing:
-    "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
-  verifier_unexpected:
-    "the authorization request had no code_challenge: the parameter 'code_verifier' must not be sent",
-  verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is now void",
-  code_replayed: 'the $credential was used before; every token issued for it is now revoked',
-  refresh_token_reused:
-    'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
-};
-
-/** Error codes of RFC 6749 5.2. The code of every other reason is invalid_grant. */
-const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
-  // RFC 6749 6
-  scope_exceeded: 'invalid_scope',
-  // RFC 8707 2
-  resource_exceeded: 'invalid_target',
-  // RFC 8628 3.5
-  decision_pending: 'authorization_pending',
-  polled_too_early: 'slow_down',
-  decision_denied: 'access_denied',
-};
-
-function refusalError(
-  { outcome, grantId, expiredAt, ...compared }: Refusal,
-  credential: Credential,
-): OAuthError {
-  const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };
-  const options = { detail: { check: outcome, grant_id: grantId, ...values } };
-  const description = DESCRIPTIONS[outcome].replace('$credential', credential);
-  const isExpired = outcome === 'expired' && credential === 'device code';
-  return new OAuthError(
-    isExpired ? 'expired_token' : (CODES[outcome] ?? 'invalid_grant'),
-    400,
-    description,
-    options,
-  );
 }
