@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { parseForm } from '#oauth/parameters.js';
+import type { Clock } from '#platform/clock.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { AccountModule } from './account/account.module.js';
 import type { AuthorizeConfiguration } from './authorize.configuration.js';
@@ -22,11 +23,15 @@ import { UiModule } from './ui/ui.module.js';
 
 @Module({})
 export class AppModule {
-  static forRoot(configuration: AuthorizeConfiguration, brand = readBrand(configuration)): DynamicModule {
+  static forRoot(
+    configuration: AuthorizeConfiguration,
+    brand = readBrand(configuration),
+    clock: Clock = Date.now,
+  ): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        CoreModule.forRoot(configuration, brand),
+        CoreModule.forRoot(configuration, brand, clock),
         UiModule,
         SessionModule,
         loginModule(configuration),
@@ -47,11 +52,14 @@ function loginModule({ LOGIN_ISSUER, LOGIN_URL }: AuthorizeConfiguration): Type 
   return LOGIN_URL === '' ? LoginModule : JwtLoginModule;
 }
 
-export function authorizeApp(configuration: AuthorizeConfiguration): Service<AuthorizeConfiguration> {
+export function authorizeApp(
+  configuration: AuthorizeConfiguration,
+  clock: Clock = Date.now,
+): Service<AuthorizeConfiguration> {
   const brand = readBrand(configuration);
   return {
     name: 'authorize',
-    module: AppModule.forRoot(configuration, brand),
+    module: AppModule.forRoot(configuration, brand, clock),
     configuration,
     sharedSettings: configuration.sharedSettings,
     // Pages post only forms; a request with any other content type gets 415.

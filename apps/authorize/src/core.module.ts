@@ -11,7 +11,7 @@ import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { CLOCK } from '#platform/clock.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
@@ -32,7 +32,7 @@ export class CoreModule {
     );
   }
 
-  static forRoot(configuration: AuthorizeConfiguration, brand: Brand): DynamicModule {
+  static forRoot(configuration: AuthorizeConfiguration, brand: Brand, clock: Clock): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
     const scopes = readConfigurationFile(scopeFile(configuration));
     const requests = new OperatorRequests();
@@ -73,7 +73,7 @@ export class CoreModule {
       { provide: OperatorRequests, useValue: requests },
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
-      { provide: CLOCK, useValue: Date.now },
+      { provide: CLOCK, useValue: clock },
     ];
     return {
       module: CoreModule,

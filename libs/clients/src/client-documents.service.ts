@@ -1,4 +1,4 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
 import { ClientDocumentStore } from '#database/client/client-document.store.js';
 import { type Client, DuplicateClientError } from '#database/client/client.js';
@@ -11,6 +11,7 @@ import {
   type MetadataDocument,
 } from '#oauth/registration/metadata-document.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 import { clientOfDocument, fetchDocument, isDocumentFailure } from './fetch-document.js';
 
@@ -40,7 +41,7 @@ export class ClientDocumentsService {
     private readonly scopes: ScopeCatalogue,
     private readonly audit: AuditPublisher,
     private readonly options: ClientDocumentOptions,
-    @Optional() private readonly clock: () => number = Date.now,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**

@@ -1,7 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import {
@@ -45,7 +46,10 @@ export class OpenIdProvider implements LoginProvider {
   private pending: Promise<Configuration> | null = null;
   private logoutKeys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
 
-  constructor(private readonly configuration: AuthorizeConfiguration) {
+  constructor(
+    private readonly configuration: AuthorizeConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
     this.callback = configuration.AUTH_URL + ENDPOINTS.loginCallback;
   }
 
@@ -164,7 +168,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   private async freshMetadata(): Promise<Configuration> {
-    const fresh = this.current && Date.now() - this.current.checkedAt < FRESH_MS;
+    const fresh = this.current && this.clock() - this.current.checkedAt < FRESH_MS;
     return fresh && this.current ? this.current.config : this.discover();
   }
 
@@ -204,7 +208,7 @@ export class OpenIdProvider implements LoginProvider {
     const metadata = JSON.stringify(config.serverMetadata());
     // Keeps the existing object, because it has cached keys.
     const kept = this.current?.metadata === metadata ? this.current.config : config;
-    this.current = { config: kept, metadata, checkedAt: Date.now() };
+    this.current = { config: kept, metadata, checkedAt: this.clock() };
     return kept;
   }
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { launchBrowser } from '#test/support/chromium.js';
@@ -232,10 +231,9 @@ it('a logged-in user can continue while the provider is down, but other users ge
   await provider.stop();
   try {
     // Moves the clock beyond the lifetime of cached metadata.
-    const now = Date.now();
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + 60_000);
+    app.clock.ahead = 60_000;
     const answer = await visitor.goto(address());
-    clock.mockRestore();
+    app.clock.ahead = 0;
     expect(answer?.status()).toBe(503);
     await visitor.getByRole('heading', { name: 'Login is temporarily unavailable' }).waitFor();
     await page.goto(address());

@@ -9,6 +9,7 @@ const { app, client, provider } = useProviderLogin();
 
 afterEach(() => {
   jest.restoreAllMocks();
+  app.clock.ahead = 0;
   app.configuration.LOGIN_LINK_BY_EMAIL = 'false';
   provider.state.forgery = {};
 });
@@ -229,8 +230,7 @@ describe('a provider', () => {
     await provider.logIn(browser, {}, `/auth/login${request({ prompt: 'consent' })}`);
     const consent = await browser.get(`/auth/oauth2/authorize${request({ prompt: 'consent' })}`);
     const session = browser.cookies.get('oauth_service_session') ?? '';
-    const real = Date.now();
-    jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
+    app.clock.ahead = 120_000;
     provider.state.isDown = true;
     const out = await browser.submit(consent, {}, '/auth/logout');
     provider.state.isDown = false;
@@ -242,8 +242,7 @@ describe('a provider', () => {
 
   // OpenID Connect Discovery 4.3
   it('is not used if its metadata has another issuer', async () => {
-    const real = Date.now();
-    jest.spyOn(Date, 'now').mockImplementation(() => real + 120_000);
+    app.clock.ahead = 120_000;
     provider.state.metadata = { issuer: `${provider.issuer}/` };
     const answer = await app.browser().get('/auth/login');
     provider.state.metadata = {};

@@ -56,7 +56,9 @@ export async function startAuthorizeApp(
     ...PATIENT,
     ...settings,
   });
-  const service = checkingAnswers(authorizeApp(configuration));
+  /** Milliseconds by which the clock of the app is ahead. */
+  const clock = { ahead: 0 };
+  const service = checkingAnswers(authorizeApp(configuration, () => Date.now() + clock.ahead));
   const app = await createService(service);
   await app.listen(port, '127.0.0.1');
   // The connection opens in the background; `publish` returns true when it is open.
@@ -70,6 +72,7 @@ export async function startAuthorizeApp(
     brand: app.get(UiOptions).brand,
     services,
     redis,
+    clock,
     records: database.get(GrantRecordStore),
     accounts: database.get(UserAccountStore),
     url: await app.getUrl(),

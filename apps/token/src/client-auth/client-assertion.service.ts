@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { TokenRules } from '#database/client/client.js';
 import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import {
@@ -14,6 +14,7 @@ import { publicUri } from '#oauth/dpop/target-uri.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { AssertionStore } from './assertion.store.js';
 import { RemoteClientKeysService } from './remote-client-keys.service.js';
@@ -36,6 +37,7 @@ export class ClientAssertionService {
     private readonly configuration: TokenConfiguration,
     private readonly remote: RemoteClientKeysService,
     private readonly store: AssertionStore,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
@@ -60,7 +62,7 @@ export class ClientAssertionService {
     const isFapi = owner.profile === 'fapi2';
     const endpoints = [BASE_URL + ENDPOINTS.token, publicUri(BASE_URL, path)];
     const audiences = isFapi ? [BASE_URL] : [...new Set([BASE_URL, ...endpoints])];
-    const now = Date.now();
+    const now = this.clock();
     const claims = withInvalidClient(clientId, () =>
       checkAssertionClaims(assertion, { audiences, now, clockSkew, isFapi }),
     );

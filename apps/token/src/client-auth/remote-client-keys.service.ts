@@ -1,7 +1,8 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { type ClientJwkSet, readFetchedKeys } from '#oauth/client-assertion/client-keys.js';
 import { InvalidKeyError } from '#oauth/jwk.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { freshFor } from '#platform/http/freshness.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 
@@ -32,7 +33,7 @@ export class RemoteClientKeysService {
 
   constructor(
     private readonly http: OutsideHttp,
-    @Optional() private readonly clock: () => number = Date.now,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**

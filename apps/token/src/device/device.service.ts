@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { ClientWithSecrets } from '#database/client/client.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
@@ -14,6 +14,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { checkResource } from '#oauth/resource.js';
 import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { canonicalAddress } from '#platform/http/client-address.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from '../token.configuration.js';
@@ -27,6 +28,7 @@ export class DeviceService {
     private readonly userCodes: UserCodeStore,
     private readonly scopes: ScopeCatalogue,
     private readonly configuration: TokenConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** RFC 8628 3.2. @throws OAuthError unauthorized_client, invalid_scope or invalid_target, or with status 429 */
@@ -41,7 +43,7 @@ export class DeviceService {
     const scope = checkScope(scopeTokens(dto.scope ?? ''), client.scopes, this.scopes);
     const { AUTH_URL, apis } = this.configuration;
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
-    const { code, grantId } = this.issuer.deviceCode(Date.now());
+    const { code, grantId } = this.issuer.deviceCode(this.clock());
     const address = canonicalAddress(ip) ?? null;
     addLogContext(raw, { grant_id: grantId, scope });
     const created = await this.userCodes.create({ grantId, clientId, scope, resources, address }, type);

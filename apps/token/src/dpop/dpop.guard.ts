@@ -1,10 +1,11 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { type ClientRequest, unverifiedClientId } from '../client-auth/client-authenticator.js';
 import { TokenConfiguration } from '../token.configuration.js';
@@ -27,9 +28,10 @@ export class DpopGuard implements CanActivate {
   constructor(
     private readonly configuration: TokenConfiguration,
     private readonly proofs: DpopProofService,
+    @Inject(CLOCK) clock: Clock,
   ) {
     const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
-    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock: Date.now });
+    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Counter } from 'prom-client';
 import { AuditPublisher } from '#audit/publisher.js';
@@ -11,6 +11,7 @@ import { codeTtl } from '#grants/lifetimes.js';
 import type { LogoutDelivery, SessionsEnded } from '#messaging/logout/logout-queue.js';
 import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/logout-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { lifetimesOf, TokenConfiguration } from '../token.configuration.js';
@@ -55,6 +56,7 @@ export class LogoutDeliveryService {
     private readonly http: OutsideHttp,
     private readonly audit: AuditPublisher,
     private readonly configuration: TokenConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
     metrics: Metrics,
   ) {
     this.tokens = metrics.counter(
@@ -99,7 +101,7 @@ export class LogoutDeliveryService {
     const failure = { ...delivery, failure: reason, isForbidden, attempt };
     // Back-Channel Logout 1.0 2.8: "400 Bad Request" if the request was invalid or the logout failed.
     if (status !== null && status >= 400 && status < 500) return this.fail('refused', failure);
-    const delay = delayAfter(attempt, Date.now() - delivery.at);
+    const delay = delayAfter(attempt, this.clock() - delivery.at);
     if (delay === null) return this.fail('dropped', failure);
     this.tokens.inc({ outcome: 'retried' });
     this.logger.warn({ ...logged(failure), msg: 'logout token not delivered yet' });
@@ -117,7 +119,7 @@ export class LogoutDeliveryService {
   ): Promise<{ status: number | null; reason: string; isForbidden?: boolean }> {
     const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     if (!this.keys.has(alg)) return { status: null, reason: `no key of ${alg} signs` };
-    const issued = { issuer: this.configuration.BASE_URL, now: Date.now() };
+    const issued = { issuer: this.configuration.BASE_URL, now: this.clock() };
     const claims = logoutTokenClaims(client, { id, userId, session }, issued);
     const token = await this.keys.sign(claims, alg, LOGOUT_TOKEN_TYPE);
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -133,7 +135,7 @@ export class LogoutDeliveryService {
 
   /** Drops an overdue delivery that waits for other deliveries to its client. @returns false for any other delivery */
   dropIfOverdue(delivery: LogoutDelivery, attempt: number): boolean {
-    if (delayAfter(attempt, Date.now() - delivery.at) !== null) return false;
+    if (delayAfter(attempt, this.clock() - delivery.at) !== null) return false;
     const failure = 'earlier logout tokens still wait for the application';
     this.fail('dropped', { ...delivery, failure, attempt });
     return true;

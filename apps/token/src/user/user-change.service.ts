@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
@@ -21,6 +21,7 @@ import {
 } from '#messaging/contract.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
@@ -37,11 +38,12 @@ export class UserChangeService {
     private readonly logouts: LogoutPublisher,
     private readonly audit: AuditPublisher,
     private readonly configuration: TokenConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async upsert(message: UserRecord): Promise<UserUpsertReply> {
     const { active, link_by_email: linkByEmail = false, ...record } = message;
-    const read = readUserRecord(record, null, Date.now());
+    const read = readUserRecord(record, null, this.clock());
     const problems = [
       ...('problems' in read ? read.problems : []),
       ...missingFields(record),
@@ -75,7 +77,7 @@ export class UserChangeService {
   }
 
   async disable(message: UserRecord): Promise<UserDisableReply> {
-    const read = readIdentityRecord(message, Date.now());
+    const read = readIdentityRecord(message, this.clock());
     if ('problems' in read) return { status: 'invalid', ...read };
     const disabled = await this.accounts.disableIdentity(read.identity, read.updatedAt);
     if (disabled === null) return { status: 'unknown' };
@@ -88,7 +90,7 @@ export class UserChangeService {
 
   /** Deletes the row last, like the operator's command, so that a repeated message still finds the user. */
   async delete(message: UserRecord): Promise<UserDeleteReply> {
-    const read = readIdentityRecord(message, Date.now());
+    const read = readIdentityRecord(message, this.clock());
     if ('problems' in read) return { status: 'invalid', ...read };
     const { identity, updatedAt } = read;
     const disabled = await this.accounts.disableIdentity(identity, updatedAt);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
+import type { Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import { connectUntil, natsOptions } from '../nats.connection.js';
@@ -39,6 +40,7 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
   constructor(
     private readonly options: LogoutPublisherOptions,
     metrics: Metrics,
+    private readonly clock: Clock,
   ) {
     this.dropped = metrics.counter(
       'oauth_logout_events_dropped_total',
@@ -72,11 +74,11 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
   }
 
   sessionEnded(session: string): void {
-    this.add(sessionsEnded({ session }));
+    this.add(sessionsEnded({ session }, this.clock()));
   }
 
   userEnded(userId: number): void {
-    this.add(sessionsEnded({ user_id: userId }));
+    this.add(sessionsEnded({ user_id: userId }, this.clock()));
   }
 
   private add(event: SessionsEnded): void {

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { LogoutPublisher, type LogoutPublisherOptions } from './logout-publisher.js';
@@ -12,8 +13,8 @@ export class LogoutModule {
   static forRoot(options: LogoutPublisherOptions): DynamicModule {
     const provider = {
       provide: LogoutPublisher,
-      inject: [Metrics],
-      useFactory: (metrics: Metrics) => new LogoutPublisher(options, metrics),
+      inject: [Metrics, CLOCK],
+      useFactory: (metrics: Metrics, clock: Clock) => new LogoutPublisher(options, metrics, clock),
     };
     return { module: LogoutModule, global: true, providers: [provider], exports: [LogoutPublisher] };
   }
