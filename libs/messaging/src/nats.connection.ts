@@ -10,6 +10,7 @@ import {
   type NodeConnectionOptions,
   RequestError,
 } from '@nats-io/transport-node';
+import type { Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { messageOf } from '#platform/message-of.js';
 import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADER } from './nats-message.js';
@@ -72,7 +73,10 @@ export class NatsConnection {
   private readonly connectOptions: NodeConnectionOptions;
 
   /** @throws TypeError if `natsUrl` is not a URL */
-  constructor(private readonly options: NatsOptions) {
+  constructor(
+    private readonly options: NatsOptions,
+    private readonly clock: Clock = Date.now,
+  ) {
     this.connectOptions = natsOptions(options.natsUrl, options.name);
     this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
@@ -121,7 +125,7 @@ export class NatsConnection {
 
   /** True if every broadcast older than 5 s must have arrived. If false, caches must not be used. */
   get trusted(): boolean {
-    const age = Date.now() - this.echoedAt;
+    const age = this.clock() - this.echoedAt;
     // The age is negative if the clock was set back.
     return age >= 0 && age <= TRUST_MS;
   }
@@ -139,7 +143,7 @@ export class NatsConnection {
 
   /** Rejects while NATS is unavailable. */
   async ping(): Promise<void> {
-    const sentAt = Date.now();
+    const sentAt = this.clock();
     if (!this.nats) throw new DependencyUnavailableError('nats', 'not connected yet');
     await this.nats.rtt();
     this.echoedAt = sentAt;

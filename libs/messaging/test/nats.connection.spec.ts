@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
+import type { Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { MalformedMessageError } from '#messaging/nats-message.js';
 import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
@@ -20,12 +21,17 @@ describe('the connection to NATS', () => {
   let services: Isolated;
   let network: FaultProxy;
   let connection: NatsConnection;
+  let clock: Clock = Date.now;
 
   beforeAll(async () => {
     services = await isolate();
     network = await FaultProxy.start(services.natsUrl);
-    connection = new NatsConnection({ natsUrl: network.url, name: 'test', invalidations });
+    connection = new NatsConnection({ natsUrl: network.url, name: 'test', invalidations }, () => clock());
     await connection.open();
+  });
+
+  afterEach(() => {
+    clock = Date.now;
   });
 
   afterAll(async () => {
@@ -141,17 +147,12 @@ describe('the connection to NATS', () => {
 
   it('is trusted for exactly 5 s after the last answered ping', async () => {
     const now = Date.now();
-    const clock = Date.now;
-    try {
-      Date.now = () => now;
-      await connection.ping();
-      Date.now = () => now + 5_000;
-      expect(connection.trusted).toBe(true);
-      Date.now = () => now + 5_001;
-      expect(connection.trusted).toBe(false);
-    } finally {
-      Date.now = clock;
-    }
+    clock = () => now;
+    await connection.ping();
+    clock = () => now + 5_000;
+    expect(connection.trusted).toBe(true);
+    clock = () => now + 5_001;
+    expect(connection.trusted).toBe(false);
   });
 
   it('rejects a reply that the caller cannot parse', async () => {
@@ -225,13 +226,9 @@ describe('the connection to NATS', () => {
 
   it('is not trusted after the clock was set back', async () => {
     await answers();
-    const now = Date.now;
-    try {
-      Date.now = () => now() - 3_600_000;
-      expect(connection.trusted).toBe(false);
-    } finally {
-      Date.now = now;
-    }
+    clock = () => Date.now() - 3_600_000;
+    expect(connection.trusted).toBe(false);
+    clock = Date.now;
     await answers();
     expect(connection.trusted).toBe(true);
   });
