@@ -2,9 +2,9 @@ import { AsyncResource } from 'node:async_hooks';
 import { messageOf } from './message-of.js';
 
 /** Milliseconds until the next run, and until the retry of a failed run. */
-export interface LoopIntervals {
-  readonly pass: number;
-  readonly retry: number;
+export abstract class LoopIntervals {
+  abstract readonly pass: number;
+  abstract readonly retry: number;
 }
 
 /** Repeats a task. Reports the first of consecutive failures. */

@@ -1,17 +1,9 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  Optional,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
 import type { ActiveToken, Refusal } from '#grants/grant.js';
 import { type ClientChanged, SUBJECTS, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { BackgroundLoop } from '#platform/background-loop.js';
-
-const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
+import { BackgroundLoop, LoopIntervals } from '#platform/background-loop.js';
 
 const CLIENT_TAG = tagOf.client('');
 
@@ -40,7 +32,7 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
   constructor(
     private readonly store: ClientStore,
     private readonly nats: NatsConnection,
-    @Optional() intervals = INTERVALS_MS,
+    intervals: LoopIntervals,
   ) {
     this.loop = new BackgroundLoop(
       () => this.readAll(),

@@ -1,17 +1,10 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  Optional,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { BackgroundLoop } from '#platform/background-loop.js';
+import { BackgroundLoop, LoopIntervals } from '#platform/background-loop.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
 
-const INTERVALS_MS = { pass: 5_000, retry: 1_000 };
 /** Exceeds the lag of a Redis replica, and the time for which a process trusts its caches while NATS is unavailable. */
 const LOSS_MS = 10 * 60 * 1000;
 /** Covers a fail-over of Redis while no token app was running. */
@@ -44,7 +37,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
     private readonly nats: NatsConnection,
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
-    @Optional() intervals = INTERVALS_MS,
+    intervals: LoopIntervals,
   ) {
     this.loop = new BackgroundLoop(
       () => this.pass(),

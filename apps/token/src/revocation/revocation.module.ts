@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { LoopIntervals } from '#platform/background-loop.js';
 import { ClientAuthModule } from '../client-auth/client-auth.module.js';
 import { RecordedRevocationsService } from './recorded-revocations.service.js';
 import { RevocationReconciler } from './revocation-reconciler.js';
@@ -8,6 +9,10 @@ import { RevokeController } from './revoke.controller.js';
 @Module({
   imports: [ClientAuthModule],
   controllers: [RevokeController, RevocationResponder],
-  providers: [RecordedRevocationsService, RevocationReconciler],
+  providers: [
+    RecordedRevocationsService,
+    { provide: LoopIntervals, useValue: { pass: 5_000, retry: 1_000 } },
+    RevocationReconciler,
+  ],
 })
 export class RevocationModule {}
