@@ -16,6 +16,16 @@ const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
 
 const SETTINGS = Symbol('DatabaseSettings');
 
+type Store = InstanceType<(typeof EXPORTS)[number]>;
+
+/** Names of public members that are not methods returning a promise. */
+type OtherMembers<S> = S extends unknown
+  ? { [Name in keyof S]: S[Name] extends (...values: never[]) => Promise<unknown> ? never : Name }[keyof S]
+  : never;
+
+/** Members that no command uses and `onDemand` cannot delegate. The compiler requires every such member here. */
+const NOT_DELEGATED: Readonly<Record<OtherMembers<Store>, true>> = { revocationsToApply: true };
+
 @Injectable()
 class OnDemandDatabase implements OnApplicationShutdown {
   private opened: Promise<INestApplicationContext> | undefined;
@@ -59,9 +69,11 @@ export class OnDemandDatabaseModule {
   }
 }
 
-/** Delegates to a store after connecting. This is possible because all methods of stores return promises. */
+/** Delegates to a store after connecting, which is possible for methods that return promises. */
 function onDemand(store: Type<object>, database: OnDemandDatabase): object {
-  const names = Object.getOwnPropertyNames(store.prototype).filter((name) => name !== 'constructor');
+  const names = Object.getOwnPropertyNames(store.prototype).filter(
+    (name) => name !== 'constructor' && !Object.hasOwn(NOT_DELEGATED, name),
+  );
   const callOf =
     (name: string) =>
     async (...values: unknown[]): Promise<unknown> => {
