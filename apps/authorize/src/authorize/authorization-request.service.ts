@@ -28,7 +28,7 @@ import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';
 import { PushedRequestService } from './pushed-request.service.js';
-import type { ValidatedRequest } from './validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 
 @Injectable()
 export class AuthorizationRequestService {

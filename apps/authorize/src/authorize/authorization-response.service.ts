@@ -10,7 +10,7 @@ import { type Approval, ConsentService } from '../consent/consent.service.js';
 import { type LanguageContext, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { formPostPage } from './form-post.page.js';
-import type { ValidatedRequest } from './validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
 /** Parameters of a response, without `state` and `iss`. */

@@ -16,7 +16,7 @@ import {
   type AuthorizationResponse,
   AuthorizationResponseService,
 } from './authorization-response.service.js';
-import type { ValidatedRequest } from './validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 
 export interface Visit {
   readonly request: ValidatedRequest;

@@ -4,7 +4,7 @@ import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.s
 import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import type { ValidatedRequest } from './validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 
 /** Pushed requests (RFC 9126 4). Only the user's decision consumes a request; logins and reloads do not. */
 @Injectable()

@@ -10,7 +10,7 @@ import { link, type MessageId, type Translator } from '../ui/i18n/translator.js'
 import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
-import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
+import type { RequestedScope, ValidatedRequest } from '../validated-request.js';
 
 export interface ConsentForm {
   readonly translator: Translator;

@@ -17,7 +17,7 @@ import { scopeTokens } from '#oauth/scope.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { declinedScopes } from './interaction.js';
-import type { ValidatedRequest } from '../authorize/validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 
 export interface Approval {
   readonly scope: string;

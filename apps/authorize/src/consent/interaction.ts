@@ -4,7 +4,7 @@ import type { AuthorizationRequest } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { scopeTokens } from '#oauth/scope.js';
-import type { RequestedScope, ValidatedRequest } from '../authorize/validated-request.js';
+import type { RequestedScope, ValidatedRequest } from '../validated-request.js';
 import type { FormFields } from '../session/csrf.guard.js';
 
 export type Interaction =

@@ -11,7 +11,7 @@ import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { enabledClient } from '../authorize/authorization-request.service.js';
 import { KnownClientError } from '../authorize/known-client.error.js';
-import type { RequestedScope } from '../authorize/validated-request.js';
+import type { RequestedScope } from '../validated-request.js';
 import { type Approval, ConsentEndedError, ConsentService } from '../consent/consent.service.js';
 import { requestedScopes } from '../consent/interaction.js';
 import type { CurrentAccount } from '../session/session.service.js';

@@ -6,7 +6,7 @@ import { InvalidEmailError, type UserProfile } from '#database/user/user-profile
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import type { ValidatedRequest } from '../authorize/validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 import { LoginCookie, type LoginRedirect } from '../session/login-cookie.js';
 import { SessionService } from '../session/session.service.js';
 import type { ExternalSession } from '../session/session.store.js';

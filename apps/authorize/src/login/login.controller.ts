@@ -8,7 +8,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
-import type { ValidatedRequest } from '../authorize/validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FlashMessageStore } from '../session/flash-message.store.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';

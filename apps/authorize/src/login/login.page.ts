@@ -1,7 +1,7 @@
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { withQuery } from '../urls.js';
-import type { ValidatedRequest } from '../authorize/validated-request.js';
+import type { ValidatedRequest } from '../validated-request.js';
 import { flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
