@@ -13,6 +13,7 @@ import { ErrorFilter } from './error.filter.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HomeController } from './home.controller.js';
+import { IconController } from './icon.controller.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
 import { addRateLimits } from './requests/rate-limit.js';
@@ -20,7 +21,7 @@ import { RequestsModule } from './requests/requests.module.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
-import { acceptUploads, parseConsoleForm, refuseNul } from './ui/form.js';
+import { acceptUploads, parseConsoleForm, refuseNul } from './form.js';
 import { PageInterceptor } from './ui/page.interceptor.js';
 import { UiModule } from './ui/ui.module.js';
 import { UsersModule } from './users/users.module.js';
@@ -44,7 +45,7 @@ export class AppModule {
         HealthModule,
         ApiModule,
       ],
-      controllers: [HomeController],
+      controllers: [HomeController, IconController],
       providers: [
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -16,7 +16,7 @@ import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { IsNotEmpty, MinLength } from 'class-validator';
-import { parseRoles, type RolesOfGroups } from './login/role.js';
+import { parseRoles, type RolesOfGroups } from './role.js';
 
 export class ConsoleConfiguration extends ServiceConfiguration {
   override PORT = 3004;

@@ -11,7 +11,7 @@ import { RedisModule } from '#platform/redis/redis.module.js';
 import { readBrand } from '#ui/brand/brand.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from './console.configuration.js';
-import { BRAND } from './ui/icon.controller.js';
+import { BRAND } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
 
 @Module({})

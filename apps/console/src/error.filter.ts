@@ -10,7 +10,7 @@ import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './a
 import { labelOf } from './applications/application.form.js';
 import { ConsoleConfiguration } from './console.configuration.js';
 import { LoginRequiredError, loginUrl } from './session/login-required.error.js';
-import type { OperatorRequest } from './session/operator.js';
+import type { OperatorRequest } from './operator.js';
 import { errorPage } from './ui/error.page.js';
 import { PageResponder, seeOther } from './ui/page.responder.js';
 

@@ -1,5 +1,5 @@
 import type { Change, Page } from '#administration/operation.js';
-import { queryOf } from '../ui/form.js';
+import { queryOf } from '../form.js';
 import { API } from './operation-rules.js';
 
 /** Response of an operation, without the status, which is fixed for each operation. */

@@ -6,7 +6,7 @@ import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { RateLimits } from '../requests/rate-limit.js';
-import { Form } from '../ui/form.js';
+import { Form } from '../form.js';
 
 /** `actor` is set unless the method is GET. */
 export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor };

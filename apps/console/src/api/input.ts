@@ -4,7 +4,7 @@ import type { Expected } from '#administration/expected-version.js';
 import type { Actor } from '#administration/operation.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
-import { queryOf } from '../ui/form.js';
+import { queryOf } from '../form.js';
 import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
 

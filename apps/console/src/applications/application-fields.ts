@@ -1,7 +1,7 @@
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import { choices, linesField, type Option, selectField, textField } from '../ui/components.js';
-import type { Form } from '../ui/form.js';
+import type { Form } from '../form.js';
 import { t } from '../ui/text.js';
 import { kindOf, labelOf, type Problems } from './application.form.js';
 

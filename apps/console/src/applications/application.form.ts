@@ -1,8 +1,8 @@
 import type { AdministrationError } from '#administration/administration.error.js';
 import { withNames } from '#administration/administration.error.js';
-import type { ClientView } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
-import { Form } from '../ui/form.js';
+import { Form } from '../form.js';
 import { t } from '../ui/text.js';
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -125,11 +125,6 @@ export function isDangerous(client: ClientView, form: Form): boolean {
 
 export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean {
   return types.includes(DEVICE_CODE);
-}
-
-/** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */
-export function isApiClient({ grant_types: types }: ClientView): boolean {
-  return types?.includes('client_credentials') ?? false;
 }
 
 function aboutUsers(client: ClientView): [string, string][] {

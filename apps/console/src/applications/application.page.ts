@@ -1,14 +1,14 @@
-import type { ClientView } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import type { SecretView } from '#administration/client/client-secret.service.js';
 import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import { mayActAs } from '../login/role.js';
-import type { Operator } from '../session/operator.js';
+import { mayActAs } from '../role.js';
+import type { Operator } from '../operator.js';
 import { codes, disableOrEnable, facts, type Notices, notices, table } from '../ui/components.js';
 import { listPage } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
-import { hasDeviceGrant, isApiClient, labelOf } from './application.form.js';
+import { hasDeviceGrant, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
 export function applicationsPage(

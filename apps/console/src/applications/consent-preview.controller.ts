@@ -4,7 +4,7 @@ import { type AdministrationError, refusal } from '#administration/administratio
 import { ClientService } from '#administration/client/client.service.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
-import { type Form, QueryForm } from '../ui/form.js';
+import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { pathOf } from './paths.js';

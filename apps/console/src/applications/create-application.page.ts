@@ -3,7 +3,7 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import { FORM_ID, formId } from '../requests/idempotent-form.interceptor.js';
-import type { Operator } from '../session/operator.js';
+import type { Operator } from '../operator.js';
 import {
   button,
   facts,
@@ -13,7 +13,7 @@ import {
   postForm,
   textField,
 } from '../ui/components.js';
-import type { Form } from '../ui/form.js';
+import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { labelOf, type Problems } from './application.form.js';

@@ -1,8 +1,8 @@
-import type { ClientView } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import type { Operator } from '../session/operator.js';
+import type { Operator } from '../operator.js';
 import {
   button,
   command,
@@ -12,10 +12,10 @@ import {
   postForm,
   problemBox,
 } from '../ui/components.js';
-import type { Form } from '../ui/form.js';
+import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { formOf, isApiClient, labelOf, type Problems } from './application.form.js';
+import { formOf, labelOf, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 

@@ -6,7 +6,7 @@ import { AuditService, type SelectedEvents } from '#administration/audit/audit.s
 import { jsonText } from '#administration/text.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimit } from '../requests/concurrency-limit.interceptor.js';
-import { type Form, QueryForm } from '../ui/form.js';
+import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { utc } from '../ui/text.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';

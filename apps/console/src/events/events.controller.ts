@@ -5,7 +5,7 @@ import { ExplainService } from '#administration/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimit } from '../requests/concurrency-limit.interceptor.js';
 import { problemBox } from '../ui/components.js';
-import { type Form, QueryForm } from '../ui/form.js';
+import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { utc } from '../ui/text.js';
 import { eventsPage, historyPage, PERIODS, type Question } from './events.page.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, type HttpRedirectResponse, Post, Redirect } from '@nestjs/common';
-import { CurrentOperator, type Operator } from '../session/operator.js';
+import { CurrentOperator, type Operator } from '../operator.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { HealthCheck } from './health-check.service.js';
 import { healthPage } from './health.page.js';

@@ -3,8 +3,8 @@ import { AdministrationError } from '#administration/administration.error.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
-import { actorOf, CurrentOperator, type Operator } from '../session/operator.js';
-import type { Form } from '../ui/form.js';
+import { actorOf, CurrentOperator, type Operator } from '../operator.js';
+import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './keys.page.js';
 

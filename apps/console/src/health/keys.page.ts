@@ -1,6 +1,6 @@
 import type { RotationStep } from '#administration/key/rotation.js';
 import { html, type Html } from '#ui/html.js';
-import type { Operator } from '../session/operator.js';
+import type { Operator } from '../operator.js';
 import { button, choices, linesField, notices, postForm } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';

@@ -1,6 +1,6 @@
 import { type Fragment, html, type Html } from '#ui/html.js';
-import { mayActAs } from '../login/role.js';
-import type { Operator } from '../session/operator.js';
+import { mayActAs } from '../role.js';
+import type { Operator } from '../operator.js';
 import { button, facts, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';

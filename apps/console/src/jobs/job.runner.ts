@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
-import { mayActAs } from '../login/role.js';
-import type { Operator } from '../session/operator.js';
+import { mayActAs } from '../role.js';
+import type { Operator } from '../operator.js';
 import { OperatorRoles } from '../session/operator-roles.js';
 import { type ActionName, JOB_ROLE, JobActions } from './job-actions.js';
 import { JobStore, LEASE_MS, type StepOutcome } from './job.store.js';

@@ -7,7 +7,7 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 import type { Session } from '../session/session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
-import { roleOfGroups } from './role.js';
+import { roleOfGroups } from '../role.js';
 
 /** Milliseconds for which the provider's metadata is cached. */
 const FRESH_MS = 15_000;

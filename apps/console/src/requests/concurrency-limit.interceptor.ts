@@ -2,9 +2,9 @@ import { finished } from 'node:stream';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { finalize, type Observable } from 'rxjs';
+import type { ClientTokenInfo } from '#introspection/index.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import type { ApiRequest } from '../api/api.guard.js';
-import type { OperatorRequest } from '../session/operator.js';
+import type { OperatorRequest } from '../operator.js';
 
 const MAX_RUNNING = 4;
 
@@ -41,7 +41,7 @@ export class ConcurrencyLimit implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     const http = context.switchToHttp();
-    const { operator, token } = http.getRequest<OperatorRequest & Partial<ApiRequest>>();
+    const { operator, token } = http.getRequest<OperatorRequest & { token?: ClientTokenInfo }>();
     const caller = operator ? `operator ${operator.identity.subject}` : `client ${token?.clientId}`;
     if (!this.reports.acquire(caller))
       throw new RefusedRequestError(429, `${MAX_RUNNING} reports of yours are running: retry later`, {

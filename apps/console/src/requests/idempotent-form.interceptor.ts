@@ -3,8 +3,8 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { Html } from '#ui/html.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import type { OperatorRequest } from '../session/operator.js';
-import { Form } from '../ui/form.js';
+import type { OperatorRequest } from '../operator.js';
+import { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { Idempotency } from './idempotency.service.js';
 

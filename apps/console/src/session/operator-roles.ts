@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
-import type { Role } from '../login/role.js';
-import type { Session } from './session.store.js';
-
-export type OperatorIdentity = Pick<Session, 'subject' | 'role' | 'generation'>;
+import type { OperatorIdentity } from '../operator.js';
+import type { Role } from '../role.js';
 
 /** `ended`: after this login, the user ended all sessions. */
 export type CurrentRole = Role | 'ended' | null;

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OperatorRoles } from './operator-roles.js';
-import type { Operator, OperatorRequest } from './operator.js';
+import type { Operator, OperatorRequest } from '../operator.js';
 import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
 

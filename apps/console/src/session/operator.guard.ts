@@ -7,11 +7,11 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 import { RateLimits } from '../requests/rate-limit.js';
-import { mayActAs, type Role } from '../login/role.js';
-import { Form } from '../ui/form.js';
+import { mayActAs, type Role } from '../role.js';
+import { Form } from '../form.js';
 import { LoginRequiredError } from './login-required.error.js';
 import { OperatorSessions } from './operator-sessions.service.js';
-import type { OperatorRequest } from './operator.js';
+import type { OperatorRequest } from '../operator.js';
 import { RecentLogins } from './recent-logins.service.js';
 
 const PUBLIC = Symbol('no login');

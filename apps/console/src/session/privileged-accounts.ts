@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type AdministrationError, refusal } from '#administration/administration.error.js';
-import type { ClientView } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
-import { isApiClient } from '../applications/application.form.js';
-import { mayActAs } from '../login/role.js';
-import type { Operator } from './operator.js';
+import { mayActAs } from '../role.js';
+import type { Operator } from '../operator.js';
 
 /**
  * Accounts that may have more rights than the role `support`. Only an admin may enable them, because an admin may have

@@ -6,9 +6,9 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import { Form } from '../ui/form.js';
+import { Form } from '../form.js';
 import { LoginRequiredError } from './login-required.error.js';
-import type { Operator } from './operator.js';
+import type { Operator } from '../operator.js';
 import { ConsoleDraftCookie } from './session.cookie.js';
 
 const RECENT_LOGIN_MS = 10 * 60_000;

@@ -4,19 +4,13 @@ import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import type { Role } from '../login/role.js';
+import type { OperatorIdentity } from '../operator.js';
 
 /** Seconds without a request, after which an operator must log in again. */
 const IDLE_LIFETIME = 30 * 60;
 
-export interface Session {
-  /** `sub` of the ID token. */
-  readonly subject: string;
+export interface Session extends OperatorIdentity {
   readonly name: string;
-  /** Role from the groups at the login; null if the role is stored in PostgreSQL, where it may change at any time. */
-  readonly role: Role | null;
-  /** `User.sessionGeneration` at the login, if the role is stored in PostgreSQL; otherwise null. */
-  readonly generation: number | null;
   /** Time of the login at the provider, in milliseconds since the epoch; 0 if the provider does not send it. */
   readonly authTime: number;
   /** Milliseconds since the epoch. */

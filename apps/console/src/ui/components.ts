@@ -1,7 +1,7 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { printable, shellWords } from '#administration/text.js';
-import type { Operator } from '../session/operator.js';
+import type { Operator } from '../operator.js';
 import { shortMoment, t } from './text.js';
 
 export interface FieldView {

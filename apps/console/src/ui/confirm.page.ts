@@ -1,5 +1,5 @@
 import { type Fragment, html } from '#ui/html.js';
-import type { Operator } from '../session/operator.js';
+import type { Operator } from '../operator.js';
 import { button, hiddenFields, postForm } from './components.js';
 import type { Page, Section } from './page.responder.js';
 import { t } from './text.js';

@@ -1,7 +1,7 @@
 import type { Page as List } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import { mayActAs } from '../login/role.js';
-import type { Operator } from '../session/operator.js';
+import { mayActAs } from '../role.js';
+import type { Operator } from '../operator.js';
 import { button, nextPage, type Notices, notices, table, textField } from './components.js';
 import type { Page, Section } from './page.responder.js';
 import { t } from './text.js';

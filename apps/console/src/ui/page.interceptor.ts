@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { Html } from '#ui/html.js';
-import type { OperatorRequest } from '../session/operator.js';
+import type { OperatorRequest } from '../operator.js';
 import { type Page, PageResponder } from './page.responder.js';
 
 @Injectable()

@@ -4,9 +4,12 @@ import type { Brand } from '#ui/brand/brand.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
-import type { Operator } from '../session/operator.js';
-import { BRAND, ICON_PATH } from './icon.controller.js';
+import type { Operator } from '../operator.js';
 import { t } from './text.js';
+
+export const BRAND = Symbol('brand');
+
+export const ICON_PATH = '/icon';
 
 export interface Page {
   readonly title: string;

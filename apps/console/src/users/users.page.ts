@@ -4,8 +4,8 @@ import type { UserDetails, UserView } from '#administration/user/user.descriptio
 import type { UserSession } from '#messaging/operator-requests.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
-import { mayActAs } from '../login/role.js';
-import type { Operator } from '../session/operator.js';
+import { mayActAs } from '../role.js';
+import type { Operator } from '../operator.js';
 import {
   button,
   disableOrEnable,

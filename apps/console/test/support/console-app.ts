@@ -17,7 +17,7 @@ import { checkingAnswers } from '#test/support/openapi/check-answers.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { consoleApp } from '../../src/app.module.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
-import type { Role } from '../../src/login/role.js';
+import type { Role } from '../../src/role.js';
 
 const CONSOLE_URL = 'http://localhost:3004';
 

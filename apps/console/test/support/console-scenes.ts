@@ -10,7 +10,7 @@ import { appSettings } from '#test/support/app-settings.js';
 import type { Browser } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
-import type { Role } from '../../src/login/role.js';
+import type { Role } from '../../src/role.js';
 import { startConsoleApp } from './console-app.js';
 
 /** Opens a page of the console in a certain state. */

@@ -1,4 +1,4 @@
-import type { ClientView } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import { warnOf } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
@@ -87,14 +87,14 @@ function printClients(options: JsonOption, clients: readonly ClientView[], none:
     if (clients.length === 0) return printLine(none);
     printTable(
       ['client_id', 'type', 'state', 'first_party', 'logo', 'created_at', 'name'],
-      clients.map(({ client_id, type, grant_types, disabled_at, first_party, logo, created_at, name }) => [
-        client_id,
-        grant_types?.includes('client_credentials') ? 'client_credentials' : type,
-        disabled_at === null ? 'enabled' : 'disabled',
-        first_party ? 'yes' : 'no',
-        logo ? 'yes' : 'no',
-        created_at.slice(0, 10),
-        name,
+      clients.map((client) => [
+        client.client_id,
+        isApiClient(client) ? 'client_credentials' : client.type,
+        client.disabled_at === null ? 'enabled' : 'disabled',
+        client.first_party ? 'yes' : 'no',
+        client.logo ? 'yes' : 'no',
+        client.created_at.slice(0, 10),
+        client.name,
       ]),
     );
   });

@@ -28,6 +28,11 @@ export function describe(client: ClientWithSecrets) {
   };
 }
 
+/** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */
+export function isApiClient({ grant_types: types }: ClientView): boolean {
+  return types?.includes('client_credentials') ?? false;
+}
+
 export function describeRegistration(client: ClientWithSecrets | TransferredClient) {
   return {
     client_id: client.clientId,

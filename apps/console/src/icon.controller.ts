@@ -1,11 +1,8 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
-import { Public } from '../session/operator.guard.js';
-
-export const BRAND = Symbol('brand');
-
-export const ICON_PATH = '/icon';
+import { Public } from './session/operator.guard.js';
+import { BRAND, ICON_PATH } from './ui/page.responder.js';
 
 @Controller()
 export class IconController {

@@ -1,8 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '#administration/operation.js';
-import type { Role } from '../login/role.js';
-import type { OperatorIdentity } from './operator-roles.js';
+import type { Role } from './role.js';
+
+export interface OperatorIdentity {
+  /** `sub` of the ID token. */
+  readonly subject: string;
+  /** Role from the groups at the login; null if the role is stored in PostgreSQL, where it may change at any time. */
+  readonly role: Role | null;
+  /** `User.sessionGeneration` at the login, if the role is stored in PostgreSQL; otherwise null. */
+  readonly generation: number | null;
+}
 
 export interface Operator {
   readonly name: string;
