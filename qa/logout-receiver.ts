@@ -12,7 +12,7 @@ export interface LogoutClaims {
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Server for the back-channel log-out URIs of all applications (section 2.6 of OpenID Connect Back-Channel Logout 1.0). */
+/** Server for all back-channel log-out URIs (section 2.6 of OpenID Connect Back-Channel Logout 1.0). */
 export interface LogoutReceiver {
   readonly url: string;
   /** Expected `iss`; must be set before the first log-out. */

@@ -15,7 +15,7 @@ import { openConsoleScenes } from '../apps/console/test/support/console-scenes.j
 
 const PACKAGES = ['@expo-google-fonts/inter', '@expo-google-fonts/noto-sans-arabic'];
 
-/** Restricts browsers started later to these fonts, because pages use system fonts, which differ between machines. */
+/** Restricts new browsers to the fonts of PACKAGES, because pages use system fonts, which differ between machines. */
 async function useOwnFonts(): Promise<void> {
   const { resolve } = createRequire(import.meta.url);
   const folders = PACKAGES.map((name) => path.dirname(resolve(`${name}/package.json`)));

@@ -70,7 +70,7 @@ describe('a development installation', () => {
       }
     })();
     const refusals = async (): Promise<string[]> => {
-      // The server denies this subject to every user. Denials arrive in order, so all denials before this one have arrived.
+      // The server denies this subject to every user. Denials arrive in order, so all previous denials have arrived.
       const last = once(heard, 'nobody.says.this');
       nats.publish('nobody.says.this');
       await last;

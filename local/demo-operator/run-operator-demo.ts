@@ -207,7 +207,7 @@ async function importFromFile({ operator, transcript, client, folder }: DemoCont
   });
 }
 
-/** @returns tokens of the application, which now has the new secret */
+/** @returns tokens of a refresh with the new secret */
 async function rotateSecret(context: DemoContext, run: RunFile) {
   const { operator, transcript, client, user, thirdParty } = context;
   const tokens = await transcript.step('A user allows access', async () => {

@@ -27,7 +27,7 @@ const PROGRESS_EVERY_MS = 250;
 export class Apt {
   private options = OPTIONS;
 
-  /** @param folder for package lists, if the machine's lists are missing or outdated @param env environment of the tools */
+  /** @param folder for package lists, if the machine has no current lists @param env environment of the tools */
   constructor(
     private readonly workspace: Workspace,
     private readonly folder: string,

@@ -12,7 +12,7 @@ export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** Ports in the URLs of browsers and applications. */
+/** Ports in the URLs that browsers and applications use. */
 export interface Ports {
   AUTHORIZE_PORT: number;
   TOKEN_PORT: number;

@@ -10,7 +10,7 @@ beforeAll(async () => {
   [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
 });
 
-// Every test starts with the same user, who has no grants.
+// Every test starts with a user who has no grants.
 beforeEach(() => withDatabase(product.databaseUrl, (client) => client.query('DELETE FROM grants')));
 
 afterAll(async () => {

@@ -119,7 +119,7 @@ describe('apps that start before their dependencies', () => {
     },
   );
 
-  it('report a dependency that fails later, and become ready again', async () => {
+  it('report a dependency that fails after the start, and become ready again', async () => {
     const installation = installations.at(-1) as DependentApps;
     for (const name of ['redis', 'nats', 'postgres'] as const) {
       installation.takeDown(name);

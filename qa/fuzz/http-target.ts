@@ -45,8 +45,8 @@ export async function openHttp(
       sendAndCheck({ actor, environment, tally }, async () => {
         const { draft, port, sent } = await prepare(recipe, actor, environment);
         const bytes = encode(draft);
-        // Node closes the connection after a CONNECT. A client that is still sending, such as a large body, may lose the
-        // response.
+        // Node closes the connection after a CONNECT. A client that is still sending, for example a large body, may
+        // lose the response.
         const mayLoseAnswer = draft.method === 'CONNECT' || bytes.length > LARGE;
         return {
           port,

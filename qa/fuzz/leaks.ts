@@ -31,7 +31,7 @@ const PREFIXED: ReadonlySet<SecretKind> = new Set([
 export class KnownSecrets {
   private readonly pieces = new Map<string, SecretKind>();
 
-  /** @param value base64url or alphanumeric; ignored if shorter than 16 characters */
+  /** @param value base64url or alphanumeric; ignored if shorter than 16 characters without its prefix */
   add(kind: SecretKind, value: string): void {
     const random = value.replace(PREFIX, '');
     for (let at = 0; at + PIECE <= random.length; at += PIECE)

@@ -28,7 +28,7 @@ export interface DeviceRequest {
 /** Ends a step after a reported violation, so that the actor starts its next step. */
 export class ViolationReported extends Error {}
 
-/** Expected statuses after a form is submitted. An expired form is shown again (200); a device code may be lost (400). */
+/** Statuses after a form is submitted. An expired form is shown again (200). A device code may be lost (400). */
 const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
   allow: [200, 303],
   'enter a device code': [200, 303, 400],

@@ -18,7 +18,7 @@ import { until } from '#test/support/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';
 import { type PrivateServer, startServers } from './servers.js';
 
-/** In seconds. Shorter than in production, so that some outages exceed it. */
+/** In seconds. Shorter than in production, so that some outages exceed the window. */
 export const RETRY_WINDOW = 20;
 /** A graceful shutdown allows 10 s for HTTP requests and 3 s for answers over NATS. */
 const SHUTDOWN_DEADLINE_MS = 30_000;

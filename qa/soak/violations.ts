@@ -5,7 +5,7 @@ export interface Violation {
   readonly rule: string;
   readonly detail?: string;
   readonly attempts?: readonly Attempt[];
-  /** Earlier events of the same grant. */
+  /** Events of the grant before the violation. */
   readonly history?: readonly string[];
   /** In milliseconds. Faults after this time may be related. */
   readonly since: number;

@@ -121,7 +121,7 @@ describe('a build', () => {
     expect(await readdir(join(folder, 'dist/.build/queue'))).toEqual([]);
   });
 
-  it('waits for an earlier build, but not for a killed one', async () => {
+  it('waits for a running build, but not for a killed one', async () => {
     await write(WORD, "export const word = 'killed';\n");
     const killed = startBuild();
     await once(killed.stderr, 'data');

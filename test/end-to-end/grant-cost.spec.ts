@@ -38,7 +38,7 @@ beforeAll(async () => {
   product = await startProduct({ TOKEN_KEYS }, { TOKEN_KEYS });
   columns = await withDatabase(product.databaseUrl, async (admin) => {
     await admin.query('UPDATE users SET id = $1', [USER_ID]);
-    // Excludes the day of last use, which is written later for several grants in one statement.
+    // Excludes the day of last use, which a delayed statement writes for several grants.
     const { fields } = await admin.query('SELECT * FROM grants LIMIT 0');
     const names = fields.map(({ name }) => name).filter((name) => name !== 'last_used_on');
     return names.map((name) => `pg_column_size(${name}) AS ${name}`).join();

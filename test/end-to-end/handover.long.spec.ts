@@ -40,7 +40,7 @@ it.each([
   ['a confidential client', []],
   ['a public client', ['--public']],
   ['a client that must push its requests', ['--require-par']],
-])('the requests in client handover work as printed for %s', async (_kind, options) => {
+])('the requests that `operator client handover` prints work for %s', async (_kind, options) => {
   const registration = ['--name', 'Hand *over* me', '--redirect-uri', REDIRECT_URI, ...options];
   const registered = JSON.parse(await operator('client', 'create', ...registration, '--json')) as {
     client_id: string;
@@ -74,7 +74,7 @@ it.each([
   expect(await run(me, { ACCESS_TOKEN })).toContain('"status":"error"');
 });
 
-it('the requests in client handover work as printed for a client with the FAPI profile', async () => {
+it('the requests that `operator client handover` prints work for a client with the FAPI profile', async () => {
   const { base_url, api_url } = product.run;
   const [key, dpop] = [await ClientKey.generate(), await DpopKey.generate()];
   const folder = await mkdtemp(join(tmpdir(), 'handover-'));
@@ -112,7 +112,7 @@ it('the requests in client handover work as printed for a client with the FAPI p
   expect(await profile()).toMatchObject({ status: 'error' });
 });
 
-it('client handover prints all settings but no secret', async () => {
+it('`operator client handover` prints all settings but no secret', async () => {
   const { client_id, client_secret } = JSON.parse(
     await operator('client', 'create', '--name', 'Five', '--redirect-uri', REDIRECT_URI, '--json'),
   ) as Record<string, string>;

@@ -19,7 +19,7 @@ let user: ProductUser;
 const refused: unknown[] = [];
 const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
-/** More than the connections that `fetch` keeps to one process, because all of them may be closed. */
+/** More than the number of connections that `fetch` keeps open to one process, because all of them may be closed. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };

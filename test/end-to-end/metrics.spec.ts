@@ -29,7 +29,7 @@ async function useEverything(): Promise<void> {
   await user.me(undefined);
   await user.me(`sat_${randomBytes(63).toString('base64url')}`);
   const { body: second } = await user.refresh(first['refresh_token']);
-  // A repetition within the same millisecond would be counted as the refresh itself.
+  // A repetition in the millisecond of the refresh would be counted as the refresh itself.
   await sleep(5);
   await user.refresh(first['refresh_token']);
   const { body: third } = await user.refresh(second['refresh_token']);

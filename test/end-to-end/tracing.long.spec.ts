@@ -126,7 +126,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(collector.texts.join('\n')).not.toMatch(/free-text|tracestate/i);
   });
 
-  it('follow a code exchange with a body to Redis', () => {
+  it('follow a code exchange to Redis', () => {
     const exchange = collector.spans.find(({ name }) => name === 'POST /api/auth/oauth/token');
     const children = collector.spans.filter(({ parentSpanId }) => parentSpanId === exchange?.spanId);
     expect(children.map(({ name }) => name)).toContain('EVAL');
@@ -165,7 +165,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(text).not.toMatch(/grant:|session:|\bWHERE\b|\$1|\?|code=|client_id/);
   });
 
-  it('have their trace_id in the log line of the request', () => {
+  it('are named by the trace_id in the log line of the request', () => {
     const [me] = spans.filter(isMe);
     const lines = product.apps.resource.output().split('\n');
     const line = lines.find((text) => text.includes(String(attributesOf(me as CollectedSpan)['reference'])));

@@ -142,7 +142,7 @@ describe('the containers of docker-compose.yml', () => {
     await passTheDemo();
   }, 300_000);
 
-  it('have an ingress that finds recreated apps at new addresses', async () => {
+  it('include an ingress that finds recreated apps at new addresses', async () => {
     const before = await addresses();
     const order = [...APPS].sort((a, b) => (before[b] ?? '').localeCompare(before[a] ?? ''));
     await must(engine.compose(['rm', '-s', '-f', ...APPS]));
@@ -152,7 +152,7 @@ describe('the containers of docker-compose.yml', () => {
     await passTheDemo();
   }, 120_000);
 
-  it('publish only the ingress, and connect each process only to its networks', async () => {
+  it('publish only the ports of the ingress, and are connected only to their networks', async () => {
     const ids = (await must(engine.compose(['ps', '-q']))).split('\n');
     const states = JSON.parse(await must(engine.docker(['inspect', ...ids]))) as Inspected[];
     const seen = Object.fromEntries(
@@ -180,7 +180,7 @@ describe('the containers of docker-compose.yml', () => {
   }, 60_000);
 
   it.each(APPS)(
-    'allow %s to finish its requests and exit with 0',
+    'finish their requests and exit with 0: %s',
     async (app) => {
       const id = await must(engine.compose(['ps', '-q', app]));
       await must(engine.docker(['stop', '-t', '20', id]));

@@ -96,7 +96,7 @@ async function startPeer(
   ended.catch(() => undefined);
   await Promise.race([listening, ended]);
   const url = `http://127.0.0.1:${port}`;
-  // Each algorithm has a separate client; all clients have the same secret (oidc-provider.mjs).
+  // Each algorithm has a separate client; all clients share one secret (oidc-provider.mjs).
   const clientOf = (exchange: Exchange) => {
     const alg = EXCHANGES[exchange];
     return alg === null ? client : { ...client, client_id: `${client.client_id}-${alg}` };
