@@ -14,7 +14,7 @@ const refresh = (
 describe('a grant bound to a DPoP key (RFC 9449)', () => {
   // @rfc 9449 6
   it('has tokens that are valid only with that key', async () => {
-    const { pair } = await environment.active(JKT);
+    const { pair } = await environment.active({ jkt: JKT });
     expect(pair.type).toBe('DPoP');
     expect((await environment.engine.introspect(pair.accessToken, JKT)).outcome).toBe('active');
     expect((await environment.engine.introspect(pair.accessToken, OTHER)).outcome).toBe('key_mismatch');
@@ -22,7 +22,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   });
 
   it('is refreshed only with that key, and a refused refresh changes nothing', async () => {
-    const { pair } = await environment.active(JKT);
+    const { pair } = await environment.active({ jkt: JKT });
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
     expect((await refresh(pair.refreshToken)).outcome).toBe('key_mismatch');
     const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
@@ -31,7 +31,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   });
 
   it('is restored with its key, which the token contains', async () => {
-    const { pair } = await environment.active(JKT);
+    const { pair } = await environment.active({ jkt: JKT });
     await environment.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken, { jkt: OTHER })).outcome).toBe('key_mismatch');
     const next = granted(await refresh(pair.refreshToken, { jkt: JKT }));
@@ -39,7 +39,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   });
 
   it('can be introspected without a proof (RFC 7662), even if Redis has lost the grant', async () => {
-    const { pair } = await environment.active(JKT);
+    const { pair } = await environment.active({ jkt: JKT });
     const introspect = () => environment.engine.introspectWithoutProof(pair.accessToken);
     expect(await introspect()).toMatchObject({ outcome: 'active', token: { jkt: JKT } });
     await environment.fixture.redis.flushdb();
@@ -48,7 +48,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
 
   it('has tokens of one key, regardless of the key in Redis', async () => {
     const { engine, fixture } = environment;
-    const [bound, bearer] = [await environment.active(JKT), await environment.active()];
+    const [bound, bearer] = [await environment.active({ jkt: JKT }), await environment.active()];
     for (const stored of ['', OTHER]) {
       await fixture.redis.hset(`grant:${bound.grantId}`, FIELD.jkt, stored);
       for (const jkt of [null, OTHER]) {
@@ -79,7 +79,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   });
 
   it('is redeemed only with the key of the authorization request (dpop_jkt, 10)', async () => {
-    const { code } = await environment.pending(null, JKT);
+    const { code } = await environment.pending({ jkt: JKT });
     expect((await environment.redeem(code, null)).outcome).toBe('key_mismatch');
     expect((await environment.redeem(code, OTHER)).outcome).toBe('key_mismatch');
     expect((await environment.redeem(code, JKT)).outcome).toBe('granted');
@@ -95,7 +95,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
   });
 
   it('is checked for client, revocation, generation, key and scope, in this order', async () => {
-    const { pair, grantId } = await environment.active(JKT);
+    const { pair, grantId } = await environment.active({ jkt: JKT });
     const refreshAs = async (clientId = environment.clientId) => {
       const request = { clientId, jkt: OTHER, scope: 'admin', resources: null };
       return (await environment.engine.refresh(pair.refreshToken, request)).outcome;

@@ -17,7 +17,7 @@ const pairOf = async (result: ReturnType<typeof refresh>) => granted(await resul
 
 describe('a grant that is revoked before it reaches Redis', () => {
   it('has a code that cannot be redeemed', async () => {
-    const { code } = await environment.pending(null, null, (id) => environment.revocations.revoke(id));
+    const { code } = await environment.pending({ beforeRedis: (id) => environment.revocations.revoke(id) });
     const result = await environment.redeem(code);
     expect(result.outcome).toBe('revoked');
   });
@@ -201,7 +201,7 @@ describe('a live grant in Redis', () => {
     ['at most 350 bytes if it is bound to a DPoP key', 'A'.repeat(43), null, 350],
     ['at most 350 bytes if it is for one API', null, 'https://api.example.com', 350],
   ])('takes %s, even after refreshes', async (_, jkt, resources, most) => {
-    const { pair, grantId } = await environment.active(jkt, resources);
+    const { pair, grantId } = await environment.active({ jkt, resources });
     const request = { clientId: environment.clientId, jkt, scope: null, resources: null };
     const bytes = async () =>
       Number(await environment.fixture.redis.memory('USAGE', `grant:${grantId}`)) + EXPIRY_AND_SLOTS;

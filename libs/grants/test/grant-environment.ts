@@ -13,6 +13,13 @@ interface Settings {
   readonly externalId?: string | null;
 }
 
+interface Pending {
+  readonly jkt?: string | null;
+  readonly resources?: string | null;
+  /** Called with the grant's id when PostgreSQL has the grant and Redis does not. */
+  readonly beforeRedis?: (grantId: string) => Promise<unknown>;
+}
+
 type GrantEnvironment = Awaited<ReturnType<typeof openGrantEnvironment>>;
 
 export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
@@ -56,30 +63,27 @@ async function openGrantEnvironment({
   const [client, other] = [await fixture.client(), await fixture.client()];
   const userId = await fixture.user(externalId);
 
-  async function pending(
-    challenge: string | null = null,
-    jkt: string | null = null,
-    /** Called after PostgreSQL has the grant and before Redis has it. */
-    between: (grantId: string) => Promise<unknown> = async () => undefined,
-    resources: string | null = null,
-  ): Promise<{ code: string; grantId: string }> {
+  async function pending({ jkt = null, resources = null, beforeRedis }: Pending = {}): Promise<{
+    code: string;
+    grantId: string;
+  }> {
     const issued = issuer.code(now);
     const grant = { clientId: client.client_id, userId, scope, resources };
     const expiresAt = new Date(Date.now() + 1e9);
     await fixture.records.create({ id: issued.grantId, ...grant, requestedScope: scope, expiresAt });
-    await between(issued.grantId);
-    const pendingGrant = { ...grant, externalId, redirectUri: REDIRECT_URI, challenge, jkt };
+    await beforeRedis?.(issued.grantId);
+    const pendingGrant = { ...grant, externalId, redirectUri: REDIRECT_URI, challenge: null, jkt };
     await store.create(issued.grantId, pendingGrant, now, 3600);
     return issued;
   }
 
-  const redeem = (code: string, jkt: string | null = null, resources: string | null = null) =>
+  const redeem = (code: string, jkt: string | null = null) =>
     engine.redeem(code, {
       clientId: client.client_id,
       redirectUri: REDIRECT_URI,
       challenge: null,
       jkt,
-      resources,
+      resources: null,
     });
 
   return {
@@ -97,11 +101,11 @@ async function openGrantEnvironment({
     pending,
     redeem,
 
-    async active(
-      jkt: string | null = null,
-      resources: string | null = null,
-    ): Promise<Granted & { code: string }> {
-      const { code } = await pending(null, null, undefined, resources);
+    /** @param options.jkt key of the redemption */
+    async active({ jkt = null, resources = null }: Omit<Pending, 'beforeRedis'> = {}): Promise<
+      Granted & { code: string }
+    > {
+      const { code } = await pending({ resources });
       return { ...granted(await redeem(code, jkt)), code };
     },
 

@@ -174,7 +174,7 @@ describe('the grant engine', () => {
   it('responds like the model in every history', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
-        const { code, grantId } = await environment.pending(null, namedJkt, undefined, resources);
+        const { code, grantId } = await environment.pending({ jkt: namedJkt, resources });
         const model = new Model(environment.now(), namedJkt, resources);
         const issued = new IssuedTokens();
         for (const step of steps) {

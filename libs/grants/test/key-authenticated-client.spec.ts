@@ -34,7 +34,7 @@ describe.each([
   ['keeps', true],
 ])('a bound grant of a client that authenticates with keys and %s its refresh token', (_name, keepsToken) => {
   it('is refreshed with any key, to which the new access token is bound', async () => {
-    const { pair } = await environment.active(FIRST);
+    const { pair } = await environment.active({ jkt: FIRST });
     const issued = [{ jkt: FIRST, token: pair.accessToken }];
     let { refreshToken } = pair;
     for (const jkt of [SECOND, SECOND, THIRD, FIRST]) {
@@ -55,7 +55,7 @@ describe.each([
   });
 
   it('is refused without a proof, which changes nothing', async () => {
-    const { pair, grantId } = await environment.active(FIRST);
+    const { pair, grantId } = await environment.active({ jkt: FIRST });
     const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
     const stored = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     for (const token of [pair.refreshToken, refreshToken])
@@ -64,7 +64,7 @@ describe.each([
   });
 
   it('is restored as bound after Redis has lost it, with any key but not without a key', async () => {
-    const { pair, grantId } = await environment.active(FIRST);
+    const { pair, grantId } = await environment.active({ jkt: FIRST });
     await environment.fixture.redis.flushdb();
     expect((await refresh(pair.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
     expect(await environment.fixture.redis.exists(`grant:${grantId}`)).toBe(0);
@@ -75,7 +75,7 @@ describe.each([
   });
 
   it('needs the key of its refresh token once the client has secrets', async () => {
-    const { pair } = await environment.active(FIRST);
+    const { pair } = await environment.active({ jkt: FIRST });
     const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
     const bound = keepsToken ? FIRST : SECOND;
     for (const jkt of [null, ...KEYS].filter((key) => key !== bound))
@@ -86,7 +86,7 @@ describe.each([
 
 describe('a retry within the window by a client that authenticates with keys', () => {
   it('gets the same pair for the same key, and only another access token for another key', async () => {
-    const { pair } = await environment.active(FIRST);
+    const { pair } = await environment.active({ jkt: FIRST });
     const first = granted(await refresh(pair.refreshToken, { jkt: SECOND }));
     environment.advance(1);
     const same = granted(await refresh(pair.refreshToken, { jkt: SECOND }));
@@ -105,7 +105,7 @@ describe('a retry within the window by a client that authenticates with keys', (
   });
 
   it('is refused once the client has secrets, if the successor is bound to another key', async () => {
-    const { pair } = await environment.active(FIRST);
+    const { pair } = await environment.active({ jkt: FIRST });
     granted(await refresh(pair.refreshToken, { jkt: SECOND }));
     for (const jkt of KEYS)
       expect((await refresh(pair.refreshToken, { jkt, hasKeys: false })).outcome).toBe('key_mismatch');
@@ -133,7 +133,7 @@ describe('a bearer grant of a client that authenticates with keys', () => {
 });
 
 it('a refresh with client keys is checked for client, revocation, generation, key and scope, in this order', async () => {
-  const { pair, grantId } = await environment.active(FIRST);
+  const { pair, grantId } = await environment.active({ jkt: FIRST });
   const asOther = {
     clientId: environment.otherClientId,
     clientHasKeys: true,
