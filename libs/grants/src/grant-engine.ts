@@ -146,7 +146,8 @@ export class GrantEngine {
     const keyRefusal = keyRefusalOf(token, request);
     const { generation } = token;
     // A bearer token always rotates, because only rotation reveals its theft (RFC 9700 4.14.2).
-    const keptSince = request.keepsToken === true && token.jkt !== null ? this.issuer.issuedAt(token) : null;
+    const keptSince =
+      request.keepsRefreshToken === true && token.jkt !== null ? this.issuer.issuedAt(token) : null;
     const jkt = keptSince === null ? request.jkt : token.jkt;
     const acceptsAnyKey = request.clientHasKeys === true && request.jkt !== null;
     const presented = { generation, jkt, keyRefusal, acceptsAnyKey, keptSince };

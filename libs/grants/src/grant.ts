@@ -100,7 +100,7 @@ export interface RefreshRequest extends RequestedAccess {
   /** The client authenticated with its keys, which already constrain its refresh tokens (RFC 9449 5). */
   readonly clientHasKeys?: boolean;
   /** True to keep a refresh token that is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
-  readonly keepsToken?: boolean;
+  readonly keepsRefreshToken?: boolean;
 }
 
 /** Refusal because of the DPoP key (RFC 9449 5). */

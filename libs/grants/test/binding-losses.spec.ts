@@ -10,7 +10,7 @@ type Step =
       /** Position in the list of all refresh tokens, from the end. */
       readonly back: number;
       readonly hasKeys: boolean;
-      readonly keepsToken: boolean;
+      readonly keepsRefreshToken: boolean;
       readonly jkt: string | null;
     }
   | { readonly do: 'introspect'; readonly back: number }
@@ -26,7 +26,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         do: fc.constant('refresh' as const),
         back,
         hasKeys: fc.boolean(),
-        keepsToken: fc.boolean(),
+        keepsRefreshToken: fc.boolean(),
         jkt,
       }),
     },
@@ -49,11 +49,11 @@ interface Issued {
 const keyOf = (token: string) => environment.fixture.codec.decode(token)?.jkt ?? null;
 
 async function refreshAndCheck(issued: Issued, step: Extract<Step, { do: 'refresh' }>): Promise<void> {
-  const { hasKeys: clientHasKeys, keepsToken, jkt: proved } = step;
+  const { hasKeys: clientHasKeys, keepsRefreshToken, jkt: proved } = step;
   const presented = issued.refreshTokens.at(-1 - step.back) ?? issued.refreshTokens[0] ?? '';
   const bound = keyOf(presented);
   const { clientId } = environment;
-  const request = { clientId, clientHasKeys, keepsToken, jkt: proved, scope: null, resources: null };
+  const request = { clientId, clientHasKeys, keepsRefreshToken, jkt: proved, scope: null, resources: null };
   const answer = await environment.engine.refresh(presented, request);
   if (answer.outcome !== 'granted') return;
   const { pair } = answer;

@@ -64,7 +64,7 @@ type Step =
       readonly do: 'refresh';
       readonly back: number;
       readonly by: Presented;
-      readonly keepsToken: boolean;
+      readonly keepsRefreshToken: boolean;
     } & Omit<RequestedAccess, 'jkt'>)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
@@ -115,7 +115,7 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
           do: fc.constant('refresh' as const),
           back: fc.constantFrom(0, 0, 0, 1, 1, 1, 2),
           by,
-          keepsToken: fc.boolean(),
+          keepsRefreshToken: fc.boolean(),
           scope: scopes,
           resources: audiences,
         }),
@@ -187,11 +187,20 @@ describe('the grant engine', () => {
             const requested = { scope: null, resources: step.resources, jkt: step.by.jkt };
             expect(issued.keep(answer, requested, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
-            const { keepsToken } = step;
+            const { keepsRefreshToken } = step;
             const requested = refreshRequest(step.by, step);
-            const answer = await environment.engine.refresh(refreshToken, { ...requested, keepsToken });
-            const isKept = keepsToken && model.jkt !== null && generation === model.generation;
-            const expected = model.refresh(generation, step.by, requested, environment.now(), keepsToken);
+            const answer = await environment.engine.refresh(refreshToken, {
+              ...requested,
+              keepsRefreshToken,
+            });
+            const isKept = keepsRefreshToken && model.jkt !== null && generation === model.generation;
+            const expected = model.refresh(
+              generation,
+              step.by,
+              requested,
+              environment.now(),
+              keepsRefreshToken,
+            );
             expect(issued.keep(answer, requested, model, isKept)).toBe(expected);
             if (isKept && answer.outcome === 'granted') expect(answer.pair.refreshToken).toBe(refreshToken);
           } else if (step.do === 'introspect' && refreshToken) {

@@ -58,7 +58,7 @@ export class Model {
     { isOwner, hasKeys }: Presented,
     { scope, resources, jkt }: RequestedAccess,
     now: number,
-    keepsToken = false,
+    keepsRefreshToken = false,
   ): string {
     if (!isOwner) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
@@ -72,7 +72,7 @@ export class Model {
     }
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';
     if (!this.isFor(resources)) return 'resource_exceeded';
-    const isKept = keepsToken && bound !== null;
+    const isKept = keepsRefreshToken && bound !== null;
     return isRetry || isKept ? 'granted' : this.rotate(generation + 1, jkt, now);
   }
 

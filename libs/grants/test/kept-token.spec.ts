@@ -5,14 +5,14 @@ const environment = useGrantEnvironment();
 
 const refresh = (
   token: string,
-  { keepsToken = true, jkt = KEY }: { keepsToken?: boolean; jkt?: string | null } = {},
+  { keepsRefreshToken = true, jkt = KEY }: { keepsRefreshToken?: boolean; jkt?: string | null } = {},
 ) =>
   environment.engine.refresh(token, {
     clientId: environment.clientId,
     jkt,
     scope: null,
     resources: null,
-    keepsToken,
+    keepsRefreshToken,
   });
 
 async function bound(jkt: string | null = KEY) {
@@ -62,7 +62,7 @@ describe('a refresh token that does not rotate', () => {
 
   it('is restored with its generation if Redis loses the grant', async () => {
     const { refreshToken } = await bound();
-    const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
+    const second = granted(await refresh(refreshToken, { keepsRefreshToken: false })).pair.refreshToken;
     await environment.fixture.redis.flushdb();
     const restored = granted(await refresh(second));
     expect([restored.pair.refreshToken, restored.grant.generation]).toEqual([second, 2]);
@@ -70,7 +70,7 @@ describe('a refresh token that does not rotate', () => {
 
   it('advances the stored generation to its own if Redis lost a rotation', async () => {
     const { refreshToken, grantId } = await bound();
-    const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
+    const second = granted(await refresh(refreshToken, { keepsRefreshToken: false })).pair.refreshToken;
     environment.advance(31);
     await environment.fixture.redis.hset(`grant:${grantId}`, 'g', 1);
     expect(granted(await refresh(second)).grant.generation).toBe(2);
@@ -81,7 +81,7 @@ describe('a refresh token that does not rotate', () => {
 describe('the rotation setting of a client', () => {
   it('keeps the latest token when turned off, and still detects the reuse of an earlier token', async () => {
     const { refreshToken } = await bound();
-    const second = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
+    const second = granted(await refresh(refreshToken, { keepsRefreshToken: false })).pair.refreshToken;
     expect(granted(await refresh(second)).pair.refreshToken).toBe(second);
     environment.advance(31);
     expect((await refresh(refreshToken)).outcome).toBe('refresh_token_reused');
@@ -90,7 +90,7 @@ describe('the rotation setting of a client', () => {
 
   it('returns the rotated pair to a retry when turned off within the retry window', async () => {
     const { refreshToken } = await bound();
-    const first = granted(await refresh(refreshToken, { keepsToken: false }));
+    const first = granted(await refresh(refreshToken, { keepsRefreshToken: false }));
     environment.advance(1);
     const again = granted(await refresh(refreshToken));
     expect([again.pair.refreshToken, again.transition]).toEqual([first.pair.refreshToken, 'retried']);
@@ -100,10 +100,10 @@ describe('the rotation setting of a client', () => {
   it('rotates the kept token when turned on, and then detects its reuse', async () => {
     const { refreshToken } = await bound();
     granted(await refresh(refreshToken));
-    const next = granted(await refresh(refreshToken, { keepsToken: false })).pair.refreshToken;
+    const next = granted(await refresh(refreshToken, { keepsRefreshToken: false })).pair.refreshToken;
     expect(next).not.toBe(refreshToken);
     environment.advance(31);
-    expect((await refresh(refreshToken, { keepsToken: false })).outcome).toBe('refresh_token_reused');
+    expect((await refresh(refreshToken, { keepsRefreshToken: false })).outcome).toBe('refresh_token_reused');
   });
 
   it('does not apply to a bearer token: its reuse is detected', async () => {

@@ -8,16 +8,16 @@ const environment = useGrantEnvironment({ scope: 'profile:read bookings:read' })
 interface Settings {
   readonly jkt?: string | null;
   readonly hasKeys?: boolean;
-  readonly keepsToken?: boolean;
+  readonly keepsRefreshToken?: boolean;
   readonly scope?: string | null;
 }
 
 const refresh = (
   token: string,
-  { jkt = null, hasKeys = true, keepsToken = false, scope = null }: Settings = {},
+  { jkt = null, hasKeys = true, keepsRefreshToken = false, scope = null }: Settings = {},
 ) => {
   const { clientId } = environment;
-  const request = { clientId, clientHasKeys: hasKeys, jkt, scope, resources: null, keepsToken };
+  const request = { clientId, clientHasKeys: hasKeys, jkt, scope, resources: null, keepsRefreshToken };
   return environment.engine.refresh(token, request);
 };
 
@@ -32,15 +32,15 @@ const provedKey = async (token: string) => {
 describe.each([
   ['rotates', false],
   ['keeps', true],
-])('a bound grant of a client that authenticates with keys and %s its refresh token', (_name, keepsToken) => {
+])('a bound grant whose client has keys and %s its refresh token', (_name, keepsRefreshToken) => {
   it('is refreshed with any key, to which the new access token is bound', async () => {
     const { pair } = await environment.active({ jkt: FIRST });
     const issued = [{ jkt: FIRST, token: pair.accessToken }];
     let { refreshToken } = pair;
     for (const jkt of [SECOND, SECOND, THIRD, FIRST]) {
       environment.advance(60);
-      const next = granted(await refresh(refreshToken, { jkt, keepsToken })).pair;
-      expect([next.type, next.refreshToken === refreshToken]).toEqual(['DPoP', keepsToken]);
+      const next = granted(await refresh(refreshToken, { jkt, keepsRefreshToken })).pair;
+      expect([next.type, next.refreshToken === refreshToken]).toEqual(['DPoP', keepsRefreshToken]);
       issued.push({ jkt, token: next.accessToken });
       refreshToken = next.refreshToken;
     }
@@ -56,31 +56,39 @@ describe.each([
 
   it('is refused without a proof, which changes nothing', async () => {
     const { pair, grantId } = await environment.active({ jkt: FIRST });
-    const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+    const { refreshToken } = granted(
+      await refresh(pair.refreshToken, { jkt: SECOND, keepsRefreshToken }),
+    ).pair;
     const stored = await environment.fixture.redis.hgetall(`grant:${grantId}`);
     for (const token of [pair.refreshToken, refreshToken])
-      expect((await refresh(token, { keepsToken })).outcome).toBe('key_mismatch');
+      expect((await refresh(token, { keepsRefreshToken })).outcome).toBe('key_mismatch');
     expect(await environment.fixture.redis.hgetall(`grant:${grantId}`)).toEqual(stored);
   });
 
   it('is restored as bound after Redis has lost it, with any key but not without a key', async () => {
     const { pair, grantId } = await environment.active({ jkt: FIRST });
     await environment.fixture.redis.flushdb();
-    expect((await refresh(pair.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
+    expect((await refresh(pair.refreshToken, { keepsRefreshToken })).outcome).toBe('key_mismatch');
     expect(await environment.fixture.redis.exists(`grant:${grantId}`)).toBe(0);
-    const next = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
+    const next = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsRefreshToken })).pair;
     expect(await provedKey(next.accessToken)).toBe(SECOND);
     expect(await outcomeOf(pair.accessToken, FIRST)).toBe('active');
-    expect((await refresh(next.refreshToken, { keepsToken })).outcome).toBe('key_mismatch');
+    expect((await refresh(next.refreshToken, { keepsRefreshToken })).outcome).toBe('key_mismatch');
   });
 
   it('needs the key of its refresh token once the client has secrets', async () => {
     const { pair } = await environment.active({ jkt: FIRST });
-    const { refreshToken } = granted(await refresh(pair.refreshToken, { jkt: SECOND, keepsToken })).pair;
-    const bound = keepsToken ? FIRST : SECOND;
+    const { refreshToken } = granted(
+      await refresh(pair.refreshToken, { jkt: SECOND, keepsRefreshToken }),
+    ).pair;
+    const bound = keepsRefreshToken ? FIRST : SECOND;
     for (const jkt of [null, ...KEYS].filter((key) => key !== bound))
-      expect((await refresh(refreshToken, { jkt, hasKeys: false, keepsToken })).outcome).toBe('key_mismatch');
-    expect((await refresh(refreshToken, { jkt: bound, hasKeys: false, keepsToken })).outcome).toBe('granted');
+      expect((await refresh(refreshToken, { jkt, hasKeys: false, keepsRefreshToken })).outcome).toBe(
+        'key_mismatch',
+      );
+    expect((await refresh(refreshToken, { jkt: bound, hasKeys: false, keepsRefreshToken })).outcome).toBe(
+      'granted',
+    );
   });
 });
 
@@ -121,7 +129,7 @@ describe('a bearer grant of a client that authenticates with keys', () => {
 
   it('is bound by the first refresh with a proof, and never returns to bearer tokens', async () => {
     const { pair } = await environment.active();
-    const bound = granted(await refresh(pair.refreshToken, { jkt: FIRST, keepsToken: true }));
+    const bound = granted(await refresh(pair.refreshToken, { jkt: FIRST, keepsRefreshToken: true }));
     expect([bound.pair.type, bound.grant.generation]).toEqual(['DPoP', 2]);
     expect(await outcomeOf(bound.pair.accessToken, null)).toBe('key_mismatch');
     for (const token of [pair.refreshToken, bound.pair.refreshToken])

@@ -92,8 +92,8 @@ export class TokenService {
   async refresh(request: ProvedRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
     const { client, jkt, resources } = await this.authenticate(request, dto);
-    const { clientId, keepsRefreshToken: keepsToken } = client;
-    const refresh = { clientId, clientHasKeys: hasKeys(client), jkt, scope, resources, keepsToken };
+    const { clientId, keepsRefreshToken } = client;
+    const refresh = { clientId, clientHasKeys: hasKeys(client), jkt, scope, resources, keepsRefreshToken };
     const result = await this.engine.refresh(refreshToken, refresh);
     return this.answer(request, client, result, 'refresh token');
   }
