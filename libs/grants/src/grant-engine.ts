@@ -151,6 +151,7 @@ export class GrantEngine {
     const jkt = keptSince === null ? request.jkt : token.jkt;
     const acceptsAnyKey = request.clientHasKeys === true && request.jkt !== null;
     const presented = { generation, jkt, keyRefusal, acceptsAnyKey, keptSince };
+    // Each attempt reads the clock, so that a slow restore does not shorten the retry window.
     let now = 0;
     const rotate = () => {
       now = this.clock();
