@@ -24,7 +24,7 @@ export function requestEvents(
   const record = (request: FastifyRequest, { statusCode }: FastifyReply): void => {
     const fields = logContext(request.raw);
     const type = typeOf(request, fields, statusCode);
-    if (type !== null) publisher.record(describe(request, fields, type, statusCode, caller?.(request) ?? {}));
+    if (type !== null) publisher.record(recordOf(request, fields, type, statusCode, caller?.(request) ?? {}));
   };
   return {
     onAnswered(request, reply, isAborted) {
@@ -76,7 +76,7 @@ function typeOf({ routeOptions }: FastifyRequest, fields: Fields, status: number
   return LOGIN_PATHS.has(routeOptions.url) && status < 500 ? 'login.refused' : 'request.refused';
 }
 
-function describe(
+function recordOf(
   { raw, method }: FastifyRequest,
   fields: Fields,
   type: AuditType,

@@ -46,7 +46,7 @@ export function Operation(
   const parameters = [...path.matchAll(/:(\w+)/g)].map(
     ([, name = '']) => [name, pathParameter(name)] as const,
   );
-  const describe = (id: string) =>
+  const apiOperation = (id: string) =>
     ApiOperation({
       id,
       tag: 'Administration',
@@ -71,7 +71,7 @@ export function Operation(
     });
   const decorators = [ROUTES[method](path), HttpCode(status), RequireScope(scope), SetMetadata(RULES, rules)];
   return (controller, handler, descriptor) =>
-    applyDecorators(...decorators, describe(String(handler)))(controller, handler, descriptor);
+    applyDecorators(...decorators, apiOperation(String(handler)))(controller, handler, descriptor);
 }
 
 const pathParameter = (name: string): ParameterDescription => ({

@@ -5,9 +5,9 @@ import { thumbprintOf } from '#oauth/jwk.js';
 import { describeGrantTypes } from './grant-type.js';
 import { algorithmOf, subjectOf } from './openid-registration.js';
 
-export type ClientView = ReturnType<typeof describe>;
+export type ClientView = ReturnType<typeof clientView>;
 
-export function describe(client: ClientWithSecrets) {
+export function clientView(client: ClientWithSecrets) {
   return {
     ...describeRegistration(client),
     disabled_at: client.disabledAt?.toISOString() ?? null,

@@ -27,7 +27,7 @@ import { type Actor, type Change, type Page, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
 import { counted } from '../text.js';
-import { type ClientView, describe, describeKeys } from './client.description.js';
+import { type ClientView, clientView, describeKeys } from './client.description.js';
 import { ClientListDto, HandoverDto } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { redirectUriHints } from '#oauth/registration/client-rules.js';
@@ -104,11 +104,11 @@ export class ClientService {
   async list(input: object = {}): Promise<Page<ClientView>> {
     const { limit, ...filter } = validated(ClientListDto, input);
     const rows = await this.clients.page({ ...filter, limit: limit + 1 });
-    return pageOf(rows.map(describe), limit, (last) => last.client_id);
+    return pageOf(rows.map(clientView), limit, (last) => last.client_id);
   }
 
   async find(idOrName: string): Promise<ClientView> {
-    return describe(await this.registered(idOrName));
+    return clientView(await this.registered(idOrName));
   }
 
   /** Returns the argument as the id, and a null name, if the client is unknown, because it may be deleted. */
@@ -127,7 +127,7 @@ export class ClientService {
     const client = await this.registered(idOrName);
     const state = { hasSecrets: client.secrets.length > 0, hasDocument: client.document !== null };
     changedRegistration({ ...client, ...state }, client, checked);
-    return describe(client);
+    return clientView(client);
   }
 
   async countGrants(idOrName: string): Promise<number> {
@@ -210,7 +210,7 @@ export class ClientService {
     const updated = done && (await this.clients.find(clientId));
     if (!updated || !before) throw unknownClient(clientId);
     const { scopes, optionalScopes } = before;
-    const client = describe(updated);
+    const client = clientView(updated);
     const detail = Object.fromEntries(Object.entries(client).filter(([name]) => !UNRECORDED.has(name)));
     const hints = redirectUriHints(changes.redirectUris ?? changes.addRedirectUris, updated.type);
     return {

@@ -18,7 +18,7 @@ import { quoted } from '../text.js';
 import { findUser } from '../user/user-lookup.js';
 import { grantIdProblems, GrantListDto, GrantSelectionDto } from './grant.dto.js';
 
-export type GrantView = ReturnType<typeof describe>;
+export type GrantView = ReturnType<typeof grantView>;
 
 export interface RevokedGrant {
   readonly id: string;
@@ -40,12 +40,12 @@ export class GrantService {
     const { limit, ended, before, ...selection } = validated(GrantListDto, input);
     const owner = await this.ownerOf(selection);
     const rows = await this.grants.list(owner, { ended, before, limit: limit + 1 });
-    return pageOf(rows.map(describe), limit, (last) => last.id);
+    return pageOf(rows.map(grantView), limit, (last) => last.id);
   }
 
   async find(id: string): Promise<GrantView> {
     const grant = await this.grants.find(id);
-    if (grant) return describe(grant);
+    if (grant) return grantView(grant);
     throw refusal('unknown', 'grant_unknown', `there is no grant ${quoted(id)}`, {
       text: 'See',
       command: ['grant', 'list', '--ended'],
@@ -140,7 +140,7 @@ function revocationOf({ userId, clientId }: GrantFilter, revoked: number): Audit
 }
 
 /** The id of a grant is not a secret: the id is a hash, and no token contains it. */
-function describe(grant: AdministeredGrant) {
+function grantView(grant: AdministeredGrant) {
   const { revokedAt, expiresAt } = grant;
   return {
     id: grant.id,

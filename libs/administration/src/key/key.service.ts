@@ -78,9 +78,9 @@ export class KeyService {
     const idTokenKeys = idTokenKeyReport(statuses, idTokenRecords, now);
     const list = {
       processes: processes.map(processName),
-      keys: keys.map(describe),
+      keys: keys.map(keyUse),
       id_token_keys: idTokenKeys.map(({ alg, ...key }) => {
-        const { id, ...use } = describe(key);
+        const { id, ...use } = keyUse(key);
         return { id, alg, ...use };
       }),
       problems: [...problems, ...idTokenKeyProblems(idTokenKeys, now)],
@@ -131,7 +131,7 @@ export class KeyService {
   }
 }
 
-function describe({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey): KeyUse {
+function keyUse({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey): KeyUse {
   return {
     id,
     signs_in: signsIn.map(processName),

@@ -41,7 +41,7 @@ export interface RegisteredResourceServer {
   readonly jwks_uri?: string;
 }
 
-export type ResourceServerView = ReturnType<typeof describe>;
+export type ResourceServerView = ReturnType<typeof resourceServerView>;
 
 /** Manages the APIs that may introspect tokens over HTTP (RFC 7662 2.1). */
 @Injectable()
@@ -53,7 +53,7 @@ export class ResourceServerService {
   ) {}
 
   async list(): Promise<ResourceServerView[]> {
-    return (await this.servers.list()).map(describe);
+    return (await this.servers.list()).map(resourceServerView);
   }
 
   async find(id: string): Promise<ResourceServerView> {
@@ -108,7 +108,7 @@ function unknownServer(id: string): AdministrationError {
   });
 }
 
-function describe(server: ResourceServer) {
+function resourceServerView(server: ResourceServer) {
   return {
     id: server.id,
     name: server.name,

@@ -1,10 +1,10 @@
 import type { UserAccount, UserAccountDetails } from '#database/user/user-account.store.js';
 import type { User } from '#database/user/user.js';
 
-export type UserView = ReturnType<typeof describe>;
-export type UserDetails = ReturnType<typeof describeDetails>;
+export type UserView = ReturnType<typeof userView>;
+export type UserDetails = ReturnType<typeof userDetails>;
 
-export function describe({ id, username, email, name, createdAt, disabledAt, disabledBy }: UserAccount) {
+export function userView({ id, username, email, name, createdAt, disabledAt, disabledBy }: UserAccount) {
   return {
     id,
     username,
@@ -17,7 +17,7 @@ export function describe({ id, username, email, name, createdAt, disabledAt, dis
 }
 
 /** Omits the password hash. */
-export function describeDetails(user: User, details: UserAccountDetails) {
+export function userDetails(user: User, details: UserAccountDetails) {
   return {
     id: user.id,
     username: user.username,

@@ -21,7 +21,7 @@ import { type Actor, type Change, type Page, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { type BadLine, type ImportCounts, UserImport } from './user-import.js';
 import { findUser, unknownUser } from './user-lookup.js';
-import { describe, describeDetails, type UserDetails, type UserView } from './user.description.js';
+import { userView, userDetails, type UserDetails, type UserView } from './user.description.js';
 import { NewUserDto, PasswordChangeDto, UserChangesDto, UserImportDto, UserListDto } from './user.dto.js';
 
 const USER = 'the user';
@@ -92,14 +92,14 @@ export class UserService {
   async list(input: object = {}): Promise<Page<UserView, number>> {
     const { limit, ...filter } = validated(UserListDto, input);
     const rows = await this.accounts.list({ ...filter, limit: limit + 1 });
-    return pageOf(rows.map(describe), limit, (last) => last.id);
+    return pageOf(rows.map(userView), limit, (last) => last.id);
   }
 
   async find(login: string): Promise<UserDetails> {
     const user = await findUser(this.accounts, login);
     const details = await this.accounts.details(user.id);
     if (!details) throw unknownUser(login);
-    return describeDetails(user, details);
+    return userDetails(user, details);
   }
 
   async create(actor: Actor, input: object): Promise<Change<CreatedUser>> {

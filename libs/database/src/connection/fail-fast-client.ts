@@ -37,7 +37,7 @@ export class Statements {
   find(text: string, hasValues: boolean): Statement {
     const statement = hasValues ? (this.statements.get(text) ?? this.remember(text)) : undefined;
     if (statement && this.isEnabled) return statement;
-    return { description: statement?.description ?? describe(text) };
+    return { description: statement?.description ?? descriptionOf(text) };
   }
 
   /** Returns true if a statement failed before execution and can be retried unprepared. */
@@ -57,13 +57,13 @@ export class Statements {
     if (this.statements.size >= MAX_STATEMENTS) return undefined;
     // Derived from the text, because two processes may share a server connection behind a pooler.
     const name = `oauth_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
-    const statement = { description: describe(text), name };
+    const statement = { description: descriptionOf(text), name };
     this.statements.set(text, statement);
     return statement;
   }
 }
 
-function describe(text: string): StatementDescription {
+function descriptionOf(text: string): StatementDescription {
   const [operation = 'OTHER'] = /[A-Za-z]+/.exec(text) ?? [];
   const [, table] = /\b(?:from|into|update)\s+"?(\w+)/i.exec(text) ?? [];
   return { operation: operation.toUpperCase(), ...(table !== undefined && { table }) };

@@ -72,23 +72,23 @@ export function requestLog(logger: Logger): RequestObserver {
       if (isAborted || !logger.isLevelEnabled(level)) return;
       const message = statusCode < 400 ? 'answered' : statusCode < 500 ? 'refused' : 'failed';
       const outcome = { res: { statusCode }, responseTime: Math.round(elapsedTime) };
-      logger[level](describe(raw, outcome), message);
+      logger[level](logFields(raw, outcome), message);
     },
     onAborted({ raw }) {
-      logger.info(describe(raw), 'aborted');
+      logger.info(logFields(raw), 'aborted');
     },
     onUndelivered({ raw }, { statusCode }) {
       const level = statusCode >= 500 ? 'error' : 'info';
-      logger[level](describe(raw, { res: { statusCode } }), 'not delivered');
+      logger[level](logFields(raw, { res: { statusCode } }), 'not delivered');
     },
   };
 }
 
 export function logFailure(logger: Logger, request: IncomingMessage, statusCode: number): void {
-  if (logger.isLevelEnabled('error')) logger.error(describe(request, { res: { statusCode } }), 'failed');
+  if (logger.isLevelEnabled('error')) logger.error(logFields(request, { res: { statusCode } }), 'failed');
 }
 
-function describe(request: IncomingMessage, outcome?: object): Record<string, unknown> {
+function logFields(request: IncomingMessage, outcome?: object): Record<string, unknown> {
   const { method, url = '' } = request;
   const req = { method, path: pathOf(url) };
   return { reference: referenceOf(request), req, ...logContext(request), ...outcome };
