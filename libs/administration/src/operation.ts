@@ -13,7 +13,7 @@ export interface Change<Result> {
   readonly announced: Promise<readonly string[]>;
 }
 
-export interface Page<Item, Cursor = string> {
+export interface ResultPage<Item, Cursor = string> {
   readonly items: readonly Item[];
   readonly next: Cursor | null;
 }
@@ -23,7 +23,7 @@ export function pageOf<Item, Cursor>(
   rows: readonly Item[],
   limit: number,
   cursorOf: (last: Item) => Cursor,
-): Page<Item, Cursor> {
+): ResultPage<Item, Cursor> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return { items, next: rows.length > limit && last ? cursorOf(last) : null };

@@ -49,7 +49,7 @@ export const AUDIT_TYPES = [...TRAIL_TYPES, ...ACTIVITY_TYPES, ...REFUSAL_TYPES]
 
 export type AuditType = (typeof AUDIT_TYPES)[number];
 
-export type AuditService = 'authorize' | 'token' | 'resource' | 'operator';
+export type AuditedApp = 'authorize' | 'token' | 'resource' | 'operator';
 
 /** Fields that do not apply are absent, never null. */
 export interface AuditEvent {
@@ -60,7 +60,7 @@ export interface AuditEvent {
   readonly time: string;
   readonly type: AuditType;
   /** Part of the subject, so that NATS permissions control which service a publisher can claim. */
-  readonly service: AuditService;
+  readonly service: AuditedApp;
   /** `error_reference` of the request; absent if no request caused the event. */
   readonly reference?: string;
   readonly client_id?: string;
@@ -98,7 +98,7 @@ export interface AuditStream {
   readonly share: number;
 }
 
-type Shares = Readonly<Partial<Record<AuditService, number>>>;
+type Shares = Readonly<Partial<Record<AuditedApp, number>>>;
 
 /** Each service has separate streams, because new events displace old events in a full stream. */
 export const AUDIT_STREAMS: readonly AuditStream[] = [
@@ -141,7 +141,7 @@ export function auditSubject({ service, type }: Pick<AuditEvent, 'service' | 'ty
 const PROCESS = randomBytes(12).toString('base64url');
 let count = 0;
 
-export function auditEvent(service: AuditService, record: AuditRecord, time = new Date()): AuditEvent {
+export function auditEvent(service: AuditedApp, record: AuditRecord, time = new Date()): AuditEvent {
   return {
     version: AUDIT_VERSION,
     id: `${PROCESS}-${(++count).toString(36)}`,

@@ -6,7 +6,7 @@ import { redactCredentials } from '#platform/logging/logger.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { wellFormed } from '#oauth/text.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
-import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditService } from './event.js';
+import { AUDIT_KINDS, type AuditEvent, auditEvent, type AuditRecord, type AuditedApp } from './event.js';
 import { EventBuffer } from './event-buffer.js';
 import { storeBatch } from './store-batch.js';
 
@@ -24,7 +24,7 @@ const FLUSH_MS = 3_000;
 const PREFIXES = Object.values(AUDIT_KINDS).map(({ prefix }) => prefix);
 
 export interface AuditPublisherOptions {
-  readonly service: AuditService;
+  readonly service: AuditedApp;
   readonly natsUrl: string;
 }
 

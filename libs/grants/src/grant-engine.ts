@@ -5,8 +5,8 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
 import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';
 import {
-  type ActiveToken,
   type Authorization,
+  type IntrospectedToken,
   type ClientGrant,
   type ClientToken,
   type CountTransition,
@@ -182,14 +182,14 @@ export class GrantEngine {
   }
 
   /** Needs no I/O for a malformed, forged or expired token. @param jkt thumbprint of the proved key, or null */
-  async introspect(text: string, jkt: string | null): Promise<ActiveToken | Refusal> {
+  async introspect(text: string, jkt: string | null): Promise<IntrospectedToken | Refusal> {
     const token = this.codec.decode(text);
     if (!token) return { outcome: 'unrecognized' };
     return isProvedBy(token, jkt) ? this.introspectToken(token) : { outcome: 'key_mismatch' };
   }
 
   /** Introspects for a caller that must itself require a proof of the token's key (RFC 7662). */
-  async introspectWithoutProof(text: string): Promise<ActiveToken | Refusal> {
+  async introspectWithoutProof(text: string): Promise<IntrospectedToken | Refusal> {
     const token = this.codec.decode(text);
     return token ? this.introspectToken(token) : { outcome: 'unrecognized' };
   }
@@ -212,7 +212,7 @@ export class GrantEngine {
     return { outcome: 'revoked', grantId: id };
   }
 
-  private async introspectToken(token: Token): Promise<ActiveToken | Refusal> {
+  private async introspectToken(token: Token): Promise<IntrospectedToken | Refusal> {
     if (isCode(token.kind)) return { outcome: 'wrong_kind', sent: token.kind };
     const id = grantId(token.handle);
     if (this.isExpired(token)) return expired(id, token);

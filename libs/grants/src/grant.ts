@@ -166,7 +166,7 @@ export interface Granted {
   readonly transition: 'redeemed' | 'refreshed' | 'retried';
 }
 
-export interface ActiveToken {
+export interface IntrospectedToken {
   readonly outcome: 'active';
   readonly grantId: string;
   readonly grant: IntrospectedGrant;

@@ -29,7 +29,7 @@ export interface AssertionOptions {
 }
 
 /** Returns the unverified challenge, or ''. The error page needs the challenge to restart the login. */
-export function challengeOf(assertion: string): string {
+export function loginChallengeOf(assertion: string): string {
   try {
     const { challenge } = decodeJwt<{ challenge?: unknown }>(assertion);
     return typeof challenge === 'string' ? challenge : '';
@@ -39,13 +39,13 @@ export function challengeOf(assertion: string): string {
 }
 
 /** Has no cause, because jose's errors contain the claims, which must not be logged. */
-export class InvalidAssertionError extends Error {
+export class InvalidLoginAssertionError extends Error {
   constructor(
     readonly failed: string,
     rule: string,
   ) {
     super(`the product’s login assertion is not accepted: ${rule}`);
-    this.name = 'InvalidAssertionError';
+    this.name = 'InvalidLoginAssertionError';
   }
 }
 
@@ -55,7 +55,7 @@ export class AssertionVerifier {
     private readonly options: AssertionOptions,
   ) {}
 
-  /** @throws InvalidAssertionError; DependencyUnavailableError if the keys of the product cannot be fetched */
+  /** @throws InvalidLoginAssertionError; DependencyUnavailableError if the keys of the product cannot be fetched */
   async verify(assertion: string, challenge: string): Promise<LoginAssertion> {
     const { issuer, audience, clockSkew, clock } = this.options;
     const payload = await signedClaims(assertion, this.keys, {
@@ -68,13 +68,14 @@ export class AssertionVerifier {
       currentDate: new Date(clock()),
     });
     // Another audience of the same assertion could replay it here.
-    if ([payload.aud].flat().length !== 1) throw new InvalidAssertionError('aud', RULES.aud);
-    if (payload['challenge'] !== challenge) throw new InvalidAssertionError('challenge', RULES.challenge);
+    if ([payload.aud].flat().length !== 1) throw new InvalidLoginAssertionError('aud', RULES.aud);
+    if (payload['challenge'] !== challenge)
+      throw new InvalidLoginAssertionError('challenge', RULES.challenge);
     const { sub, sid, iat = 0, auth_time: authTime = null } = payload;
-    if (!isSubject(sub)) throw new InvalidAssertionError('sub', RULES.sub);
-    if (sid !== undefined && !isSessionId(sid)) throw new InvalidAssertionError('sid', RULES.sid);
+    if (!isSubject(sub)) throw new InvalidLoginAssertionError('sub', RULES.sub);
+    if (sid !== undefined && !isSessionId(sid)) throw new InvalidLoginAssertionError('sid', RULES.sid);
     if (authTime !== null && !(typeof authTime === 'number' && authTime <= iat + clockSkew))
-      throw new InvalidAssertionError('auth_time', RULES.auth_time);
+      throw new InvalidLoginAssertionError('auth_time', RULES.auth_time);
     return { subject: sub, sessionId: sid ?? null, issuedAt: iat, authTime, claims: payload };
   }
 }
@@ -101,17 +102,17 @@ async function signedClaims(jwt: string, keys: ProductKeys, options: JWTVerifyOp
   }
 }
 
-function invalidAssertion(error: errors.JOSEError): InvalidAssertionError {
+function invalidAssertion(error: errors.JOSEError): InvalidLoginAssertionError {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     const { claim } = error;
-    return new InvalidAssertionError(claim, RULES[claim as keyof typeof RULES]);
+    return new InvalidLoginAssertionError(claim, RULES[claim as keyof typeof RULES]);
   }
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return new InvalidAssertionError('alg', 'its alg must be EdDSA or ES256');
+    return new InvalidLoginAssertionError('alg', 'its alg must be EdDSA or ES256');
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
-    return new InvalidAssertionError(
+    return new InvalidLoginAssertionError(
       'signature',
       'its signature does not match any key in LOGIN_PUBLIC_KEY or LOGIN_JWKS_URL',
     );
-  return new InvalidAssertionError('format', 'it is not a signed JWT');
+  return new InvalidLoginAssertionError('format', 'it is not a signed JWT');
 }

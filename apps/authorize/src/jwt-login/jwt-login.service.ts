@@ -10,8 +10,8 @@ import {
 } from '../external-login/profile-claims.js';
 import {
   AssertionVerifier,
-  challengeOf,
-  InvalidAssertionError,
+  loginChallengeOf,
+  InvalidLoginAssertionError,
   type LoginAssertion,
 } from './assertion-verifier.js';
 import { type IssuedChallenge, LoginChallenges } from './login-challenge.js';
@@ -38,7 +38,7 @@ export class JwtLoginService {
 
   /** Consumes the challenge first, so that a login cannot be retried with other claims. @throws ExternalLoginError */
   async finish(cookieHeader: string | undefined, assertion: string): Promise<FinishedLogin> {
-    const challenge = challengeOf(assertion);
+    const challenge = loginChallengeOf(assertion);
     const issued = await this.issued(challenge);
     const { query, outcome } = await this.logins.consume(cookieHeader, issued.jti);
     if (outcome === 'used') return this.logins.resume(query);
@@ -83,7 +83,8 @@ export class JwtLoginService {
       this.checkAuthTime(verified, issued);
       return verified;
     } catch (error) {
-      if (error instanceof InvalidAssertionError) throw invalidResponse(error.message, error.failed, query);
+      if (error instanceof InvalidLoginAssertionError)
+        throw invalidResponse(error.message, error.failed, query);
       throw duringLogin(error, query);
     }
   }
@@ -96,7 +97,7 @@ export class JwtLoginService {
     const since = Math.max(prompt.split(' ').includes('login') ? iat : -Infinity, issuedAt - maxAge);
     if (since === -Infinity) return;
     if (authTime === null || authTime < since - this.configuration.CLOCK_SKEW)
-      throw new InvalidAssertionError(
+      throw new InvalidLoginAssertionError(
         'auth_time',
         'the challenge requires a new authentication (prompt or max_age), and its auth_time does not prove one',
       );

@@ -1,4 +1,4 @@
-import type { Change, Page } from '#administration/operation.js';
+import type { Change, ResultPage } from '#administration/operation.js';
 import { queryOf } from '../form.js';
 import { API } from './operation-rules.js';
 
@@ -20,7 +20,7 @@ export function versioned(record: { readonly version: number }): ApiResponse {
 /** Repeats `next` in a Link header (RFC 8288). @param url of the request */
 export function listed(
   url: string,
-  { items, next, warnings = [] }: Page<object, string | number> & Pick<ApiResponse, 'warnings'>,
+  { items, next, warnings = [] }: ResultPage<object, string | number> & Pick<ApiResponse, 'warnings'>,
 ): ApiResponse {
   if (next === null) return { ...result({ items, next }), warnings };
   const query = queryOf(url);

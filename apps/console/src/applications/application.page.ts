@@ -1,6 +1,6 @@
 import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import type { SecretView } from '#administration/client/client-secret.service.js';
-import type { Page as List } from '#administration/operation.js';
+import type { ResultPage } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
@@ -13,7 +13,7 @@ import { pathOf } from './paths.js';
 
 export function applicationsPage(
   operator: Operator,
-  clients: List<ClientView>,
+  clients: ResultPage<ClientView>,
   search: string,
   changed?: Notices,
 ): Page {

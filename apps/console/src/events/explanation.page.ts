@@ -1,5 +1,5 @@
 import type { AuditEvent } from '#audit/event.js';
-import { textOf as detailText } from '#administration/explain/comparison.js';
+import { valueText } from '#administration/explain/comparison.js';
 import type { Difference } from '#administration/explain/difference.js';
 import { fieldOf } from '#administration/explain/explanation.js';
 import type { ExplainedRequest } from '#administration/explain/explain.service.js';
@@ -80,7 +80,7 @@ function usesTable(uses: readonly AuditEvent[]): Html {
     uses.map((event) => [
       timeCell(event.time),
       textOf(event),
-      detailText(event.detail?.['generation'] ?? event.detail?.['sent'] ?? ''),
+      valueText(event.detail?.['generation'] ?? event.detail?.['sent'] ?? ''),
       event.address ?? t('not recorded'),
       event.user_agent,
       event.reference !== undefined && referenceLink(event.reference),

@@ -1,4 +1,4 @@
-import type { Page as List } from '#administration/operation.js';
+import type { ResultPage } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
@@ -24,7 +24,7 @@ interface ListView<Item> {
 
 export function listPage<Item>(
   operator: Operator,
-  { items, next }: List<Item, string | number>,
+  { items, next }: ResultPage<Item, string | number>,
   search: string,
   view: ListView<Item>,
 ): Page {

@@ -1,4 +1,4 @@
-import type { Page as List } from '#administration/operation.js';
+import type { ResultPage } from '#administration/operation.js';
 import type { GrantView } from '#administration/grant/grant.service.js';
 import type { UserDetails, UserView } from '#administration/user/user.description.js';
 import type { UserSession } from '#messaging/operator-requests.js';
@@ -23,7 +23,7 @@ import { day, moment, t } from '../ui/text.js';
 
 export function usersPage(
   operator: Operator,
-  users: List<UserView, number>,
+  users: ResultPage<UserView, number>,
   search: string,
   changed?: Notices,
 ): Page {
@@ -175,7 +175,7 @@ function grantTable(
 
 export function grantsPage(
   operator: Operator,
-  { items, next }: List<GrantView>,
+  { items, next }: ResultPage<GrantView>,
   selection: Selection,
   changed?: Notices,
 ): Page {

@@ -1,5 +1,5 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { auditEvent, type AuditRecord, type AuditService } from '#audit/event.js';
+import { auditEvent, type AuditRecord, type AuditedApp } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await app.close();
 });
 
-const store = (record: Partial<AuditRecord> & Pick<AuditRecord, 'type'>, service: AuditService = 'token') =>
+const store = (record: Partial<AuditRecord> & Pick<AuditRecord, 'type'>, service: AuditedApp = 'token') =>
   storeEvent(nats, auditEvent(service, { client_id: CLIENT, ...record }));
 
 describe('GET /events', () => {

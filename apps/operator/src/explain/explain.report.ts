@@ -4,7 +4,7 @@ import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { printFields, printLine, printTable } from '../command-line/output.js';
 import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/style.js';
-import { type Comparison, textOf } from '#administration/explain/comparison.js';
+import { type Comparison, valueText } from '#administration/explain/comparison.js';
 import { type Difference, marked } from '#administration/explain/difference.js';
 import { fieldOf } from '#administration/explain/explanation.js';
 import type { ClientSummary, ExplainedRequest } from '#administration/explain/explain.service.js';
@@ -91,7 +91,7 @@ function printUses(uses: readonly AuditEvent[]): void {
     uses.map(({ time, type, detail = {}, address, user_agent, reference }) => [
       time,
       type,
-      textOf(detail['generation'] ?? detail['sent'] ?? ''),
+      valueText(detail['generation'] ?? detail['sent'] ?? ''),
       address ?? '',
       user_agent ?? '',
       reference ?? '',

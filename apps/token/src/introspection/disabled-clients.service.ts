@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientStore } from '#database/client/client.store.js';
-import type { ActiveToken, Refusal } from '#grants/grant.js';
+import type { IntrospectedToken, Refusal } from '#grants/grant.js';
 import { type ClientChanged, SUBJECTS, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { BackgroundLoop, LoopIntervals } from '#platform/background-loop.js';
@@ -58,7 +58,9 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
    * Needs no I/O if the state of the client is known.
    * @throws DependencyUnavailableError if the state is unknown and PostgreSQL is unavailable
    */
-  async check<Result extends ActiveToken | Refusal>(result: Result): Promise<Result | ClientDisabledRefusal> {
+  async check<Result extends IntrospectedToken | Refusal>(
+    result: Result,
+  ): Promise<Result | ClientDisabledRefusal> {
     if (result.outcome !== 'active') return result;
     const { clientId } = result.grant;
     while (!this.disabled || this.unknown.has(tagOf.client(clientId))) await this.read();

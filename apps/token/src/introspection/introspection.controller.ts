@@ -1,5 +1,5 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
-import type { ActiveToken as GrantedToken } from '#grants/grant.js';
+import type { IntrospectedToken } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
@@ -53,7 +53,7 @@ export class IntrospectionController {
   }
 }
 
-export function activeClaims({ token, grant, grantId, scope, audience }: GrantedToken) {
+export function activeClaims({ token, grant, grantId, scope, audience }: IntrospectedToken) {
   return {
     active: true,
     // RFC 7662 2.2 permits additional members. A cache needs `grant_id` for the broadcast `oauth.grant.revoked`.

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { ClientStore } from '#database/client/client.store.js';
 import { databaseDataSource } from '#database/connection/data-source.js';
-import type { ActiveToken } from '#grants/grant.js';
+import type { IntrospectedToken } from '#grants/grant.js';
 import { INVALIDATIONS, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { Introspector } from '#introspection/introspector.js';
 import { generateClientSecret } from '#oauth/client.js';
@@ -212,7 +212,7 @@ describe("the token app's set of disabled clients", () => {
 
 describe('a token app without the operator’s broadcast', () => {
   const active = ({ client_id: clientId }: TestClient) =>
-    ({ outcome: 'active', grantId: 'a grant', grant: { clientId } }) as ActiveToken;
+    ({ outcome: 'active', grantId: 'a grant', grant: { clientId } }) as IntrospectedToken;
 
   async function startInstance(pass: number) {
     const nats = await FaultProxy.start(app.natsUrl);

@@ -6,7 +6,7 @@ import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
 import { validated } from '../input.js';
 import { AuditIndex } from '../audit-index/audit-index.js';
-import type { Page } from '../operation.js';
+import type { ResultPage } from '../operation.js';
 import { findUser } from '../user/user-lookup.js';
 import { AuditTrail } from './audit-trail.js';
 import { AuditFilterDto, AuditPageDto, AuditSearchDto } from './audit.dto.js';
@@ -18,7 +18,7 @@ export interface NewestEvents {
   readonly warnings: readonly string[];
 }
 
-export interface EventPage extends Page<AuditEvent> {
+export interface EventPage extends ResultPage<AuditEvent> {
   /** Time (ISO 8601) before which events were not searched, if the page is not full and `next` continues the search. */
   readonly searchedUntil: string | null;
   readonly warnings: readonly string[];

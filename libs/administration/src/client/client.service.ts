@@ -23,7 +23,7 @@ import { AdministrationOptions, readableScopes } from '../administration.options
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
-import { type Actor, type Change, type Page, pageOf } from '../operation.js';
+import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
 import { counted } from '../text.js';
@@ -101,7 +101,7 @@ export class ClientService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  async list(input: object = {}): Promise<Page<ClientView>> {
+  async list(input: object = {}): Promise<ResultPage<ClientView>> {
     const { limit, ...filter } = validated(ClientListDto, input);
     const rows = await this.clients.page({ ...filter, limit: limit + 1 });
     return pageOf(rows.map(clientView), limit, (last) => last.client_id);

@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import {
-  ADDRESS_CHECKS,
+  DOCTOR_ADDRESS_CHECKS,
   type Addresses,
   type ProbeResponse,
   examineAddresses,
@@ -12,9 +12,9 @@ import {
   isLoopback,
 } from './address.checks.js';
 import { type Area, type Finding, findingOf } from './finding.js';
-import { examineHeaders, examineLoginPage, HEADER_CHECKS } from './header.checks.js';
+import { examineHeaders, examineLoginPage, DOCTOR_HEADER_CHECKS } from './header.checks.js';
 
-const finding = findingOf(ADDRESS_CHECKS);
+const finding = findingOf(DOCTOR_ADDRESS_CHECKS);
 
 const TIMEOUT_MS = 5_000;
 /** Origin that no client has. The response shows whether CORS permits every origin. */
@@ -24,7 +24,7 @@ export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {
   const addresses = { AUTH_URL, BASE_URL, API_URL };
   return {
     name: 'addresses',
-    checks: { ...ADDRESS_CHECKS, ...HEADER_CHECKS },
+    checks: { ...DOCTOR_ADDRESS_CHECKS, ...DOCTOR_HEADER_CHECKS },
     examine: () => examine(addresses),
   };
 }

@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { check, type Checks, type Finding, findingOf } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
-export const ADDRESS_CHECKS = {
+export const DOCTOR_ADDRESS_CHECKS = {
   'address-unencrypted': check(
     'error',
     'AUTH_URL, BASE_URL and API_URL are https',
@@ -42,9 +42,9 @@ export const ADDRESS_CHECKS = {
     'metrics and health cannot be reached from outside',
     'ASVS 5.0 13.4.5',
   ),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(ADDRESS_CHECKS);
+const finding = findingOf(DOCTOR_ADDRESS_CHECKS);
 
 /** Response to a GET request without credentials from an unknown origin. Redirects are not followed. */
 export interface ProbeResponse {

@@ -1,20 +1,27 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { processName } from '../text.js';
-import { check, type Checks, type Finding, findingOf, noneChecked, type NotChecked } from './finding.js';
+import {
+  check,
+  type DoctorChecks,
+  type Finding,
+  findingOf,
+  noneChecked,
+  type NotChecked,
+} from './finding.js';
 
-export const AUDIT_CHECKS = {
+export const DOCTOR_AUDIT_CHECKS = {
   'audit-dropped': check('warning', 'no process has lost audit events', 'ASVS 5.0 16.3.3'),
   'audit-waiting': check('warning', 'events reach the audit trail without delay', 'ASVS 5.0 16.3.3'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(AUDIT_CHECKS);
+const finding = findingOf(DOCTOR_AUDIT_CHECKS);
 
 /** Number of events. Under load, one or two batches are always waiting. */
 const WAITING_LIMIT = 1_000;
 
 export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
   const reporting = statuses.filter((status) => status.audit !== undefined);
-  if (reporting.length === 0) return noneChecked(AUDIT_CHECKS, 'no process reports its audit buffer');
+  if (reporting.length === 0) return noneChecked(DOCTOR_AUDIT_CHECKS, 'no process reports its audit buffer');
   return reporting.flatMap((status): Finding[] => {
     const { waiting = 0, dropped = 0 } = status.audit ?? {};
     const subject = processName(status);

@@ -1,30 +1,30 @@
-import { ADDRESS_CHECKS } from './address.checks.js';
-import { AUDIT_CHECKS } from './audit.checks.js';
-import { CERTIFICATE_CHECKS } from './certificate.checks.js';
-import { CLIENT_CHECKS } from './client.checks.js';
-import { DATABASE_CHECKS } from './database.checks.js';
-import { GENERAL_CHECKS } from './diagnose.js';
-import type { Checks } from './finding.js';
-import { HEADER_CHECKS } from './header.checks.js';
-import { ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
-import { KEY_CHECKS } from './key.checks.js';
-import { LOGOUT_CHECKS } from './logout.checks.js';
-import { NATS_CHECKS } from './nats.checks.js';
-import { PROCESS_CHECKS } from './process.checks.js';
-import { REDIS_CHECKS } from './redis.checks.js';
+import { DOCTOR_ADDRESS_CHECKS } from './address.checks.js';
+import { DOCTOR_AUDIT_CHECKS } from './audit.checks.js';
+import { DOCTOR_CERTIFICATE_CHECKS } from './certificate.checks.js';
+import { DOCTOR_CLIENT_CHECKS } from './client.checks.js';
+import { DOCTOR_DATABASE_CHECKS } from './database.checks.js';
+import { DOCTOR_GENERAL_CHECKS } from './diagnose.js';
+import type { DoctorChecks } from './finding.js';
+import { DOCTOR_HEADER_CHECKS } from './header.checks.js';
+import { DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
+import { DOCTOR_KEY_CHECKS } from './key.checks.js';
+import { DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
+import { DOCTOR_NATS_CHECKS } from './nats.checks.js';
+import { DOCTOR_PROCESS_CHECKS } from './process.checks.js';
+import { DOCTOR_REDIS_CHECKS } from './redis.checks.js';
 
-export const CATALOGUE: Checks = {
-  ...ADDRESS_CHECKS,
-  ...HEADER_CHECKS,
-  ...PROCESS_CHECKS,
-  ...KEY_CHECKS,
-  ...ID_TOKEN_KEY_CHECKS,
-  ...DATABASE_CHECKS,
-  ...REDIS_CHECKS,
-  ...NATS_CHECKS,
-  ...AUDIT_CHECKS,
-  ...LOGOUT_CHECKS,
-  ...CERTIFICATE_CHECKS,
-  ...CLIENT_CHECKS,
-  ...GENERAL_CHECKS,
+export const CATALOGUE: DoctorChecks = {
+  ...DOCTOR_ADDRESS_CHECKS,
+  ...DOCTOR_HEADER_CHECKS,
+  ...DOCTOR_PROCESS_CHECKS,
+  ...DOCTOR_KEY_CHECKS,
+  ...DOCTOR_ID_TOKEN_KEY_CHECKS,
+  ...DOCTOR_DATABASE_CHECKS,
+  ...DOCTOR_REDIS_CHECKS,
+  ...DOCTOR_NATS_CHECKS,
+  ...DOCTOR_AUDIT_CHECKS,
+  ...DOCTOR_LOGOUT_CHECKS,
+  ...DOCTOR_CERTIFICATE_CHECKS,
+  ...DOCTOR_CLIENT_CHECKS,
+  ...DOCTOR_GENERAL_CHECKS,
 };

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import type { AdministrationSettings } from '../administration.options.js';
-import { type Certificate, CERTIFICATE_CHECKS, examineCertificate } from './certificate.checks.js';
+import { type Certificate, DOCTOR_CERTIFICATE_CHECKS, examineCertificate } from './certificate.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 
 const TIMEOUT_MS = 5_000;
@@ -20,7 +20,11 @@ interface Server {
 }
 
 export function certificateArea(settings: AdministrationSettings): Area {
-  return { name: 'certificates', checks: CERTIFICATE_CHECKS, examine: () => examine(serversOf(settings)) };
+  return {
+    name: 'certificates',
+    checks: DOCTOR_CERTIFICATE_CHECKS,
+    examine: () => examine(serversOf(settings)),
+  };
 }
 
 async function examine(servers: readonly Server[]): Promise<(Finding | NotChecked)[]> {
@@ -31,7 +35,7 @@ async function examine(servers: readonly Server[]): Promise<(Finding | NotChecke
   const certificates = read.filter((certificate) => certificate !== null);
   const findings = certificates.flatMap((certificate) => examineCertificate(certificate, Date.now()));
   if (certificates.length > 0) return findings;
-  return noneChecked(CERTIFICATE_CHECKS, 'no address uses TLS, or none answers');
+  return noneChecked(DOCTOR_CERTIFICATE_CHECKS, 'no address uses TLS, or none answers');
 }
 
 function serversOf({

@@ -1,6 +1,6 @@
-import { check, type Checks, type Finding, findingOf } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
-export const CERTIFICATE_CHECKS = {
+export const DOCTOR_CERTIFICATE_CHECKS = {
   'certificate-expired': check('error', 'certificates are valid today', 'RFC 9700 2.6', 'ASVS 5.0 12.2.1'),
   'certificate-untrusted': check(
     'error',
@@ -10,9 +10,9 @@ export const CERTIFICATE_CHECKS = {
   ),
   'certificate-expires': check('warning', 'certificates are renewed in time', 'ASVS 5.0 12.2.1'),
   'tls-outdated': check('warning', 'TLS 1.0 and 1.1 are off', 'ASVS 5.0 12.1.1'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(CERTIFICATE_CHECKS);
+const finding = findingOf(DOCTOR_CERTIFICATE_CHECKS);
 
 export interface Certificate {
   /** Variable, host and port. */

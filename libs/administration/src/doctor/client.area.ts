@@ -4,7 +4,7 @@ import type { ClientStore } from '#database/client/client.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { type AdministrationOptions, readableScopes } from '../administration.options.js';
 import type { AuditTrail } from '../audit/audit-trail.js';
-import { CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
+import { DOCTOR_CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
 import { signingAlgorithms } from './id-token-key.checks.js';
 import { clientsWithoutPkce } from './pkce.js';
@@ -20,7 +20,7 @@ interface Sources {
 }
 
 export function clientArea(sources: Sources, ask: () => Promise<readonly ServiceStatus[]>): Area {
-  return { name: 'clients', checks: CLIENT_CHECKS, examine: () => examine(sources, ask) };
+  return { name: 'clients', checks: DOCTOR_CLIENT_CHECKS, examine: () => examine(sources, ask) };
 }
 
 /** Reads the clients twice in pages, because a hundred thousand clients would fill the memory. */

@@ -5,9 +5,9 @@ import { hasKeys } from '#oauth/client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { algorithmOf } from '../client/openid-registration.js';
-import { check, type Checks, type Finding, findingOf, step } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf, step } from './finding.js';
 
-export const CLIENT_CHECKS = {
+export const DOCTOR_CLIENT_CHECKS = {
   'redirect-uri-unencrypted': check(
     'error',
     'redirect URIs are https, or http on a loopback address',
@@ -86,9 +86,9 @@ export const CLIENT_CHECKS = {
     'RFC 9700 2.5',
     'ASVS 5.0 10.4.5',
   ),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(CLIENT_CHECKS);
+const finding = findingOf(DOCTOR_CLIENT_CHECKS);
 
 export interface ClientContext {
   readonly now: number;

@@ -1,11 +1,11 @@
 import type { DatabaseInspection } from '#database/connection/database-inspection.js';
-import { DATABASE_CHECKS, examineDatabase } from './database.checks.js';
+import { DOCTOR_DATABASE_CHECKS, examineDatabase } from './database.checks.js';
 import type { Area } from './finding.js';
 
 export function databaseArea(inspection: DatabaseInspection): Area {
   return {
     name: 'postgresql',
-    checks: DATABASE_CHECKS,
+    checks: DOCTOR_DATABASE_CHECKS,
     examine: async () => examineDatabase(await inspection.facts()),
   };
 }

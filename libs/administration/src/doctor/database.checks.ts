@@ -1,7 +1,7 @@
 import type { DatabaseFacts } from '#database/connection/database-inspection.js';
-import { check, type Checks, type Finding, findingOf, step } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf, step } from './finding.js';
 
-export const DATABASE_CHECKS = {
+export const DOCTOR_DATABASE_CHECKS = {
   'migrations-missing': check('error', 'the database has every migration of this version'),
   'database-not-durable': check(
     'error',
@@ -12,9 +12,9 @@ export const DATABASE_CHECKS = {
   'database-unencrypted': check('warning', 'the connection to PostgreSQL is encrypted', 'ASVS 5.0 12.3.1'),
   'database-superuser': check('warning', 'the role of DATABASE_URL is not a superuser', 'ASVS 5.0 13.2.2'),
   'database-connections': check('warning', 'PostgreSQL has free connections', 'ASVS 5.0 13.2.6'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(DATABASE_CHECKS);
+const finding = findingOf(DOCTOR_DATABASE_CHECKS);
 
 const NEARLY_FULL = 0.8;
 

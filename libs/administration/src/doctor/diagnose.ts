@@ -2,8 +2,8 @@ import { withTimeout } from '#platform/with-timeout.js';
 import {
   type Area,
   check,
-  type Check,
-  type Checks,
+  type DoctorCheck,
+  type DoctorChecks,
   type Finding,
   isFinding,
   noneChecked,
@@ -11,15 +11,15 @@ import {
   SEVERITIES,
 } from './finding.js';
 
-export const GENERAL_CHECKS = {
+export const DOCTOR_GENERAL_CHECKS = {
   'not-examined': check('error', 'every part of the installation can be examined'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
 /** Time limit of an area, because a server may accept the connection and then hang. */
 const AREA_TIMEOUT_MS = 30_000;
 const MAX_FINDINGS = 100;
 
-export type Diagnosed = Finding & Check & { readonly area: string };
+export type Diagnosed = Finding & DoctorCheck & { readonly area: string };
 
 export interface Diagnosis {
   /** The most severe first, grouped by check. */
@@ -62,7 +62,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
     const findings = ids.flatMap((id) =>
       bounded(reported.filter((finding) => finding.check === id)).map((finding) => ({
         area,
-        ...(checks[id] as Check),
+        ...(checks[id] as DoctorCheck),
         ...finding,
       })),
     );
@@ -76,7 +76,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
       remedy: 'fix this, then run doctor again',
     };
     return {
-      findings: [{ area, ...GENERAL_CHECKS['not-examined'], ...finding }],
+      findings: [{ area, ...DOCTOR_GENERAL_CHECKS['not-examined'], ...finding }],
       holding: [],
       notChecked: noneChecked(checks, `${area} could not be examined`),
     };

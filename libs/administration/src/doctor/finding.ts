@@ -7,7 +7,7 @@ import type { Next } from '../administration.error.js';
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-export interface Check {
+export interface DoctorCheck {
   readonly severity: Severity;
   /** Describes the healthy state. */
   readonly holds: string;
@@ -16,7 +16,7 @@ export interface Check {
 }
 
 /** Keyed by id. Ids are stable, because scripts and documents use them. */
-export type Checks = Readonly<Record<string, Check>>;
+export type DoctorChecks = Readonly<Record<string, DoctorCheck>>;
 
 export interface Finding {
   readonly check: string;
@@ -53,17 +53,17 @@ type AreaName = (typeof AREAS)[number];
 
 export interface Area {
   readonly name: AreaName;
-  readonly checks: Checks;
+  readonly checks: DoctorChecks;
   /** Returns findings and skipped checks; all other checks pass. */
   examine(): Promise<readonly (Finding | NotChecked)[]>;
 }
 
-export function noneChecked(checks: Checks, reason: string): NotChecked[] {
+export function noneChecked(checks: DoctorChecks, reason: string): NotChecked[] {
   return Object.keys(checks).map((check) => ({ check, reason }));
 }
 
 /** Returns a function that creates a finding of these checks, in an array for callers to return or to spread. */
-export function findingOf<Id extends string>(_checks: Readonly<Record<Id, Check>>) {
+export function findingOf<Id extends string>(_checks: Readonly<Record<Id, DoctorCheck>>) {
   return (check: Id, subject: string, problem: string, remedy: Finding['remedy']): [Finding] => [
     { check, subject, problem, remedy },
   ];
@@ -73,6 +73,6 @@ export function isFinding(result: Finding | NotChecked): result is Finding {
   return 'problem' in result;
 }
 
-export function check(severity: Severity, holds: string, ...standards: string[]): Check {
+export function check(severity: Severity, holds: string, ...standards: string[]): DoctorCheck {
   return { severity, holds, standards };
 }

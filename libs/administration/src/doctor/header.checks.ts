@@ -1,8 +1,8 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Addresses, ProbeResponse } from './address.checks.js';
-import { check, type Checks, type Finding, findingOf } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
-export const HEADER_CHECKS = {
+export const DOCTOR_HEADER_CHECKS = {
   'cookie-weak': check(
     'error',
     'cookies are Secure, HttpOnly, SameSite and bound to the host',
@@ -33,9 +33,9 @@ export const HEADER_CHECKS = {
     'RFC 9700 2.6',
     'ASVS 5.0 3.4.2',
   ),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(HEADER_CHECKS);
+const finding = findingOf(DOCTOR_HEADER_CHECKS);
 
 const FORWARD_HEADERS = 'configure the proxy to forward the app’s headers unchanged';
 

@@ -1,16 +1,16 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { processNames } from '../text.js';
-import { check, type Checks, type Finding, findingOf, type NotChecked } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf, type NotChecked } from './finding.js';
 
-export const ID_TOKEN_KEY_CHECKS = {
+export const DOCTOR_ID_TOKEN_KEY_CHECKS = {
   'id-token-keys-differ': check(
     'error',
     'authorize and token have the same keys of ID tokens (ID_TOKEN_KEYS)',
     'OpenID Connect Core 10.1.1',
   ),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(ID_TOKEN_KEY_CHECKS);
+const finding = findingOf(DOCTOR_ID_TOKEN_KEY_CHECKS);
 
 /** Ignores the order of keys, which differs between processes while a new key begins to sign. */
 export function examineIdTokenKeys(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {

@@ -3,7 +3,7 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isNeeded, type KeyProblem, keyReport } from '../key/key-report.js';
 import {
   check,
-  type Checks,
+  type DoctorChecks,
   type Finding,
   findingOf,
   noneChecked,
@@ -11,18 +11,18 @@ import {
   step,
 } from './finding.js';
 
-export const KEY_CHECKS = {
+export const DOCTOR_KEY_CHECKS = {
   'key-unknown': check('error', 'every process can verify the keys that others sign with'),
   'keys-differ': check('warning', 'all processes have the same TOKEN_KEYS, and sign with the same key'),
   'key-missing': check('error', 'no process lacks a key that others have and live tokens need'),
   'key-removed-early': check('warning', 'no key is removed while live tokens need it, unless it leaked'),
   'key-old': check('warning', 'the key that signs is replaced once a year', 'ASVS 5.0 13.3.4'),
   'key-unneeded': check('info', 'keys that no live token needs are removed', 'ASVS 5.0 13.3.4'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(KEY_CHECKS);
+const finding = findingOf(DOCTOR_KEY_CHECKS);
 
-type KeyCheck = keyof typeof KEY_CHECKS;
+type KeyCheck = keyof typeof DOCTOR_KEY_CHECKS;
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
@@ -46,7 +46,7 @@ export function examineKeys(
   now: Date,
 ): (Finding | NotChecked)[] {
   const { processes, keys, problems } = keyReport(statuses, records, now);
-  if (processes.length === 0) return noneChecked(KEY_CHECKS, 'no process reports its keys');
+  if (processes.length === 0) return noneChecked(DOCTOR_KEY_CHECKS, 'no process reports its keys');
   const disagreements = problems.flatMap((problem): Finding[] => {
     const id = checkOf(problem);
     return id === null ? [] : finding(id, 'TOKEN_KEYS', problem.message, problem.remedy);

@@ -3,7 +3,7 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import type { ClientStore } from '#database/client/client.store.js';
 import type { AuditTrail } from '../audit/audit-trail.js';
 import type { Area } from './finding.js';
-import { type ClientLogouts, examineLogouts, hasLogouts, LOGOUT_CHECKS } from './logout.checks.js';
+import { type ClientLogouts, examineLogouts, hasLogouts, DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -14,7 +14,7 @@ export function logoutArea(
 ): Area {
   return {
     name: 'logouts',
-    checks: LOGOUT_CHECKS,
+    checks: DOCTOR_LOGOUT_CHECKS,
     examine: async () => {
       const statuses = await ask();
       const failures = statuses.some(hasLogouts) ? await failuresOfClients(trail, clients) : [];

@@ -2,7 +2,7 @@ import { processName, quoted } from '../text.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import {
   check,
-  type Checks,
+  type DoctorChecks,
   type Finding,
   findingOf,
   noneChecked,
@@ -10,7 +10,7 @@ import {
   step,
 } from './finding.js';
 
-export const LOGOUT_CHECKS = {
+export const DOCTOR_LOGOUT_CHECKS = {
   'logout-queue-unreadable': check(
     'error',
     'token apps read the queue of log-outs',
@@ -30,9 +30,9 @@ export const LOGOUT_CHECKS = {
     'applications accept their logout tokens',
     'Back-Channel Logout 1.0 2.8',
   ),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(LOGOUT_CHECKS);
+const finding = findingOf(DOCTOR_LOGOUT_CHECKS);
 
 export interface ClientLogouts {
   readonly clientId: string;
@@ -57,7 +57,7 @@ export function examineLogouts(
 ): (Finding | NotChecked)[] {
   const known = statuses.filter(hasLogouts);
   if (known.length === 0)
-    return noneChecked(LOGOUT_CHECKS, 'no process reports log-outs: OpenID Connect is off');
+    return noneChecked(DOCTOR_LOGOUT_CHECKS, 'no process reports log-outs: OpenID Connect is off');
   return [...queueOf(known, clients, now), ...known.flatMap(buffer), ...clients.flatMap(failed)];
 }
 
@@ -91,7 +91,7 @@ function queueOf(
     return [...unreadable, ...others.map((id) => ({ check: id, reason }))];
   }
   const findings = [...unreadable];
-  const add = (id: keyof typeof LOGOUT_CHECKS, problem: string, remedy: string) =>
+  const add = (id: keyof typeof DOCTOR_LOGOUT_CHECKS, problem: string, remedy: string) =>
     findings.push(...finding(id, 'OAUTH_LOGOUT', problem, remedy));
   if (queue.differing.length > 0)
     add(

@@ -8,7 +8,7 @@ import { type AdministrationSettings, retentionOf, trailServer } from '../admini
 import { withNats } from '../running-services/nats.js';
 import { isLoopback } from './address.checks.js';
 import type { Area } from './finding.js';
-import { examineNats, NATS_CHECKS, type NatsFacts } from './nats.checks.js';
+import { examineNats, DOCTOR_NATS_CHECKS, type NatsFacts } from './nats.checks.js';
 
 const TIMEOUT_MS = 5_000;
 const LIMIT_MS = 10_000;
@@ -32,7 +32,7 @@ export function natsArea(settings: AdministrationSettings): Area {
   const expected = AUDIT_STREAMS.map(({ name }) => name);
   return {
     name: 'nats',
-    checks: NATS_CHECKS,
+    checks: DOCTOR_NATS_CHECKS,
     examine: async () => examineNats(await readFacts(settings), expected),
   };
 }

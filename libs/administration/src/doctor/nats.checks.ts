@@ -1,7 +1,7 @@
 import type { AuditStreamState } from '#audit/reader.js';
-import { check, type Checks, type Finding, findingOf } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
-export const NATS_CHECKS = {
+export const DOCTOR_NATS_CHECKS = {
   'nats-anonymous': check('error', 'NATS refuses clients without a password', 'ASVS 5.0 13.2.1'),
   'nats-permissions': check(
     'warning',
@@ -32,7 +32,7 @@ export const NATS_CHECKS = {
     'ASVS 5.0 16.1.1',
   ),
   'audit-single-copy': check('info', 'the audit trail is stored on several servers'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
 /** `differing`: settings that `migrate` would change. */
 type StreamFacts = Omit<AuditStreamState, 'config' | 'created' | 'firstSequence' | 'lastSequence'> & {
@@ -54,7 +54,7 @@ export interface NatsFacts {
   readonly noStreams?: string;
 }
 
-const finding = findingOf(NATS_CHECKS);
+const finding = findingOf(DOCTOR_NATS_CHECKS);
 
 const FULL = 0.9;
 const MEGABYTE = 1024 * 1024;

@@ -4,18 +4,18 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import type { AdministrationOptions } from '../administration.options.js';
 import type { AnsweredStatus } from '../running-services/status.js';
 import { processName } from '../text.js';
-import { AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
+import { DOCTOR_AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
-import { examineIdTokenKeys, ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
-import { examineKeys, KEY_CHECKS } from './key.checks.js';
+import { examineIdTokenKeys, DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
+import { examineKeys, DOCTOR_KEY_CHECKS } from './key.checks.js';
 import {
   type ClockReading,
   examineClocks,
   examineProcesses,
   type OwnSettings,
-  PROCESS_CHECKS,
+  DOCTOR_PROCESS_CHECKS,
 } from './process.checks.js';
-import { examineRedis, type ObservedRedis, REDIS_CHECKS } from './redis.checks.js';
+import { examineRedis, type ObservedRedis, DOCTOR_REDIS_CHECKS } from './redis.checks.js';
 
 const DEFAULT_SKEW_S = 5;
 
@@ -32,22 +32,22 @@ export function processAreas(
   return [
     {
       name: 'processes',
-      checks: PROCESS_CHECKS,
+      checks: DOCTOR_PROCESS_CHECKS,
       examine: async () => examineAll(options, inspection, await ask()),
     },
     {
       name: 'keys',
-      checks: { ...KEY_CHECKS, ...ID_TOKEN_KEY_CHECKS },
+      checks: { ...DOCTOR_KEY_CHECKS, ...DOCTOR_ID_TOKEN_KEY_CHECKS },
       examine: async () => {
         const statuses = statusesOf(await ask());
         const records = await tokenKeys.list();
         return [...examineKeys(statuses, records, new Date()), ...examineIdTokenKeys(statuses)];
       },
     },
-    { name: 'redis', checks: REDIS_CHECKS, examine: async () => redis(await ask()) },
+    { name: 'redis', checks: DOCTOR_REDIS_CHECKS, examine: async () => redis(await ask()) },
     {
       name: 'audit',
-      checks: AUDIT_CHECKS,
+      checks: DOCTOR_AUDIT_CHECKS,
       examine: async () => examineBuffers(statusesOf(await ask())),
     },
   ];
@@ -111,5 +111,5 @@ function redis(answers: readonly AnsweredStatus[]): (Finding | NotChecked)[] {
     observed.set(key, { status: status.redis, seenBy });
   }
   if (observed.size > 0) return examineRedis([...observed.values()]);
-  return noneChecked(REDIS_CHECKS, 'no process reports the state of Redis');
+  return noneChecked(DOCTOR_REDIS_CHECKS, 'no process reports the state of Redis');
 }

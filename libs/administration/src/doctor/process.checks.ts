@@ -1,8 +1,8 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { processName } from '../text.js';
-import { check, type Checks, type Finding, findingOf, type NotChecked } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf, type NotChecked } from './finding.js';
 
-export const PROCESS_CHECKS = {
+export const DOCTOR_PROCESS_CHECKS = {
   'process-missing': check('error', 'authorize, token and resource run, and answer over NATS'),
   'process-single': check('info', 'each app runs at least twice'),
   'versions-differ': check('warning', 'all processes and this command line have the same version'),
@@ -23,9 +23,9 @@ export const PROCESS_CHECKS = {
     'RFC 9700 4.14.2',
     'ASVS 5.0 10.4.5',
   ),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(PROCESS_CHECKS);
+const finding = findingOf(DOCTOR_PROCESS_CHECKS);
 
 /** Times in milliseconds since the epoch. The clock was read between `askedAt` and `answeredAt` of this machine. */
 export interface ClockReading {

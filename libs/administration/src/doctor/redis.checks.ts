@@ -1,7 +1,7 @@
 import type { RedisStatus } from '#platform/status/status-report.js';
-import { check, type Checks, type Finding, findingOf } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
-export const REDIS_CHECKS = {
+export const DOCTOR_REDIS_CHECKS = {
   'redis-evicts': check(
     'error',
     'Redis evicts nothing, and remembers sessions, used codes and used proofs',
@@ -16,9 +16,9 @@ export const REDIS_CHECKS = {
     'Redis writes an append-only file: a restart does not log users out or forget used codes',
   ),
   'redis-no-replica': check('info', 'Redis has a replica that can take over'),
-} satisfies Checks;
+} satisfies DoctorChecks;
 
-const finding = findingOf(REDIS_CHECKS);
+const finding = findingOf(DOCTOR_REDIS_CHECKS);
 
 export interface ObservedRedis {
   readonly status: RedisStatus;

@@ -92,11 +92,12 @@ export function textsOf(value: unknown): string[] {
 function value(name: string, value: unknown): ComparedValue[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value) && value.length === 0) return [{ name, value: 'none' }];
-  if (Array.isArray(value)) return value.map((item) => ({ name, value: textOf(item) }));
-  return [{ name, value: textOf(value) }];
+  if (Array.isArray(value)) return value.map((item) => ({ name, value: valueText(item) }));
+  return [{ name, value: valueText(value) }];
 }
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
 function expiry(expiredAt: unknown, time: string): ComparedValue[] {
   if (typeof expiredAt !== 'string') return [];

@@ -12,7 +12,7 @@ import { Announcer } from '../announcer.js';
 import { identifyClient, unknownClient } from '../client/client-lookup.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
-import { type Actor, type Change, type Page, pageOf } from '../operation.js';
+import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { quoted } from '../text.js';
 import { findUser } from '../user/user-lookup.js';
@@ -36,7 +36,7 @@ export class GrantService {
     private readonly announcer: Announcer,
   ) {}
 
-  async list(input: object = {}): Promise<Page<GrantView>> {
+  async list(input: object = {}): Promise<ResultPage<GrantView>> {
     const { limit, ended, before, ...selection } = validated(GrantListDto, input);
     const owner = await this.ownerOf(selection);
     const rows = await this.grants.list(owner, { ended, before, limit: limit + 1 });

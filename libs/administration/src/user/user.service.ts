@@ -17,7 +17,7 @@ import { AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { validated } from '../input.js';
-import { type Actor, type Change, type Page, pageOf } from '../operation.js';
+import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { type BadLine, type ImportCounts, UserImport } from './user-import.js';
 import { findUser, unknownUser } from './user-lookup.js';
@@ -89,7 +89,7 @@ export class UserService {
     private readonly announcer: Announcer,
   ) {}
 
-  async list(input: object = {}): Promise<Page<UserView, number>> {
+  async list(input: object = {}): Promise<ResultPage<UserView, number>> {
     const { limit, ...filter } = validated(UserListDto, input);
     const rows = await this.accounts.list({ ...filter, limit: limit + 1 });
     return pageOf(rows.map(userView), limit, (last) => last.id);

@@ -11,7 +11,7 @@ import {
   auditEvent,
   type AuditEvent,
   type AuditRecord,
-  type AuditService as Service,
+  type AuditedApp,
   auditSubject,
 } from '#audit/event.js';
 import { AuditIndexStore } from '#database/audit-index/audit-index.store.js';
@@ -60,7 +60,7 @@ const sql = <Row>(text: string, values: unknown[] = []) =>
 
 /** Stores events of one type and service as one message. */
 async function store(
-  service: Service,
+  service: AuditedApp,
   records: readonly AuditRecord[],
   time = new Date(),
 ): Promise<AuditEvent[]> {

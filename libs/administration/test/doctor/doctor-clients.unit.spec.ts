@@ -1,6 +1,6 @@
 import type { EnabledClient } from '#database/client/client.js';
 import {
-  CLIENT_CHECKS,
+  DOCTOR_CLIENT_CHECKS,
   examineClient,
   hostsToResolve,
   type ClientContext,
@@ -184,6 +184,6 @@ describe('the area clients of doctor', () => {
       },
       { withoutPkce: new Map([['sc_a', 1]]) },
     );
-    for (const { check } of all) expect(Object.keys(CLIENT_CHECKS)).toContain(check);
+    for (const { check } of all) expect(Object.keys(DOCTOR_CLIENT_CHECKS)).toContain(check);
   });
 });

@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { type ClientLogouts, examineLogouts, LOGOUT_CHECKS } from '../../src/doctor/logout.checks.js';
+import { type ClientLogouts, examineLogouts, DOCTOR_LOGOUT_CHECKS } from '../../src/doctor/logout.checks.js';
 
 const NOW = Date.parse('2026-06-01T12:00:00.000Z');
 const QUEUE = {
@@ -56,7 +56,7 @@ describe('the area logouts of doctor', () => {
 
   it('checks nothing without OpenID Connect', () => {
     const results = examineLogouts([status('token', {}), status('authorize', {})], [], NOW);
-    expect(checksOf(results)).toEqual(Object.keys(LOGOUT_CHECKS));
+    expect(checksOf(results)).toEqual(Object.keys(DOCTOR_LOGOUT_CHECKS));
     for (const result of results) expect(result).toHaveProperty('reason');
   });
 

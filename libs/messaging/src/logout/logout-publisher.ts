@@ -8,7 +8,7 @@ import type { Metrics } from '#platform/telemetry/metrics.js';
 import { connectUntil, natsOptions } from '../nats.connection.js';
 import {
   LOGOUT_SUBJECTS,
-  type LogoutService,
+  type LogoutSource,
   type SessionsEnded,
   sessionsEnded,
   storeLogout,
@@ -21,7 +21,7 @@ const RETRY_MS = 1_000;
 const FLUSH_MS = 3_000;
 
 export interface LogoutPublisherOptions {
-  readonly service: LogoutService;
+  readonly service: LogoutSource;
   readonly natsUrl: string;
   /** False without OpenID Connect, because then no client receives logout tokens. */
   readonly isEnabled: boolean;

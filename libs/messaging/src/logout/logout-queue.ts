@@ -5,7 +5,7 @@ import { isId, isUserId } from '../contract.js';
 import { isObject, MalformedMessageError } from '../nats-message.js';
 
 /** Services that end sessions. NATS permissions restrict each service to its own subject. */
-export type LogoutService = 'authorize' | 'token' | 'operator';
+export type LogoutSource = 'authorize' | 'token' | 'operator';
 
 /** End of one session, or of every session of a user. */
 export interface SessionsEnded {
@@ -31,7 +31,7 @@ export interface LogoutDelivery {
 export const LOGOUT_STREAM = 'OAUTH_LOGOUT';
 
 export const LOGOUT_SUBJECTS = {
-  ended: (service: LogoutService) => `oauth.logout.ended.${service}`,
+  ended: (service: LogoutSource) => `oauth.logout.ended.${service}`,
   delivery: 'oauth.logout.delivery.token',
 } as const;
 
