@@ -49,7 +49,7 @@ export async function consent(run: RunFile, transcript: Transcript): Promise<str
     const target = redirect(answer, new URL(run.client.redirect_uri).origin);
     expectEqual('redirect to', run.client.redirect_uri, `${target.origin}${target.pathname}`);
     expectEqual('state', state, target.searchParams.get('state'));
-    // RFC 9207 2.4
+    // RFC 9207 2.4: iss must be the issuer that the request was sent to.
     expectEqual('iss', run.base_url, target.searchParams.get('iss'));
     const code = target.searchParams.get('code');
     if (!code)

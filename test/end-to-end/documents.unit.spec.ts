@@ -41,6 +41,21 @@ describe.each(DOCUMENTS)('%s', (file) => {
   });
 });
 
+it('sources name documents by their full path', () => {
+  const sources = ['apps', 'libs', 'local', 'test', 'qa', 'k8s']
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    )
+    .filter((file) => /\.(ts|mjs|yaml)$/.test(file) && !/\/(node_modules|dist)\//.test(file));
+  const named = sources.flatMap((file) =>
+    [...read(file).matchAll(/(?<![\w/])docs\/adr\/\d[\w.-]*|(?<![\w/])docs\/[\w/-]+\.md(#[\w-]+)?/g)].map(
+      ([link]) => link.replace(/\.$/, ''),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter((link) => !exists(link))).toEqual([]);
+});
+
 it('docs/dependencies.md lists every production dependency and no other', () => {
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
   const rows = [...(read('docs/dependencies.md').split('\n## ')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)];

@@ -1,7 +1,8 @@
 import { POLL_INTERVAL } from '#oauth/device-authorization.js';
 import { COVERS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
-// Transitions of a device grant (docs/adr/0040). `interval` and `polled_at` are stored until the user decides.
+// Transitions of a device grant (docs/adr/0040-device-authorization.md). `interval` and `polled_at` are stored until
+// the user decides.
 
 /** Nothing ──► requested, generation 0: a device waits for its user (RFC 8628 3.2). */
 export const REQUEST = grantScript(

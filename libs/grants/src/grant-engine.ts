@@ -37,9 +37,10 @@ const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed'
 const RESTORE_ATTEMPTS = 4;
 
 /**
- * State machine of a grant (docs/adr/0003): `pending ──redeem──► active ──refresh──► active`, for a device
- * `requested ──approve──► pending ──poll──► active`, and `revoked` from any state. PostgreSQL is read only after Redis
- * has lost a grant, and written only to revoke a grant. Methods return refusals and throw DependencyUnavailableError.
+ * State machine of a grant (docs/adr/0003-grant-as-one-key.md): `pending ──redeem──► active ──refresh──► active`, for a
+ * device `requested ──approve──► pending ──poll──► active`, and `revoked` from any state. PostgreSQL is read only after
+ * Redis has lost a grant, and written only to revoke a grant. Methods return refusals and throw
+ * DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
@@ -83,7 +84,7 @@ export class GrantEngine {
     return this.store.voidCode(id, clientId);
   }
 
-  /** RFC 6749 4.1.3. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */
+  /** Redeems a code once. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */
   async redeem(code: string, exchange: CodeExchange): Promise<Granted | Refusal> {
     const token = this.authentic(code, 'code');
     if ('outcome' in token) return token;
@@ -109,7 +110,8 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 8628 3.4. A repeated poll gets the same pair within the retry window, and revokes the grant after the window.
+   * Answers the poll of a device (RFC 8628 3.4). A repeated poll gets the same pair within the retry window, and
+   * revokes the grant after the window.
    */
   async poll(deviceCode: string, request: DevicePoll): Promise<Granted | Refusal> {
     const token = this.authentic(deviceCode, 'device');
@@ -134,9 +136,9 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 6749 6. Reuse revokes the grant, regardless of the key that the request proves (RFC 9700 4.14.2). A request
-   * with a wrong key does not rotate, bind or restore anything. The expiry of a kept token never changes. The access
-   * token is bound to the proved key, even in a retry (docs/adr/0033).
+   * Refreshes a grant (RFC 6749 6). Reuse revokes the grant, regardless of the key that the request proves (RFC 9700
+   * 4.14.2). A request with a wrong key does not rotate, bind or restore anything. The expiry of a kept token never
+   * changes. The access token is bound to the proved key, even in a retry (docs/adr/0033-keys-of-bound-tokens.md).
    */
   async refresh(refreshToken: string, request: RefreshRequest): Promise<Granted | Refusal> {
     const token = this.authentic(refreshToken, 'refresh');
@@ -172,7 +174,7 @@ export class GrantEngine {
     return { outcome: 'granted', transition: name, grantId: id, grant: started, pair };
   }
 
-  /** RFC 6749 4.4. */
+  /** Issues a token to a client without a user, and no refresh token (RFC 6749 4.4.3). */
   async issue(grant: ClientGrant): Promise<ClientToken> {
     const now = this.clock();
     const lifetime = Math.min(CLIENT_TOKEN_LIFETIME, this.lifetimes.accessToken);
@@ -195,7 +197,7 @@ export class GrantEngine {
   }
 
   /**
-   * RFC 7009. Accepts expired tokens, and bound tokens without a proof.
+   * Revokes the grant of a token (RFC 7009 2.1). Accepts expired tokens, and bound tokens without a proof.
    * @throws UnfinishedRevocationError if PostgreSQL has recorded the revocation and Redis is unavailable
    */
   async revokeByToken(text: string, clientId: string): Promise<TokenRevocation> {

@@ -53,7 +53,10 @@ local function exists(stored)
 end
 `;
 
-/** Returns an id that changes at a failover or restart. An equal id proves that no write was lost (docs/adr/0009). */
+/**
+ * Returns an id that changes at a failover or restart. An equal id proves that no write was lost
+ * (docs/adr/0009-fail-over.md).
+ */
 export const REPLICATION_ID = `
 local function replication_id()
   return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''

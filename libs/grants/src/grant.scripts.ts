@@ -1,7 +1,7 @@
 import { COVERS, EXISTS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
-// Each transition is one script with one key, in one round trip (docs/adr/0003). The script returns the outcome, and
-// the fields of ActiveGrant if the outcome is `active`.
+// Each transition is one script with one key, in one round trip (docs/adr/0003-grant-as-one-key.md). The script returns
+// the outcome, and the fields of ActiveGrant if the outcome is `active`.
 
 /**
  * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is already revoked, so the code is void.
@@ -38,7 +38,8 @@ redis.call('EXPIRE', KEYS[1], ttl)
  * pending ──► active, generation 1.
  * - The client is checked first, so that another client cannot learn or change anything.
  * - RFC 6749 4.1.2: the code of an active grant is a replay, which is reported until the caller has revoked the grant.
- * - A code issued before a failover is refused, because Redis may have lost the redemption (docs/adr/0009).
+ * - A code issued before a failover is refused, because Redis may have lost the redemption
+ *   (docs/adr/0009-fail-over.md).
  * - Resources are checked last, so that a client that requested a wrong resource can repeat the request.
  */
 export const REDEEM = grantScript(

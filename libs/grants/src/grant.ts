@@ -11,9 +11,9 @@ export interface Login {
 
 /** Request parameters that only the ID token of the code exchange contains. */
 export interface IdTokenRequest {
-  /** OpenID Connect Core 3.1.2.1. */
+  /** The ID token repeats the nonce unmodified (OpenID Connect Core 3.1.2.1). */
   readonly nonce?: string;
-  /** OpenID Connect Core 5.5. */
+  /** Individually requested claims (OpenID Connect Core 5.5). */
   readonly claims?: readonly ClaimName[];
 }
 
@@ -121,7 +121,10 @@ export type RefusalReason =
   | 'expired'
   /** Authentic, but its grant is not in Redis or PostgreSQL. */
   | 'unknown'
-  /** Redis failed over or restarted after the code was issued, and may have lost its redemption (docs/adr/0009). */
+  /**
+   * Redis failed over or restarted after the code was issued, and may have lost its redemption
+   * (docs/adr/0009-fail-over.md).
+   */
   | 'issued_before_failover'
   | 'revoked'
   | 'other_client'

@@ -37,9 +37,9 @@ export class UnfinishedRevocationError extends DependencyUnavailableError {
 }
 
 /**
- * The only code that revokes grants (docs/adr/0011). Records a revocation in PostgreSQL, applies it to Redis,
- * broadcasts it, and marks it as applied. The reconciler of the token app completes an interrupted revocation. Methods
- * throw UnfinishedRevocationError if only PostgreSQL has the revocation.
+ * The only code that revokes grants (docs/adr/0011-revocation-outbox.md). Records a revocation in PostgreSQL, applies
+ * it to Redis, broadcasts it, and marks it as applied. The reconciler of the token app completes an interrupted
+ * revocation. Methods throw UnfinishedRevocationError if only PostgreSQL has the revocation.
  */
 @Injectable()
 export class RevocationService {

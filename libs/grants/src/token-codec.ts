@@ -69,7 +69,7 @@ const HAS_AUDIENCE = 0x40;
 const TOKEN_TEXT =
   /^(?:(?:sac|sdc)_[A-Za-z0-9_-]{84}|srt_(?:[A-Za-z0-9_-]{84}|[A-Za-z0-9_-]{128})|sat_(?:[A-Za-z0-9_-]{4}){21,117})$/;
 
-/** Encodes and decodes `<prefix>_<base64url>` tokens (docs/adr/0002), without I/O or state. */
+/** Encodes and decodes `<prefix>_<base64url>` tokens (docs/adr/0002-token-format.md), without I/O or state. */
 export class TokenCodec {
   constructor(private readonly keys: KeyRing) {}
 

@@ -24,7 +24,9 @@ export interface DeviceRequest {
   readonly address: string | null;
 }
 
-/** Limits of live codes (docs/adr/0040). A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME. */
+/**
+ * Limits of live codes (docs/adr/0040-device-authorization.md). A request takes 1 KB of Redis for DEVICE_CODE_LIFETIME.
+ */
 export const DEVICE_LIMITS = {
   all: 10_000,
   confidential: 5_000,

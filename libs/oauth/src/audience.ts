@@ -1,4 +1,4 @@
-/** Longest audience of an access token, in characters (docs/adr/0016). */
+/** Longest audience of an access token, in characters (docs/adr/0016-audience-of-tokens.md). */
 export const MAX_AUDIENCE = 255;
 
 /**

@@ -142,7 +142,10 @@ interface PropertyRule {
 
 const compiled = new WeakMap<object, readonly PropertyRule[]>();
 
-/** Caches class-validator's metadata: `validateSync` costs 4 % of a code exchange (docs/adr/0025). */
+/**
+ * Caches class-validator's metadata: `validateSync` costs 4 % of a code exchange
+ * (docs/adr/0025-rules-of-parameters.md).
+ */
 function rulesOf(dto: DtoClass): readonly PropertyRule[] {
   let rules = compiled.get(dto);
   if (!rules) {
@@ -216,7 +219,8 @@ export function parseJson(text: string): Parameters {
 }
 
 /**
- * RFC 6749 3.1. Allows text outside ASCII, which clients send in `state`.
+ * Returns a parameter, or undefined if it is empty (RFC 6749 3.1). Allows text outside ASCII, which clients send in
+ * `state`.
  * @throws OAuthError that names the parameter, never its value
  */
 export function readParameter(parameters: Parameters, name: keyof typeof LIMITS): string | undefined {

@@ -14,7 +14,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * RFC 6749 3.1.2.3, RFC 9700 2.1.
+ * Requires a registered redirect URI. RFC 6749 3.1.2.3 would permit a request without it if the client has only one.
  * @throws OAuthError unauthorized_client if the client has no redirect URIs; otherwise invalid_request
  */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {

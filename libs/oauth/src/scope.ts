@@ -53,7 +53,7 @@ export function scopeTokens(list: string): string[] {
   return [...new Set(list.split(/[ ,]+/).filter((token) => token !== ''))];
 }
 
-/** RFC 6749 3.3 `scope-token`. */
+/** RFC 6749 3.3 `scope-token`: printable ASCII without space, quotation mark and backslash. */
 export const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
 /** Returns the client's default scopes, or all its declared scopes if none of them is a default (RFC 6749 3.3). */

@@ -53,7 +53,10 @@ export class OpenIdLogin {
     }).href;
   }
 
-  /** OpenID Connect Core 3.1.2.7 and 3.1.3.7. @throws RefusedRequestError with a message for the operator */
+  /**
+   * Validates response and ID token (OpenID Connect Core 3.1.2.7, 3.1.3.7).
+   * @throws RefusedRequestError with a message for the operator
+   */
   async finish(cookie: string | null, parameters: URLSearchParams): Promise<FinishedLogin> {
     const sent = parameters.get('state') ?? '';
     const state = cookie === null ? null : openState(cookie, sent);

@@ -2,7 +2,6 @@ import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { ClientDto } from '../client-auth/client.dto.js';
 
-/** RFC 8628 3.1. */
 export class DeviceAuthorizationDto extends ClientDto {
   @Parameter({
     max: LIMITS.scope,
@@ -18,7 +17,6 @@ export class DeviceAuthorizationDto extends ClientDto {
   resource?: unknown;
 }
 
-/** RFC 8628 3.2. */
 export class DeviceAuthorizationResponse {
   @ApiProperty({ description: 'For the polls of the device. Confidential. 88 characters.' })
   readonly device_code: string;

@@ -31,7 +31,10 @@ export class DeviceService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** RFC 8628 3.2. @throws OAuthError unauthorized_client, invalid_scope or invalid_target, or with status 429 */
+  /**
+   * Returns a device code and a user code (RFC 8628 3.2).
+   * @throws OAuthError unauthorized_client, invalid_scope or invalid_target, or with status 429
+   */
   async start(
     { raw, ip }: { readonly raw: IncomingMessage; readonly ip: string },
     client: ClientWithSecrets,

@@ -54,7 +54,6 @@ export class MetadataController {
     return this.metadata();
   }
 
-  /** RFC 8414, RFC 9207 3. */
   @Get(ENDPOINTS.authorizationServerMetadata)
   @Header('Link', serviceDescription(ENDPOINTS.openApi))
   @ApiOperation(METADATA_OPERATION)
@@ -97,7 +96,7 @@ export class MetadataController {
     if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'this service is not an OpenID provider');
   }
 
-  /** OpenID Connect Discovery 3. */
+  /** Members that only an OpenID provider has (OpenID Connect Discovery 3). */
   private openIdMetadata(): Pick<OpenIdMetadata, keyof OpenIdMetadata> {
     const { AUTH_URL, BASE_URL, API_URL } = this.configuration;
     return {

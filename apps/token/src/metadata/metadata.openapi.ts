@@ -45,7 +45,6 @@ export class OpenIdMetadata {
   readonly request_uri_parameter_supported?: boolean;
 }
 
-/** RFC 8414 2. */
 export class AuthorizationServerMetadata extends OpenIdMetadata {
   @ApiProperty(url('The issuer.'))
   readonly issuer: string;
@@ -125,7 +124,6 @@ export class AuthorizationServerMetadata extends OpenIdMetadata {
 
 const TEXT = { type: 'string' } as const;
 
-/** RFC 7517 5. */
 class JsonWebKeySet {
   @ApiProperty({
     type: 'array',

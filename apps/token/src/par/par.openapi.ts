@@ -3,7 +3,6 @@ import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 
-/** RFC 9126 2.2. */
 export class ParResponse {
   @ApiProperty({
     description: 'Send the browser to the authorization endpoint with this and `client_id` only.',

@@ -48,7 +48,10 @@ export class ParService {
     this.key = keys.throttleKey;
   }
 
-  /** RFC 9126 2.1. @throws OAuthError of the authorize endpoint's checks, invalid_request, or with status 429 */
+  /**
+   * Stores a pushed request (RFC 9126 2.1).
+   * @throws OAuthError of the authorize endpoint's checks, invalid_request, or with status 429
+   */
   async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = withProvenKey(body, jkt);
     // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."

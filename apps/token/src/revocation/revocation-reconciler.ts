@@ -11,8 +11,8 @@ const LOSS_MS = 10 * 60 * 1000;
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011). Every 5 s, each process
- * applies:
+ * Makes Redis and every cache agree with the revocations in PostgreSQL (docs/adr/0011-revocation-outbox.md). Every 5 s,
+ * each process applies:
  * - revocations that are not applied yet, because the recording process died, Redis was full or unavailable, or the
  *   commit was late;
  * - revocations that any process has applied since this process's last complete pass, because the other process may use

@@ -35,11 +35,11 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
 
 /** Error codes of RFC 6749 5.2. The code of every other reason is invalid_grant. */
 const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
-  // RFC 6749 6
+  // RFC 6749 6: a refresh cannot request a scope that was not granted.
   scope_exceeded: 'invalid_scope',
-  // RFC 8707 2
+  // RFC 8707 2: the API is "invalid, missing, unknown, or malformed".
   resource_exceeded: 'invalid_target',
-  // RFC 8628 3.5
+  // RFC 8628 3.5: after the first two codes a device continues to poll.
   decision_pending: 'authorization_pending',
   polled_too_early: 'slow_down',
   decision_denied: 'access_denied',

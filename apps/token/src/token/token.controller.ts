@@ -16,7 +16,7 @@ import { TokenService, unsupportedGrantType } from './token.service.js';
 export class TokenController {
   constructor(private readonly tokens: TokenService) {}
 
-  /** RFC 6749 4.1.3, 6 and 4.4.2, RFC 8628 3.4. */
+  /** RFC 6749 6: standard libraries also refresh at this endpoint. */
   @Post(ENDPOINTS.token)
   @ApiOperation(TOKEN_OPERATION)
   @HttpCode(200)

@@ -93,7 +93,6 @@ export class RefreshTokenDto extends ClientDto {
   resource?: unknown;
 }
 
-/** RFC 6749 5.1. */
 export class TokenResponse {
   @ApiProperty({ description: 'For the API, in the Authorization header. At most 512 characters.' })
   readonly access_token: string;

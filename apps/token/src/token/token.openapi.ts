@@ -8,7 +8,6 @@ import {
 } from '#openapi/operation.js';
 import { TokenResponse } from './token.dto.js';
 
-/** RFC 9449 5. */
 const DPOP_PROOF: ParameterDescription = {
   in: 'header',
   description: 'Proof of the key that the tokens will be bound to (RFC 9449 4.2).',

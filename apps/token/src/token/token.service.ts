@@ -52,7 +52,10 @@ export class TokenService {
     this.consoleUrl = configuration.CONSOLE_URL;
   }
 
-  /** RFC 6749 4.1.3. @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request */
+  /**
+   * Redeems an authorization code (RFC 6749 4.1.3).
+   * @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request
+   */
   async exchange(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
     // The default, RS256, always has a key.
@@ -60,7 +63,7 @@ export class TokenService {
     const { clientId } = client;
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
     const challenge = verifier === undefined ? null : challengeOf(verifier);
-    // RFC 7636 4.1
+    // RFC 7636 4.1: a verifier has 43 to 128 unreserved characters.
     if (verifier !== undefined && challenge === null)
       throw OAuthError.invalidRequest(
         "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
@@ -78,7 +81,7 @@ export class TokenService {
   }
 
   /**
-   * RFC 8628 3.4 and 3.5.
+   * Answers the poll of a device, with tokens after the user has decided (RFC 8628 3.4, 3.5).
    * @throws OAuthError like `exchange`, or authorization_pending, slow_down, access_denied or expired_token
    */
   async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
@@ -88,7 +91,10 @@ export class TokenService {
     return this.answer(request, client, result, 'device code');
   }
 
-  /** RFC 6749 6. @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target */
+  /**
+   * Refreshes the tokens of a grant (RFC 6749 6).
+   * @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target
+   */
   async refresh(request: ProvedRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
     const { client, jkt, resources } = await this.authenticate(request, dto);
@@ -99,7 +105,7 @@ export class TokenService {
   }
 
   /**
-   * RFC 6749 4.4.2.
+   * Issues a token of the console's HTTP API to the client itself (RFC 6749 4.4.2).
    * @throws OAuthError unsupported_grant_type without a console, invalid_client, unauthorized_client, invalid_scope,
    * invalid_target
    */
@@ -167,7 +173,7 @@ export class TokenService {
   }
 }
 
-/** RFC 6749 5.2. Does not name `client_credentials`, which applications cannot use. */
+/** RFC 6749 5.2: the grant type is unknown. Does not name `client_credentials`, which applications cannot use. */
 export function unsupportedGrantType(): OAuthError {
   return OAuthError.unsupportedGrantType(
     `the parameter 'grant_type' must be authorization_code, refresh_token or ${DEVICE_CODE}`,

@@ -116,7 +116,7 @@ export function examinePlainHttp(address: string, answer: ProbeResponse | null):
   );
 }
 
-/** RFC 8414 */
+/** RFC 8414 3.3: the issuer must be the URL that the metadata were read from. */
 export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = BASE_URL + ENDPOINTS.authorizationServerMetadata;
   const metadata = fieldsOf(answer);
@@ -150,7 +150,7 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Probe
   ];
 }
 
-/** RFC 9728 */
+/** RFC 9728 3.3: the resource must be the URL that the metadata were read from. */
 export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = API_URL + ENDPOINTS.protectedResourceMetadata;
   const metadata = fieldsOf(answer);

@@ -32,9 +32,11 @@ async function createClients(runner: QueryRunner): Promise<void> {
       key    bytea NOT NULL CHECK (octet_length(key) = 32)
     )`);
   // The row of a deleted client stays, because its identifier is never assigned again, and because its grants record
-  // revocations. The grants of a disabled client stay, but have no effect until the client is enabled (docs/adr/0019).
+  // revocations. The grants of a disabled client stay, but have no effect until the client is enabled
+  // (docs/adr/0019-disabled-clients.md).
   // A client of client_credentials has no users. Its id is the subject of its tokens, and cannot be the id of a user.
-  // A client with public keys (jwks or jwks_uri) has no secrets (docs/adr/0028). Only the stores enforce this rule.
+  // A client with public keys (jwks or jwks_uri) has no secrets (docs/adr/0028-client-keys.md). Only the stores enforce
+  // this rule.
   await runner.query(`
     CREATE TABLE clients (
       client_id       text PRIMARY KEY CHECK (client_id ~ '^[!-~]{1,255}$'),
@@ -197,7 +199,8 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   // Finds a user's live grants, to one client or to all clients, without reading revoked grants.
   await runner.query(`
     CREATE INDEX grants_live ON grants (user_id, client_id, created_at) WHERE revoked_at IS NULL`);
-  // Outbox of revocations (docs/adr/0011): revocation_applied_at is null until Redis and every cache have a revocation.
+  // Outbox of revocations (docs/adr/0011-revocation-outbox.md): revocation_applied_at is null until Redis and every
+  // cache have a revocation.
   await runner.query(`
     CREATE INDEX grants_revocation_outstanding ON grants (revoked_at, id)
       WHERE revoked_at IS NOT NULL AND revocation_applied_at IS NULL`);

@@ -55,7 +55,10 @@ export function begin(request: Request): Progress {
   return { phase: 'try', answer: '' };
 }
 
-/** Runs the next atomic step of a request. Second implementation of the state machine (docs/adr/0003). */
+/**
+ * Runs the next atomic step of a request. Second implementation of the state machine
+ * (docs/adr/0003-grant-as-one-key.md).
+ */
 export function step(request: Request, progress: Progress, state: State): Step {
   const { phase, answer } = progress;
   switch (phase) {

@@ -104,7 +104,7 @@ export function checkAssertionClaims(
   { claims, alg }: UnverifiedAssertion,
   { audiences, now, isFapi = false, ...rules }: AssertionRules,
 ): AssertionClaims {
-  // FAPI 2.0 5.4.1.
+  // FAPI 2.0 5.4.1 permits PS256, ES256 and EdDSA.
   if (isFapi && !isFapiAlgorithm(alg))
     throw new InvalidAssertionError(
       'client_assertion_alg_unsupported',
@@ -145,7 +145,7 @@ export function checkAssertionClaims(
       `its exp must be at most ${MAX_ASSERTION_LIFETIME} seconds ahead`,
       { sent: `${exp} (exp)`, expected: `at most ${MAX_ASSERTION_LIFETIME} s after ${clock}` },
     );
-  // RFC 7523 3, 5 and 6.
+  // RFC 7523 3, 5 and 6: rejects JWTs before their nbf, and may reject an unreasonable iat.
   for (const [name, time] of Object.entries({ iat, nbf }))
     if (time !== undefined && (!isTime(time) || time > seconds + clockSkew))
       throw new InvalidAssertionError(
@@ -153,7 +153,7 @@ export function checkAssertionClaims(
         `its ${name} is not a time in the past: set the clock`,
         { sent: `${shown(time)} (${name})`, expected: `at most ${clock}` },
       );
-  // RFC 7523 3, 7.
+  // RFC 7523 3, 7: jti identifies the JWT, so that it can be accepted only once.
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI)
     throw new InvalidAssertionError(
       'client_assertion_jti_invalid',

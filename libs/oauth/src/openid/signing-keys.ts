@@ -115,7 +115,7 @@ export class SigningKeys {
   /**
    * Signs RS256 on a thread of libuv's pool, because RS256 takes about a millisecond. For the other algorithms, the
    * switch to another thread costs more than the signature. jose signs through WebCrypto, which costs the main thread
-   * twice as much (docs/adr/0026).
+   * twice as much (docs/adr/0026-id-token-keys.md).
    * @param type `typ` of the header
    * @returns JWS Compact Serialization (RFC 7515 7.1)
    * @throws Error without a private key of the algorithm

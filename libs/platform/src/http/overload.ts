@@ -11,7 +11,7 @@ import { RefusedRequestError } from './refused-request.js';
 import { requestTarget } from './request-target.js';
 import type { ResponseHeaders } from './response-headers.js';
 
-/** Limit per turn; a request waits for two or three turns. A lower limit serves a tenth less at twice the load. */
+/** Limit per turn; a request waits for two or three turns. A lower limit serves less (docs/performance.md#overload). */
 const MAX_DELAY_MS = 200;
 const CHECK_MS = 50;
 /** Milliseconds of delay before requests are refused, so that shorter bursts are served. */
@@ -112,9 +112,7 @@ export function refuseOverload(
     });
 }
 
-/**
- * Bypasses the framework, which is half the cost of a refusal. A token app at twice its load then serves a sixth more.
- */
+/** Bypasses the framework, so that an overloaded app serves more requests (docs/performance.md#overload). */
 function answerBeforeFramework(
   fastify: FastifyInstance,
   isRefused: () => boolean,

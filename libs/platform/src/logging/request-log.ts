@@ -46,7 +46,7 @@ export function referenceOf(request: LoggedRequest): string {
 }
 
 const REFERENCE_BYTES = 9;
-/** Randomness for 512 references, because a system call for each costs 2.5 µs, 4 % of a `/v2/me` request. */
+/** Randomness for 512 references, so that not every request makes a system call. */
 const pool = Buffer.allocUnsafe(512 * REFERENCE_BYTES);
 let used = pool.length;
 
