@@ -1,4 +1,5 @@
 import type { V1Container } from '@kubernetes/client-node';
+import { MigrateSettings } from '#administration/migration/migrate.settings.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { SIGNING_ALGORITHMS, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
@@ -8,7 +9,6 @@ import {
   DoctorSettings,
   HandoverSettings,
   ResourceServerSettings,
-  MigrateSettings,
   RegistrationSettings,
 } from '../../apps/operator/src/settings/settings.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';

@@ -12,7 +12,7 @@ import { checkExternalServices, checkPorts } from './preflight.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { missingSetup, seed } from './seed.js';
 import { createStreams } from '#administration/audit/create-streams.js';
-import { MigrateSettings } from '../../apps/operator/src/settings/settings.js';
+import { MigrateSettings } from '#administration/migration/migrate.settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
 // Time in which the guards of a killed npm start end its processes. PostgreSQL takes longest.

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MigrateSettings } from '#administration/migration/migrate.settings.js';
 import { actor } from './command-line/actor.js';
 import { printChange } from './command-line/change.js';
 import { OperatorCommand } from './command-line/operator-command.js';
 import { type JsonOption, printLine, printResult, warn } from './command-line/output.js';
 import { withAdministration } from './connections/administration.js';
 import { readSettings } from './settings/read-settings.js';
-import { DatabaseSettings, MigrateSettings } from './settings/settings.js';
+import { DatabaseSettings } from './settings/settings.js';
 
 const POLL_MS = 1_000;
 

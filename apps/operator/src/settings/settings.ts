@@ -18,17 +18,6 @@ export class DatabaseSettings {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
 }
 
-/** Settings of `migrate`, which migrates only the database if NATS is not configured. */
-export class MigrateSettings extends DatabaseSettings {
-  @AuditUrlVariable() NATS_URL = '';
-  /** Contains the credentials of the NATS user that may create the streams of the audit trail. */
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
-  @NumberVariable(1, 3650) AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
-  /** Size limit in MiB of the token activity stream; the other streams get fractions of it in addition. */
-  @NumberVariable(1, 1_000_000) AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
-  @NumberVariable(1, 5) AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
-}
-
 export class ChangeSettings extends DatabaseSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
