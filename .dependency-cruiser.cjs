@@ -109,14 +109,14 @@ module.exports = {
     only(
       'ui-imports-no-feature',
       'templates get their data from the features',
-      { path: '^apps/authorize/src/ui/' },
-      { path: '^apps/authorize/src/(?!ui/)' },
+      { path: '^apps/([^/]+)/src/ui/' },
+      { path: '^apps/$1/src/(?!ui/)[^/]+/' },
     ),
     only(
-      'local-imports-no-test',
-      'npm start runs without tests and tools',
+      'local-above-libs',
+      'npm start runs the built apps, without tests and tools',
       { path: '^local/(?!test/)' },
-      { path: '^(test|qa)/' },
+      { path: '^(apps|test|qa)/' },
     ),
     only('support-below-tools', 'tests never import tools', { path: '^test/' }, { path: '^qa/' }),
     only(
