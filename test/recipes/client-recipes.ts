@@ -15,7 +15,7 @@ async function findInRegistry(library: RegistryLibrary): Promise<FoundLibrary | 
   return library.tool === 'go' ? findModule(library.name) : findJar(library.name);
 }
 
-/** Finds a Go module. Recipes are built in a subfolder of the module in go.mod, so that they can import it. */
+/** Finds a Go module. Recipes are built in a subfolder, so that go.mod applies to them. */
 async function findModule(name: string): Promise<FoundLibrary | MissingLibrary> {
   await copyManifests('go.mod', 'go.sum');
   const downloaded = await run('go', 'mod', 'download');
