@@ -19,6 +19,7 @@ import { runCommand } from '#local/servers/run-command.js';
 import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
 import { until } from '#test/support/until.js';
 import { type Process, type Servers, startServers } from './servers.js';
+import { started } from '#test/support/started.js';
 
 const ADDRESSES = {
   AUTH_URL: 'https://auth.localhost',
@@ -389,7 +390,7 @@ describe('a development installation', () => {
   describe('the permissions', () => {
     const running: AppProcess[] = [];
     let fixture: Fixture;
-    const app = {} as Record<'authorize' | 'token' | 'resource', AppProcess>;
+    const app = started<Record<'authorize' | 'token' | 'resource', AppProcess>>();
 
     beforeAll(async () => {
       const tokenEnv = await servers.environmentOf('token');

@@ -4,6 +4,7 @@ import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { grantEngine } from '#test/support/grant-engine.js';
 import { isolate } from '#test/support/isolate.js';
+import { started } from '#test/support/started.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback';
 
@@ -23,7 +24,7 @@ interface Pending {
 type GrantEnvironment = Awaited<ReturnType<typeof openGrantEnvironment>>;
 
 export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
-  const environment = {} as GrantEnvironment;
+  const environment = started<GrantEnvironment>();
   beforeAll(async () => {
     Object.assign(environment, await openGrantEnvironment(settings));
   });

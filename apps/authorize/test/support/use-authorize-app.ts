@@ -6,10 +6,11 @@ import type { AuthorizeConfiguration } from '../../src/authorize.configuration.j
 import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
+import { started } from '#test/support/started.js';
 
 type Settings = Partial<AuthorizeConfiguration>;
 
-/** Objects shared by all tests of a file; they are empty until `beforeAll` fills them. */
+/** Objects shared by all tests of a file. */
 interface Shared {
   readonly app: AuthorizeApp;
   readonly client: Client;
@@ -20,7 +21,7 @@ export const useAuthorizeApp = (settings: Settings = {}): Shared => use(() => st
 
 /** Starts the app behind proxies of Redis and PostgreSQL. The test's own connections bypass the proxies. */
 export function useProxiedAuthorizeApp(settings: Settings = {}) {
-  const proxies = {} as { redis: FaultProxy; postgres: FaultProxy };
+  const proxies = started<{ redis: FaultProxy; postgres: FaultProxy }>();
   const used = use(async () => {
     const services = await isolate();
     proxies.redis = await FaultProxy.start(services.redisUrl);
@@ -39,7 +40,7 @@ export function useProviderLogin(
   settings: Settings = {},
   metadata: (issuer: string) => Record<string, unknown> = () => ({}),
 ) {
-  const provider = {} as ForgingProvider;
+  const provider = started<ForgingProvider>();
   const used = use(async () => {
     Object.assign(provider, await startForgingProvider(await freePort()));
     provider.state.metadata = metadata(provider.issuer);
@@ -55,7 +56,7 @@ export function useProviderLogin(
 }
 
 function use(start: () => Promise<AuthorizeApp>): Shared {
-  const used = { app: {} as AuthorizeApp, client: {} as Client, user: {} as User };
+  const used = { app: started<AuthorizeApp>(), client: started<Client>(), user: started<User>() };
   beforeAll(async () => {
     Object.assign(used.app, await start());
     Object.assign(used.client, await used.app.client());

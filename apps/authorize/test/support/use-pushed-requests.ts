@@ -7,14 +7,15 @@ import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/
 import { authorizeAddress } from './authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useProxiedAuthorizeApp } from './use-authorize-app.js';
+import { started } from '#test/support/started.js';
 
 export const ANSWERED = /already answered/;
 export const EXPIRED = /has expired/;
 
 export function usePushedRequests() {
-  const token = {} as AppProcess;
-  const fixture = {} as Fixture;
-  const client = {} as TestClient;
+  const token = started<AppProcess>();
+  const fixture = started<Fixture>();
+  const client = started<TestClient>();
 
   // This hook is registered before the app, so that its connections close before the app's services stop.
   afterAll(async () => {

@@ -4,12 +4,13 @@ import type { User } from '#database/user/user.js';
 import { authorizeAddress, BASE_URL, redirectParameters, PASSWORD, REDIRECT_URI } from './authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
+import { started } from '#test/support/started.js';
 
 export const AUTHORIZE = '/auth/oauth2/authorize';
 
 export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}) {
   const { app } = useAuthorizeApp(settings);
-  const now = {} as { client: Client; user: User };
+  const now = started<{ client: Client; user: User }>();
 
   beforeEach(async () => {
     now.client = await app.client({

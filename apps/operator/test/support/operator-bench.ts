@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { isolate } from '#test/support/isolate.js';
 import { type Outcome, runCommand } from './run-operator.js';
+import { started } from '#test/support/started.js';
 
 /** Services, settings and a command runner for one suite. */
 export interface OperatorBench {
@@ -19,7 +20,7 @@ export interface OperatorBench {
 }
 
 export function useOperatorBench(): OperatorBench {
-  const bench = {} as OperatorBench;
+  const bench = started<OperatorBench>();
   beforeAll(async () => {
     Object.assign(bench, await operatorBench());
   });

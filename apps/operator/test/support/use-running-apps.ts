@@ -3,12 +3,13 @@ import { type AppName, type AppProcess, startApp } from '#test/support/app-proce
 import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
+import { started } from '#test/support/started.js';
 
-/** Starts processes of the product for a suite. The returned objects are filled before the first test. */
+/** Starts processes of the product for a suite. */
 export function useRunningApps(names: readonly AppName[], settings: Readonly<Record<string, string>> = {}) {
-  const env = {} as Record<string, string> & { NATS_URL: string };
-  const urls = {} as Record<AppName, string>;
-  const fixture = {} as Fixture;
+  const env = started<Record<string, string> & { NATS_URL: string }>();
+  const urls = started<Record<AppName, string>>();
+  const fixture = started<Fixture>();
   let services: Isolated;
   let apps: readonly AppProcess[] = [];
 

@@ -2,13 +2,14 @@ import request, { type Test } from 'supertest';
 import { expectStandardError } from './expect-standard-error.js';
 import { useTokenApp } from './use-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
+import { started } from '#test/support/started.js';
 
 /** Requests by the rule that they break. */
 type BadRequests = Readonly<Record<string, () => Test>>;
 
 export function useBadInput() {
   const app = useTokenApp();
-  const good = {} as Pair & { code: string };
+  const good = started<Pair & { code: string }>();
   let state: string;
 
   beforeAll(async () => {

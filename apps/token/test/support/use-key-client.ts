@@ -3,6 +3,7 @@ import { type AssertionSettings, ASSERTION_TYPE, ClientKey, keysOf } from '#test
 import type { ClientKeys } from '#oauth/client.js';
 import type { TokenConfiguration } from '../../src/token.configuration.js';
 import { type ConnectedTokenApp, useTokenApp } from './use-token-app.js';
+import { started } from '#test/support/started.js';
 
 export const ISSUER = 'https://base.example.com';
 export const TOKEN_URL = `${ISSUER}/api/auth/oauth/token`;
@@ -18,7 +19,7 @@ export interface KeyClient {
 
 export function useKeyClient(settings: Partial<TokenConfiguration> = {}): KeyClient {
   const app = useTokenApp(settings);
-  const shared = {} as { key: ClientKey; clientId: string };
+  const shared = started<{ key: ClientKey; clientId: string }>();
   const register = async (keys: ClientKeys): Promise<string> => {
     const { clientId } = await app.clients.create({
       name: 'Signing Calendar',

@@ -3,6 +3,7 @@ import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import type { TokenConfiguration } from '../../src/token.configuration.js';
 import { startTokenApp, type TokenApp } from './token-app.js';
 import type { Pair } from '#test/support/tokens.js';
+import { started } from '#test/support/started.js';
 
 type Pending = Parameters<TokenApp['code']>[2];
 
@@ -16,7 +17,7 @@ export interface ConnectedTokenApp extends TokenApp {
 }
 
 export function useTokenApp(settings: Partial<TokenConfiguration> = {}): ConnectedTokenApp {
-  const app = {} as ConnectedTokenApp;
+  const app = started<ConnectedTokenApp>();
   beforeAll(async () => {
     Object.assign(app, await connected(settings));
   });

@@ -1,6 +1,7 @@
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
 import { people } from '../user/people.js';
+import { started } from '#test/support/started.js';
 
 interface Grants extends ReturnType<typeof people> {
   readonly database: OpenDatabase;
@@ -11,9 +12,9 @@ interface Grants extends ReturnType<typeof people> {
   readonly isRevoked: (id: string) => Promise<boolean>;
 }
 
-/** Sets up the fixture of a `describe` block. Hooks set the fields, so use the fields only inside tests. */
+/** Sets up the fixture of a `describe` block. */
 export function useGrants(): Grants {
-  const fixture = {} as Grants;
+  const fixture = started<Grants>();
   beforeAll(async () => {
     const database = await openDatabase();
     const grants = new GrantRecordStore(database.dataSource);
