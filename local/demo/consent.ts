@@ -1,6 +1,7 @@
 import { type Answer, exchange } from './exchange.js';
 import { OAuthClient } from './oauth-client.js';
-import { CookieJar, findForm } from './page.js';
+import { CookieJar } from './cookie-jar.js';
+import { findForm } from './html-form.js';
 import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 

@@ -1,4 +1,4 @@
-import type { CookieJar } from './page.js';
+import type { CookieJar } from './cookie-jar.js';
 import { StepFailure, type Transcript } from './transcript.js';
 
 const TIMEOUT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword } from '#database/user/password.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { findForm, type PageForm } from '#local/demo/page.js';
+import { findForm, type PageForm } from '#local/demo/html-form.js';
 import { Browser } from '#test/support/browser.js';
 import type { Product } from './product.js';
 

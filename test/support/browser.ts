@@ -1,5 +1,6 @@
 import request, { type Response, type Test } from 'supertest';
-import { CookieJar, findForm, formsOf } from '#local/demo/page.js';
+import { CookieJar } from '#local/demo/cookie-jar.js';
+import { findForm, formsOf } from '#local/demo/html-form.js';
 
 type Fields = Readonly<Record<string, string>>;
 

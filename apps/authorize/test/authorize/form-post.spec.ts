@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { PKCE, REDIRECT_URI, authorizeAddress, BASE_URL } from '../support/authorize-app.js';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import type { Browser } from '#test/support/browser.js';
 import { BASE_URL, redirectParameters } from '../support/authorize-app.js';
 import {

@@ -1,5 +1,5 @@
 import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, confirmationPath, namesIn, revoke, stateOf } from '../support/connected-apps.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

@@ -12,7 +12,7 @@ import {
   REDIRECT_URI,
   startAuthorizeApp,
 } from '../support/authorize-app.js';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import { wordsOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { LOGIN_STARTS } from '../../src/external-login/login-transaction.store.js';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import { useJwtLogin } from './use-jwt-login.js';
 
 const { app, client, address, logIn } = useJwtLogin({ TRUSTED_PROXIES: 'loopback' });

@@ -1,5 +1,5 @@
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formsOf } from '#local/demo/page.js';
+import { formsOf } from '#local/demo/html-form.js';
 import { csrfToken } from '#ui/browser-cookie.js';
 import { PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
