@@ -7,10 +7,10 @@ import {
   authorizeAddress,
   REDIRECT_URI,
   startAuthorizeApp,
-} from '../../apps/authorize/test/support/authorize-app.js';
-import { startResourceApp } from '../../apps/resource/test/support/resource-app.js';
+} from '../../apps/authorize/test/support/start-authorize-app.js';
+import { startResourceApp } from '../../apps/resource/test/support/start-resource-app.js';
 import { REDIRECT_URI as FIXTURE_REDIRECT_URI } from '../support/fixture.js';
-import { startTokenApp } from '../../apps/token/test/support/token-app.js';
+import { startTokenApp } from '../../apps/token/test/support/start-token-app.js';
 
 /** Number of requests. A file counts only if every request executes it, which excludes background timers. */
 const REPETITIONS = 5;

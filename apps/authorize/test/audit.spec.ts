@@ -1,7 +1,7 @@
 import type { AuditEvent } from '#audit/event.js';
 import type { AuditFilter } from '#audit/filter.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
-import { PASSWORD } from './support/authorize-app.js';
+import { PASSWORD } from './support/start-authorize-app.js';
 import { revoke } from './support/connected-apps.js';
 import { AUTHORIZE, useRequests } from './support/use-requests.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RequestMethod } from '@nestjs/common';
-import { authorizeAddress, PKCE, REDIRECT_URI, startAuthorizeApp } from './support/authorize-app.js';
+import { authorizeAddress, PKCE, REDIRECT_URI, startAuthorizeApp } from './support/start-authorize-app.js';
 import { EVERY_RESPONSE } from './support/every-answer.js';
 import { routesOf } from './support/routes.js';
 import { useAuthorizeApp } from './support/use-authorize-app.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { THROTTLE_LIMITS } from '../src/login/throttle/throttle.store.js';
-import { PASSWORD } from './support/authorize-app.js';
+import { PASSWORD } from './support/start-authorize-app.js';
 import { EVERY_RESPONSE } from './support/every-answer.js';
 import { useAuthorizeApp } from './support/use-authorize-app.js';
 

@@ -7,7 +7,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { launchBrowser } from '#test/support/chromium.js';
 import { tabTo } from '#test/support/keyboard.js';
-import { type ConsoleApp, startConsoleApp } from './support/console-app.js';
+import { type ConsoleApp, startConsoleApp } from './support/start-console-app.js';
 
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { granted, useGrantEnvironment } from './grant-environment.js';
+import { granted, useGrantEnvironment } from './use-grant-environment.js';
 import { KEYS } from './grant-model.js';
 
 const environment = useGrantEnvironment();

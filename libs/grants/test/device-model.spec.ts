@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { DevicePoll, Granted, Refusal } from '#grants/grant.js';
 import { DEVICE_CODE_LIFETIME, POLL_INTERVAL } from '#oauth/device-authorization.js';
-import { useGrantEnvironment } from './grant-environment.js';
+import { useGrantEnvironment } from './use-grant-environment.js';
 import { API, BOOKINGS, KEYS, LIFETIMES } from './grant-model.js';
 
 const environment = useGrantEnvironment({ lifetimes: LIFETIMES });

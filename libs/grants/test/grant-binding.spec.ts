@@ -1,5 +1,5 @@
 import { FIELD } from '#grants/grant-hash.js';
-import { granted, useGrantEnvironment } from './grant-environment.js';
+import { granted, useGrantEnvironment } from './use-grant-environment.js';
 
 const JKT = 'A'.repeat(43);
 const OTHER = 'E'.repeat(43);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Granted, RequestedAccess, Refusal } from '#grants/grant.js';
 import { API, BOOKINGS, KEYS, LIFETIMES, Model, type Presented, SCOPE, words } from './grant-model.js';
-import { REDIRECT_URI, useGrantEnvironment } from './grant-environment.js';
+import { REDIRECT_URI, useGrantEnvironment } from './use-grant-environment.js';
 
 const environment = useGrantEnvironment({ lifetimes: LIFETIMES, scope: SCOPE });
 

@@ -1,4 +1,4 @@
-import { granted, useGrantEnvironment } from './grant-environment.js';
+import { granted, useGrantEnvironment } from './use-grant-environment.js';
 
 const KEY = 'A'.repeat(43);
 const environment = useGrantEnvironment();

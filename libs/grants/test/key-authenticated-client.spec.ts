@@ -1,4 +1,4 @@
-import { granted, useGrantEnvironment } from './grant-environment.js';
+import { granted, useGrantEnvironment } from './use-grant-environment.js';
 import { KEYS } from './grant-model.js';
 
 const [FIRST, SECOND, THIRD] = KEYS;

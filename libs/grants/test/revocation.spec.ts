@@ -1,6 +1,6 @@
 import { GrantStore } from '#grants/grant.store.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { useGrantEnvironment } from './grant-environment.js';
+import { useGrantEnvironment } from './use-grant-environment.js';
 
 const environment = useGrantEnvironment();
 

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { KeyRing } from '#grants/key-ring.js';
 import { DEVICE_LIMITS, type DeviceRequest, GUESS_LIMITS, UserCodeStore } from '#grants/user-code.store.js';
 import { generateUserCode } from '#oauth/device-authorization.js';
-import { useGrantEnvironment } from './grant-environment.js';
+import { useGrantEnvironment } from './use-grant-environment.js';
 
 const environment = useGrantEnvironment();
 const KEYS = [randomBytes(32), randomBytes(32)] as const;

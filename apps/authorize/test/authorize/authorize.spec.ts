@@ -1,6 +1,12 @@
 import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#test/support/resources.js';
 import { html } from '#ui/html.js';
-import { authorize, BASE_URL, redirectParameters, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
+import {
+  authorize,
+  BASE_URL,
+  redirectParameters,
+  PKCE,
+  REDIRECT_URI,
+} from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp(APIS);

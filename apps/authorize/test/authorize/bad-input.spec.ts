@@ -1,6 +1,6 @@
 import request, { type Test } from 'supertest';
 import { exchange, AMBIGUOUS_HOSTS } from '#test/support/raw-http.js';
-import { REDIRECT_URI } from '../support/authorize-app.js';
+import { REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp();

@@ -8,7 +8,12 @@ import type { Browser } from '#test/support/browser.js';
 import { ClientKey, keysOf } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
-import { authorizeAddress, PKCE, redirectParameters, startAuthorizeApp } from '../support/authorize-app.js';
+import {
+  authorizeAddress,
+  PKCE,
+  redirectParameters,
+  startAuthorizeApp,
+} from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { allow } from '../support/use-requests.js';
 

@@ -1,6 +1,6 @@
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { allow, namesIn, revoke } from '../support/connected-apps.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

@@ -10,7 +10,7 @@ import {
   BASE_URL,
   PASSWORD,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 
 const STATE = `"'><script>document.title='owned'</script></form>&amp;\u202ex é`;
 

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { PKCE, REDIRECT_URI, authorizeAddress, BASE_URL } from '../support/authorize-app.js';
+import { PKCE, REDIRECT_URI, authorizeAddress, BASE_URL } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

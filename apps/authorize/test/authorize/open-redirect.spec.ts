@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

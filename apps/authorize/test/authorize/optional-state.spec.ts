@@ -5,7 +5,7 @@ import {
   redirectParameters,
   PKCE,
   REDIRECT_URI,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, user } = useAuthorizeApp();

@@ -1,4 +1,4 @@
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client, user, proxies } = useProxiedAuthorizeApp();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '#database/client/client.js';
-import { authorize, authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorize, authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, user } = useAuthorizeApp();

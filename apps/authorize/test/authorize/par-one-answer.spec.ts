@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { blocked } from '#test/support/blocked.js';
 import { until } from '#test/support/until.js';
-import { redirectParameters, PASSWORD } from '../support/authorize-app.js';
+import { redirectParameters, PASSWORD } from '../support/start-authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
 
 const { app, user, proxies, push, address } = usePushedRequests();

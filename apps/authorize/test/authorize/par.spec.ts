@@ -7,7 +7,7 @@ import {
   redirectParameters,
   PASSWORD,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 import {
   ANSWERED,
   decide,

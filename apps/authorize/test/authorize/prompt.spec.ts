@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formsOf } from '#local/demo/html-form.js';
 import type { Browser } from '#test/support/browser.js';
-import { BASE_URL, redirectParameters } from '../support/authorize-app.js';
+import { BASE_URL, redirectParameters } from '../support/start-authorize-app.js';
 import {
   allow,
   AUTHORIZE,

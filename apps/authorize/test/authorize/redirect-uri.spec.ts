@@ -1,5 +1,5 @@
 import type { Client } from '#database/client/client.js';
-import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();

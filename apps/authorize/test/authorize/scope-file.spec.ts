@@ -14,7 +14,7 @@ import {
   redirectParameters,
   REDIRECT_URI,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 
 const NOTES = `
 scopes:

@@ -3,7 +3,7 @@ import { databaseDataSource, requestLimits } from '#database/connection/data-sou
 import { PATIENT_MS, SCOPES } from '#test/support/app-settings.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { html } from '#ui/html.js';
-import { authorizeAddress, REDIRECT_URI, redirectParameters } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, redirectParameters } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';

@@ -7,7 +7,7 @@ import type { RunOptions } from 'axe-core';
 import type { User } from '#database/user/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
-import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
+import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
 
 let app: AuthorizeApp;
 let chromium: Browser;

@@ -7,7 +7,7 @@ import {
   type AuthorizeApp,
   redirectParameters,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 
 const ROUNDS = 10;

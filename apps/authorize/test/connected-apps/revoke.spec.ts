@@ -1,4 +1,4 @@
-import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, confirmationPath, namesIn, revoke, stateOf } from '../support/connected-apps.js';

@@ -10,7 +10,7 @@ import {
   BASE_URL,
   PASSWORD,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 
 let app: AuthorizeApp;
 let user: User;

@@ -11,7 +11,7 @@ import {
   PKCE,
   REDIRECT_URI,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { wordsOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

@@ -1,6 +1,6 @@
 import type { Client } from '#database/client/client.js';
 import { until } from '#test/support/until.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { stateOf } from '../support/connected-apps.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';

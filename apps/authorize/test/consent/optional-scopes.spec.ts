@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

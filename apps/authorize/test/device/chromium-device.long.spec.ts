@@ -4,7 +4,7 @@ import type { User } from '#database/user/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
 import { tabTo } from '#test/support/keyboard.js';
-import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
+import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { waitingDevice } from '../support/waiting-device.js';
 
 let app: AuthorizeApp;

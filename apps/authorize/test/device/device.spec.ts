@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
-import { PASSWORD } from '../support/authorize-app.js';
+import { PASSWORD } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { type WaitingDevice, waitingDevice } from '../support/waiting-device.js';
 

@@ -9,7 +9,7 @@ import {
   authorizeAddress,
   PASSWORD,
   startAuthorizeApp,
-} from '../support/authorize-app.js';
+} from '../support/start-authorize-app.js';
 
 let port: number;
 let app: AuthorizeApp;

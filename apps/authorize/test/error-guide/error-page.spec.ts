@@ -13,7 +13,7 @@ import { ErrorFilter } from '../../src/error.filter.js';
 import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
 import { LanguageService } from '../../src/ui/i18n/language.service.js';
 import type { PageResponder } from '../../src/ui/page.responder.js';
-import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { everyError } from '../support/every-error.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -1,4 +1,4 @@
-import { redirectParameters, REDIRECT_URI } from '../support/authorize-app.js';
+import { redirectParameters, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { expectConsentPage } from '../support/use-requests.js';
 import { PRODUCT_URL } from './product.js';
 import { CALLBACK, challengeIn, claimsOf, expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';

@@ -1,7 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose';
 import type { Response } from 'supertest';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 import { type AssertionSettings, PRODUCT_URL, ProductKey } from './product.js';

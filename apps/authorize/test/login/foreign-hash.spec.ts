@@ -3,7 +3,7 @@ import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import type { User } from '#database/user/user.js';
 import { verifyPassword } from '#database/user/password.js';
-import { PASSWORD } from '../support/authorize-app.js';
+import { PASSWORD } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app } = useAuthorizeApp({});

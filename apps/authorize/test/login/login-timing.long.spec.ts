@@ -1,6 +1,6 @@
 import { hashPassword } from '#database/user/password.js';
 import { hash as bcrypt } from '@node-rs/bcrypt';
-import { PASSWORD } from '../support/authorize-app.js';
+import { PASSWORD } from '../support/start-authorize-app.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

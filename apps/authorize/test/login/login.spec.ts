@@ -1,4 +1,4 @@
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { KeyRing } from '#grants/key-ring.js';
 import type { User } from '#database/user/user.js';
 import { DeviceProofs } from '../../src/login/throttle/device-cookie.js';
-import { PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
+import { PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { deviceIn, freshAddress, statusesOf, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -1,4 +1,4 @@
-import type { AuthorizeApp } from '../support/authorize-app.js';
+import type { AuthorizeApp } from '../support/start-authorize-app.js';
 import { useProviderLogin } from '../support/use-authorize-app.js';
 import { PRODUCT_URL } from '../jwt-login/product.js';
 import { useJwtLogin } from '../jwt-login/use-jwt-login.js';

@@ -4,7 +4,7 @@ import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { Client } from '#database/client/client.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support/id-token-keys.js';
-import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -5,7 +5,12 @@ import { queuedLogouts } from '#test/support/logout-receiver.js';
 import { csrfToken } from '#ui/browser-cookie.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
-import { type AuthorizeApp, PASSWORD, REDIRECT_URI, startAuthorizeApp } from '../support/authorize-app.js';
+import {
+  type AuthorizeApp,
+  PASSWORD,
+  REDIRECT_URI,
+  startAuthorizeApp,
+} from '../support/start-authorize-app.js';
 import { FORGER_CLIENT } from '#test/support/forging-provider.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp, useProviderLogin } from '../support/use-authorize-app.js';

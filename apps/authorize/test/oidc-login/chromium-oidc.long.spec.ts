@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { launchBrowser } from '#test/support/chromium.js';
-import { type AuthorizeApp, authorizeAddress, startAuthorizeApp } from '../support/authorize-app.js';
+import { type AuthorizeApp, authorizeAddress, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { LOGIN_CLIENT, type OpenIdProviderServer, startOpenIdProvider } from '../support/openid-provider.js';
 
 let app: AuthorizeApp;

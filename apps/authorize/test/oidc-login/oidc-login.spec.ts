@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import type { Response } from 'supertest';
-import { authorizeAddress, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { FORGER_CLIENT, type Forgery } from '#test/support/forging-provider.js';
 import { useProviderLogin } from '../support/use-authorize-app.js';
 

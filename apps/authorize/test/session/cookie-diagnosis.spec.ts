@@ -4,7 +4,7 @@ import type { User } from '#database/user/user.js';
 import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { CATALOGUE } from '../../src/ui/i18n/translator.js';
-import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from '../support/authorize-app.js';
+import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 

@@ -3,7 +3,12 @@ import { LOCALES } from '#oauth/locale.js';
 import type { User } from '#database/user/user.js';
 import { DataSource } from 'typeorm';
 import { LOGIN_MESSAGES } from '../../src/ui/i18n/account.messages.js';
-import { authorizeAddress, redirectParameters, PASSWORD, REDIRECT_URI } from '../support/authorize-app.js';
+import {
+  authorizeAddress,
+  redirectParameters,
+  PASSWORD,
+  REDIRECT_URI,
+} from '../support/start-authorize-app.js';
 import { blocked } from '#test/support/blocked.js';
 import type { Browser } from '#test/support/browser.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';

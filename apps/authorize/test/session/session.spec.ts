@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formsOf } from '#local/demo/html-form.js';
 import { csrfToken } from '#ui/browser-cookie.js';
-import { PASSWORD, startAuthorizeApp } from '../support/authorize-app.js';
+import { PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, user } = useAuthorizeApp({ SESSION_IDLE_LIFETIME: 600 });

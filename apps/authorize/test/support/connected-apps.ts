@@ -1,7 +1,12 @@
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { type AuthorizeApp, authorizeAddress, redirectParameters, REDIRECT_URI } from './authorize-app.js';
+import {
+  type AuthorizeApp,
+  authorizeAddress,
+  redirectParameters,
+  REDIRECT_URI,
+} from './start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 
 export async function allow(

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './authorize-app.js';
+import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './start-authorize-app.js';
 import { imageUrl } from '#ui/brand/brand.js';
 import { SCRIPT_PATH } from '../../src/ui/script.controller.js';
 

@@ -6,7 +6,7 @@ import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Client } from '#database/client/client.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { PasswordGate } from '../../src/login/password-gate.js';
-import { type RequestParameters, authorize, authorizeAddress, REDIRECT_URI } from './authorize-app.js';
+import { type RequestParameters, authorize, authorizeAddress, REDIRECT_URI } from './start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import type { useProxiedAuthorizeApp } from './use-authorize-app.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
 import { csrfToken } from '#ui/browser-cookie.js';
-import type { AuthorizeApp } from './authorize-app.js';
+import type { AuthorizeApp } from './start-authorize-app.js';
 
 export interface Try {
   readonly username: string;

@@ -3,7 +3,7 @@ import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { isolate } from '#test/support/isolate.js';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
-import { type AuthorizeApp, startAuthorizeApp } from './authorize-app.js';
+import { type AuthorizeApp, startAuthorizeApp } from './start-authorize-app.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';
 import { started } from '#test/support/started.js';

@@ -4,7 +4,7 @@ import { PushedRequestStore } from '#grants/pushed-request.store.js';
 import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { authorizeAddress } from './authorize-app.js';
+import { authorizeAddress } from './start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useProxiedAuthorizeApp } from './use-authorize-app.js';
 import { started } from '#test/support/started.js';

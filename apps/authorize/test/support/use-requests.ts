@@ -1,7 +1,13 @@
 import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
-import { authorizeAddress, BASE_URL, redirectParameters, PASSWORD, REDIRECT_URI } from './authorize-app.js';
+import {
+  authorizeAddress,
+  BASE_URL,
+  redirectParameters,
+  PASSWORD,
+  REDIRECT_URI,
+} from './start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from './use-authorize-app.js';
 import { started } from '#test/support/started.js';

@@ -6,7 +6,7 @@ import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { UserCodeStore } from '#grants/user-code.store.js';
 import { displayedUserCode } from '#oauth/device-authorization.js';
-import type { AuthorizeApp } from './authorize-app.js';
+import type { AuthorizeApp } from './start-authorize-app.js';
 
 export interface WaitingDevice {
   readonly userCode: string;

@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 import { tabTo } from '#test/support/keyboard.js';
-import { PASSWORD } from '../support/authorize-app.js';
+import { PASSWORD } from '../support/start-authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { focusPath } from './scenes/focus-path.js';
 import { SCENES } from './scenes/scenes.js';

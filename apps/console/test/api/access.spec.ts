@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import request from 'supertest';
-import { type AdminApi, startAdminApi } from '../support/admin-api.js';
+import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
 
 interface Described {
   readonly operationId: string;

@@ -5,7 +5,7 @@ import { blocked } from '#test/support/blocked.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { ClientKey } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
 let admin: Browser;

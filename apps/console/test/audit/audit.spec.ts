@@ -6,7 +6,7 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
 let viewer: Browser;

@@ -3,7 +3,7 @@ import { auditEvent, type AuditRecord, type AuditedApp } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
 let viewer: Browser;

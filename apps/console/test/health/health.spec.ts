@@ -5,7 +5,7 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 const TOKEN_KEYS = randomBytes(32).toString('base64url');
 

@@ -5,7 +5,7 @@ import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { until } from '#test/support/until.js';
 import { JobStore } from '../../src/jobs/job.store.js';
-import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, postForm, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
 let support: Browser;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
-import { type ConsoleApp, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
 

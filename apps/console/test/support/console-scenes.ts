@@ -11,7 +11,7 @@ import type { Browser } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import type { Role } from '../../src/role.js';
-import { startConsoleApp } from './console-app.js';
+import { startConsoleApp } from './start-console-app.js';
 
 /** Opens a page of the console in a certain state. */
 type Scene = (page: Page) => Promise<void>;

@@ -7,7 +7,7 @@ import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
-import { type ConsoleApp, postForm, startConsoleApp } from '../support/console-app.js';
+import { type ConsoleApp, postForm, startConsoleApp } from '../support/start-console-app.js';
 
 let services: Isolated;
 let token: AppProcess;

@@ -9,17 +9,17 @@ import { auditEvent, type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf, runOperator } from '../support/run-operator.js';
 
-const bench = useOperatorBench();
-const run = (...args: string[]) => bench.run(args, { ...bench.env, OPERATOR_NAME: 'ada' });
+const operator = useOperator();
+const run = (...args: string[]) => operator.run(args, { ...operator.env, OPERATOR_NAME: 'ada' });
 const audit = (...args: string[]) => run('audit', ...args);
 const linesOf = (text: string) =>
   text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as AuditEvent]));
 
 let nats: NatsConnection;
-beforeAll(async () => (nats = await connect(natsOptions(bench.natsUrl, 'test'))));
+beforeAll(async () => (nats = await connect(natsOptions(operator.natsUrl, 'test'))));
 afterAll(() => nats.close());
 
 async function store(record: AuditRecord, time?: Date): Promise<AuditEvent> {
@@ -48,7 +48,7 @@ describe('the client and user commands', () => {
     await run('client', 'secret', 'revoke', id ?? '', rotated['secret_id'] ?? '');
     await run('client', 'disable', id ?? '');
     await run('client', 'enable', id ?? '');
-    const events = await auditEvents(bench.natsUrl, { clientId: String(id) }, 6);
+    const events = await auditEvents(operator.natsUrl, { clientId: String(id) }, 6);
     expect(events.map(({ type }) => type)).toEqual([
       'client.created',
       'client.updated',
@@ -72,16 +72,16 @@ describe('the client and user commands', () => {
     await run('user', 'update', 'eve', '--locale', 'de');
     await run('user', 'set-password', 'eve');
     await run('user', 'enable', 'eve');
-    const events = await auditEvents(bench.natsUrl, { userId: id }, 4);
+    const events = await auditEvents(operator.natsUrl, { userId: id }, 4);
     const types = ['user.created', 'user.updated', 'user.password_changed', 'user.enabled'];
     expect(events.map(({ type }) => type)).toEqual(types);
     for (const personal of [password, 'eve']) expect(JSON.stringify(events)).not.toContain(personal);
   });
 
   it('succeed and print the event if NATS does not store it', async () => {
-    const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
+    const env = { ...operator.env, NATS_URL: 'nats://127.0.0.1:1' };
     const given = ['--email', 'b@example.com', '--username', 'b', '--name', 'B'];
-    const { code, stderr } = await bench.run(['user', 'create', ...given], env);
+    const { code, stderr } = await operator.run(['user', 'create', ...given], env);
     expect(code).toBe(0);
     const [, printed] = /^warning: NATS .* audit trail: (\{.*\})$/m.exec(stderr) ?? [];
     expect(JSON.parse(String(printed))).toMatchObject({ version: 1, type: 'user.created' });
@@ -132,8 +132,8 @@ describe('operator audit search', () => {
 
   it('finds the events of an application by its id without PostgreSQL', async () => {
     const event = await store({ type: 'token.issued', client_id: 'imported' });
-    const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
-    const { stdout, stderr } = await bench.run(['audit', 'search', '--client', 'imported', '--json'], env);
+    const env = { ...operator.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
+    const { stdout, stderr } = await operator.run(['audit', 'search', '--client', 'imported', '--json'], env);
     expect(linesOf(stdout)).toEqual([event]);
     expect(stderr).toContain('--client must be a client_id');
   });
@@ -152,7 +152,7 @@ describe('operator audit search', () => {
 
   it('finds a deleted user by id, and suggests the id for an unknown name', async () => {
     const event = await store({ type: 'user.deleted', user_id: 4242 });
-    const search = (user: string) => runOperator(['audit', 'search', '--json', '--user', user], bench.env);
+    const search = (user: string) => runOperator(['audit', 'search', '--json', '--user', user], operator.env);
     const byName = await search('gone@example.com');
     expectRefused(byName, /there is no user .*for events of a deleted user, give the id, like --user id:42/);
     expect(linesOf((await search('id:4242')).stdout)).toEqual([event]);
@@ -171,7 +171,7 @@ describe('operator audit export', () => {
     const events: AuditEvent[] = [];
     for (let n = 0; n < 700; n++)
       events.push(await store({ type: 'token.issued', client_id: 'exported', user_id: n }));
-    const file = join(bench.localDir, 'trail.jsonl');
+    const file = join(operator.localDir, 'trail.jsonl');
     const done = await audit('export', '--client', 'exported', '--output', file);
     expect(done.stdout).toBe(`Wrote 700 events to ${file}\n`);
     expect(linesOf(await readFile(file, 'utf8'))).toEqual(events);
@@ -189,7 +189,7 @@ describe('operator audit tail', () => {
   it('prints new events until it is interrupted', async () => {
     const stored = await store({ type: 'token.issued', client_id: 'tailed' });
     const args = ['dist/apps/operator.cjs', 'audit', 'tail', '--client', 'tailed', '--since', '1h', '--json'];
-    const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...bench.env } });
+    const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...operator.env } });
     const closed = once(child, 'close');
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     const next = async () => JSON.parse(String((await lines.next()).value)) as AuditEvent;
@@ -202,6 +202,6 @@ describe('operator audit tail', () => {
 });
 
 it('the operator records only details that docs/audit.md describes', async () => {
-  const events = await auditEvents(bench.natsUrl, {}, 5);
+  const events = await auditEvents(operator.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -19,13 +19,13 @@ import { ClientStore } from '#database/client/client.store.js';
 import { generateClientId, matchClientSecret } from '#oauth/client.js';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf, runOperator } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 
-const bench = useOperatorBench();
-const other = useOperatorBench();
+const operator = useOperator();
+const other = useOperator();
 let folder: string;
 
 beforeAll(async () => {
@@ -34,9 +34,9 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-const client = (...args: string[]) => bench.run(['client', ...args]);
+const client = (...args: string[]) => operator.run(['client', ...args]);
 const importText = (text: string, ...args: string[]) =>
-  bench.run(['client', 'import', '-', ...args], undefined, text);
+  operator.run(['client', 'import', '-', ...args], undefined, text);
 const exported = async (...ids: string[]): Promise<string> => (await client('export', ...ids)).stdout;
 
 interface Registered {
@@ -58,7 +58,7 @@ const minimal = (id: string, more = ''): string =>
   );
 
 const stored = () =>
-  bench.rows(
+  operator.rows(
     `SELECT (SELECT json_agg(c ORDER BY client_id) FROM clients c) AS clients,
             (SELECT json_agg(s ORDER BY id) FROM client_secrets s) AS secrets`,
   );
@@ -272,7 +272,7 @@ describe('operator client import', () => {
   });
 
   it('requires NATS, except with --dry-run', async () => {
-    const env = { DATABASE_URL: bench.databaseUrl };
+    const env = { DATABASE_URL: operator.databaseUrl };
     const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });
     const real = await runOperator(['client', 'import', '-'], env, minimal('sc_dry'));
@@ -281,7 +281,7 @@ describe('operator client import', () => {
       stdout: '',
       stderr: expect.stringContaining('NATS_URL is missing'),
     });
-    expect(await bench.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
+    expect(await operator.rows("SELECT 1 FROM clients WHERE client_id = 'sc_dry'")).toEqual([]);
   });
 
   it('revokes secrets that are missing from a list, and keeps all secrets without a list', async () => {
@@ -309,7 +309,7 @@ describe('operator client import', () => {
     const changed = before.replace('disabled: false', 'disabled: true').replace('Calendar', 'Kalender');
     const added = `    secrets:\n      - id: ${randomUUID()}\n        sha256: "${'ab'.repeat(32)}"\n`;
     await importText(changed.replace(/ {4}secrets:\n/, added));
-    const imported = (await auditEvents(bench.natsUrl, { clientId: id }, 4)).slice(-4);
+    const imported = (await auditEvents(operator.natsUrl, { clientId: id }, 4)).slice(-4);
     expect(imported.map(({ type }) => type)).toEqual([
       'client.updated',
       'client_secret.rotated',
@@ -442,15 +442,15 @@ clients:
       return join(folder, name);
     };
     const [one, two] = [await file('one'), await file('two')];
-    // The bench runs commands sequentially; the other import needs its own process.
+    // `operator.run` runs commands sequentially; the other import needs its own process.
     const outcomes = await Promise.all([
-      bench.run(['client', 'import', one, '--json']),
-      other.run(['client', 'import', two, '--json'], bench.env),
+      operator.run(['client', 'import', one, '--json']),
+      other.run(['client', 'import', two, '--json'], operator.env),
     ]);
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
     const created = outcomes.map((outcome) => (jsonOf(outcome) as { created: string[] }).created.length);
     expect(new Set(created)).toEqual(new Set([0, 20]));
-    const names = await bench.rows<{ name: string }>(
+    const names = await operator.rows<{ name: string }>(
       'SELECT DISTINCT name FROM clients WHERE client_id = ANY($1)',
       [ids],
     );

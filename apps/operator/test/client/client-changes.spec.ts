@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf, runOperator, withoutIds } from '../support/run-operator.js';
 
 interface Secret {
@@ -20,9 +20,9 @@ interface Rotated {
 
 const CALLBACK = 'https://app.example.com/callback';
 
-const bench = useOperatorBench();
+const operator = useOperator();
 
-const client = (...args: string[]) => bench.run(['client', ...args]);
+const client = (...args: string[]) => operator.run(['client', ...args]);
 
 async function create(...args: string[]): Promise<string> {
   const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
@@ -33,7 +33,7 @@ const show = async (id: string) => jsonOf(await client('show', id, '--json')) as
 
 /** Returns the broadcasts of changed clients that `work` causes. */
 async function broadcastsOf(work: () => Promise<unknown>): Promise<unknown[]> {
-  const nats = await connect(natsOptions(bench.natsUrl, 'test'));
+  const nats = await connect(natsOptions(operator.natsUrl, 'test'));
   const broadcasts: unknown[] = [];
   nats.subscribe(SUBJECTS.clientChanged, { callback: (_, message) => void broadcasts.push(message.json()) });
   await nats.flush();
@@ -54,13 +54,13 @@ describe('operator client create --scope', () => {
   });
 
   it('refuses unknown and empty scopes, and lists the known scopes', async () => {
-    const before = await bench.counts();
+    const before = await operator.counts();
     const given = ['--name', 'A', '--redirect-uri', CALLBACK];
     const unknown = await client('create', ...given, '--scope', 'profile:read admin');
     const empty = await client('create', ...given, '--scope', ' ');
     expectRefused(unknown, /--scope "admin" is unknown: the scopes are .*profile:read .*bookings:write/);
     expectRefused(empty, /--scope is empty/);
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 });
 
@@ -149,7 +149,7 @@ describe('operator client update', () => {
 });
 
 describe('operator scope list', () => {
-  const list = (...args: string[]) => bench.run(['scope', 'list', ...args]);
+  const list = (...args: string[]) => operator.run(['scope', 'list', ...args]);
 
   it('lists the scopes of the file and its SHA-256', async () => {
     const listed = jsonOf(await list('--json')) as { file: string; sha256: string; scopes: object[] };
@@ -164,24 +164,24 @@ describe('operator scope list', () => {
   });
 
   it('checks SCOPES_FILE, which client create also uses', async () => {
-    const file = join(bench.localDir, 'notes.yaml');
-    const env = { ...bench.env, SCOPES_FILE: file };
+    const file = join(operator.localDir, 'notes.yaml');
+    const env = { ...operator.env, SCOPES_FILE: file };
     await writeFile(file, 'scopes: [{ name: notes, default: true, text: { en: Read notes } }]');
-    const listed = await bench.run(['scope', 'list'], env);
+    const listed = await operator.run(['scope', 'list'], env);
     expect(listed.stdout).toMatch(/^notes +write +yes +API_URL +Read notes$/m);
     expect(listed.stderr).toMatch(
       /^warning: the consent page shows English .*: notes \(de, fr, es, pt, ja, ar\)/,
     );
     const given = ['client', 'create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
-    const { client_id } = jsonOf(await bench.run(given, env)) as { client_id: string };
+    const { client_id } = jsonOf(await operator.run(given, env)) as { client_id: string };
     expect((await show(client_id))['scopes']).toEqual(['notes']);
-    const refused = await bench.run([...given, '--scope', 'profile:read'], env);
+    const refused = await operator.run([...given, '--scope', 'profile:read'], env);
     expectRefused(
       refused,
       /"error":"--scope \\"profile:read\\" is unknown: the scopes are openid profile email notes"/,
     );
     await writeFile(file, 'scopes: [{ name: notes, text: {} }, { name: a b }]');
-    const wrong = await bench.run(['scope', 'list'], env);
+    const wrong = await operator.run(['scope', 'list'], env);
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
       expect.stringMatching(/notes: it has no English text[^]*scope 2: its name/),
@@ -189,10 +189,10 @@ describe('operator scope list', () => {
   });
 
   it('refuses an API that is missing from OTHER_API_URLS', async () => {
-    const file = join(bench.localDir, 'other.yaml');
+    const file = join(operator.localDir, 'other.yaml');
     const other = 'https://notes.example.com';
-    const env = { ...bench.env, SCOPES_FILE: file, API_URL: 'https://api.example.com' };
-    const run = (more: NodeJS.ProcessEnv) => bench.run(['scope', 'list'], { ...env, ...more });
+    const env = { ...operator.env, SCOPES_FILE: file, API_URL: 'https://api.example.com' };
+    const run = (more: NodeJS.ProcessEnv) => operator.run(['scope', 'list'], { ...env, ...more });
     await writeFile(
       file,
       `scopes: [{ name: notes, default: true, resource: ${other}, text: { en: Read notes } }]`,
@@ -209,10 +209,10 @@ describe('operator scope list', () => {
         /^warning: .* OTHER_API_URLS; .*: notes \(https:\/\/notes\.example\.com\)$/m,
       ),
     });
-    const local = { LOCAL_DIR: bench.localDir, SCOPES_FILE: file };
-    await writeFile(join(bench.localDir, 'run.json'), JSON.stringify({ other_api_urls: '' }));
-    const running = await bench.run(['scope', 'list'], local);
-    await rm(join(bench.localDir, 'run.json'));
+    const local = { LOCAL_DIR: operator.localDir, SCOPES_FILE: file };
+    await writeFile(join(operator.localDir, 'run.json'), JSON.stringify({ other_api_urls: '' }));
+    const running = await operator.run(['scope', 'list'], local);
+    await rm(join(operator.localDir, 'run.json'));
     expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining(refused) });
   });
 });
@@ -352,7 +352,9 @@ describe('operator client secret', () => {
   it('never creates a third live secret, even in concurrent runs', async () => {
     const id = await create();
     const outcomes = await Promise.all(
-      Array.from({ length: 3 }, () => runOperator(['client', 'secret', 'rotate', id, '--json'], bench.env)),
+      Array.from({ length: 3 }, () =>
+        runOperator(['client', 'secret', 'rotate', id, '--json'], operator.env),
+      ),
     );
     expect(outcomes.map(({ code }) => String(code)).toSorted()).toEqual(['0', '2', '2']);
     expect((await show(id))['live_secrets']).toBe(2);
@@ -399,7 +401,7 @@ describe('operator client secret', () => {
 });
 
 describe('operator resource-server', () => {
-  const server = (...args: string[]) => bench.run(['resource-server', ...args]);
+  const server = (...args: string[]) => operator.run(['resource-server', ...args]);
 
   it('creates, lists and revokes an account, and notifies running services', async () => {
     const made = jsonOf(await server('create', '--name', 'Bookings', '--json')) as {
@@ -434,7 +436,7 @@ describe('operator resource-server', () => {
     const shown = await server('create', '--name', 'People’s API');
     expect(shown.stdout).toMatch(/^secret +scs_\S+$/m);
     expect(shown.stdout).toContain('only once');
-    const [row] = await bench.rows<{ bytes: number }>(
+    const [row] = await operator.rows<{ bytes: number }>(
       'SELECT octet_length(secret_hash) AS bytes FROM resource_servers WHERE name = $1',
       ['People’s API'],
     );

@@ -1,13 +1,13 @@
 import { startDocumentHost } from '#test/support/document-host.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 const host = await startDocumentHost();
-const bench = useOperatorBench();
+const operator = useOperator();
 afterAll(() => host.close());
 
 const client = (...args: string[]) =>
-  bench.run(['client', ...args], { ...bench.env, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
+  operator.run(['client', ...args], { ...operator.env, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
 const create = (url: string, ...args: string[]) => client('create', '--metadata-url', url, ...args);
 const created = async (members: object = {}, ...args: string[]): Promise<string> => {
   const url = host.publish(host.newUrl(), members);

@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const CONSOLE_URL = 'https://console.example.com';
 
-const bench = useOperatorBench();
+const operator = useOperator();
 const client = (args: readonly string[], env: object = { CONSOLE_URL }, stdin = '') =>
-  bench.run(['client', ...args], { ...bench.env, API_URL: 'https://api.example.com', ...env }, stdin);
+  operator.run(['client', ...args], { ...operator.env, API_URL: 'https://api.example.com', ...env }, stdin);
 
 let folder: string;
 let own: string[];
@@ -44,7 +44,7 @@ describe('operator client create --grant-type client_credentials', () => {
       scopes: ['admin:read'],
     });
     expect((await client(['list'])).stdout).toMatch(/^sc_\w+ +client_credentials +enabled /m);
-    const [event] = await auditEvents(bench.natsUrl, { clientId: created.client_id }, 1);
+    const [event] = await auditEvents(operator.natsUrl, { clientId: created.client_id }, 1);
     expect(event).toMatchObject({ type: 'client.created', detail: { grant_types: ['client_credentials'] } });
   });
 

@@ -2,15 +2,15 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 import { runOperator } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const GIVEN = ['--name', 'Signing Calendar', '--redirect-uri', CALLBACK, '--json'];
 
-const bench = useOperatorBench();
-const client = (...args: string[]) => bench.run(['client', ...args]);
+const operator = useOperator();
+const client = (...args: string[]) => operator.run(['client', ...args]);
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const other = generateKeyPairSync('ed25519').publicKey;
@@ -45,13 +45,13 @@ describe('operator client create with keys', () => {
       assertion_audience: 'https://api.example.com',
       keys: [expect.stringMatching(/^a=[\w-]{43}$/)],
     });
-    const [row] = await bench.rows<{ jwks: object }>('SELECT jwks FROM clients WHERE client_id = $1', [
+    const [row] = await operator.rows<{ jwks: object }>('SELECT jwks FROM clients WHERE client_id = $1', [
       made.client_id,
     ]);
     expect(row?.jwks).toEqual({ keys: [jwk(publicKey, { kid: 'a', alg: 'ES256' })] });
-    expect(await bench.rows('SELECT 1 FROM client_secrets WHERE client_id = $1', [made.client_id])).toEqual(
-      [],
-    );
+    expect(
+      await operator.rows('SELECT 1 FROM client_secrets WHERE client_id = $1', [made.client_id]),
+    ).toEqual([]);
     const shown = await client('show', made.client_id);
     expect(shown.stdout).toMatch(/^auth_method +private_key_jwt$/m);
     const text = await client('create', ...GIVEN.slice(0, -1), '--jwks', await oneKey());
@@ -84,9 +84,9 @@ describe('operator client create with keys', () => {
     [/cannot be imported/, () => ({ keys: [{ ...jwk(publicKey), x: 'AAAA' }] })],
     [/longer than 65536/, () => ' '.repeat(300_000)],
   ])('refuses a file with the problem %s, and writes nothing', async (problem, content) => {
-    const before = await bench.counts();
+    const before = await operator.counts();
     expectRefused(await client('create', ...GIVEN, '--jwks', await file(content())), problem);
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 
   it('refuses contradictory options, an unreadable file and invalid URLs', async () => {
@@ -164,7 +164,7 @@ describe('an application', () => {
     expect(text).toContain('jwks:');
     expect(text).not.toMatch(/^ +secrets:/m);
     expect(jsonOf(await client('import', path, '--json'))).toMatchObject({ unchanged: 1, updated: [] });
-    await bench.rows('UPDATE clients SET jwks = NULL WHERE client_id = $1', [id]);
+    await operator.rows('UPDATE clients SET jwks = NULL WHERE client_id = $1', [id]);
     expect(jsonOf(await client('import', path, '--json'))).toMatchObject({
       updated: [{ client_id: id, fields: ['jwks', 'secrets'] }],
     });
@@ -195,7 +195,7 @@ describe('an application', () => {
 
   it('has a hand-over text that explains how to authenticate', async () => {
     const { client_id: id } = await create('--jwks-uri', 'https://app.example.com/jwks.json');
-    const env = { ...bench.env, API_URL: 'https://api.example.com' };
+    const env = { ...operator.env, API_URL: 'https://api.example.com' };
     const { stdout: markdown } = await runOperator(['client', 'handover', id], env);
     for (const part of [
       'private_key_jwt',
@@ -212,7 +212,7 @@ describe('an application', () => {
 describe('operator resource-server create with keys', () => {
   it('creates an account without a secret, and lists its authentication method', async () => {
     const made = jsonOf(
-      await bench.run([
+      await operator.run([
         'resource-server',
         'create',
         '--name',
@@ -223,7 +223,7 @@ describe('operator resource-server create with keys', () => {
       ]),
     ) as { id: string };
     expect(made).toMatchObject({ secret: null, auth_method: 'private_key_jwt', keys: [expect.any(String)] });
-    const listed = jsonOf(await bench.run(['resource-server', 'list', '--json']));
+    const listed = jsonOf(await operator.run(['resource-server', 'list', '--json']));
     expect(listed).toEqual([expect.objectContaining({ id: made.id, auth_method: 'private_key_jwt' })]);
   });
 });

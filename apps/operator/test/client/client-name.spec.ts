@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
-const bench = useOperatorBench();
+const operator = useOperator();
 const client = (...args: string[]) =>
-  bench.run(['client', ...args], { ...bench.env, API_URL: 'https://api.example.com' });
+  operator.run(['client', ...args], { ...operator.env, API_URL: 'https://api.example.com' });
 
 async function register(name: string): Promise<string> {
   const redirectUri = 'https://app.example.com/callback';
@@ -26,7 +26,7 @@ async function importClient(id: string, name: string): Promise<void> {
       },
     ],
   });
-  expect(await bench.run(['client', 'import', '-'], undefined, text)).toMatchObject({ code: 0 });
+  expect(await operator.run(['client', 'import', '-'], undefined, text)).toMatchObject({ code: 0 });
 }
 
 /** Runs every command that takes one client. @returns the client_ids in the output */
@@ -61,7 +61,7 @@ async function actedOn(...given: string[]): Promise<unknown[]> {
   ids.push(...clients.map(({ client_id: id }) => id));
   // Fails because no token app confirms the revocations.
   expect(await client('delete', '--yes', ...given)).toMatchObject({ code: 1 });
-  const [deleted] = await bench.rows<{ client_id: string }>(
+  const [deleted] = await operator.rows<{ client_id: string }>(
     'SELECT client_id FROM clients WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT 1',
   );
   ids.push(deleted?.client_id);

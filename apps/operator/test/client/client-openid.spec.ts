@@ -1,13 +1,13 @@
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 
-const bench = useOperatorBench();
-const client = (...args: string[]) => bench.run(['client', ...args]);
+const operator = useOperator();
+const client = (...args: string[]) => operator.run(['client', ...args]);
 
 async function create(...args: string[]): Promise<string> {
   const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
@@ -20,7 +20,7 @@ const openIdOf = async (id: string) => {
   return [alg, subject];
 };
 const sectorOf = async (id: string) => {
-  const [row] = await bench.rows<{ sector: string | null }>(
+  const [row] = await operator.rows<{ sector: string | null }>(
     'SELECT sector FROM clients WHERE client_id = $1',
     [id],
   );
@@ -30,13 +30,13 @@ const sectorOf = async (id: string) => {
 /** Records a live grant to the client. */
 async function allow(clientId: string): Promise<void> {
   const login = `ada${clientId.slice(-8).toLowerCase()}`;
-  const created = await bench.run(
+  const created = await operator.run(
     ['user', 'create', '--email', `${login}@example.com`, '--username', login, '--name', 'Ada', '--json'],
     undefined,
     'correct horse battery staple\n',
   );
   const { id: userId } = jsonOf(created) as { id: number };
-  const database = await databaseDataSource(bench.databaseUrl).initialize();
+  const database = await databaseDataSource(operator.databaseUrl).initialize();
   try {
     const expiresAt = new Date(Date.now() + 60 * 60 * 1000);
     const scopes = { scope: 'openid', requestedScope: 'openid', resources: null };
@@ -69,7 +69,7 @@ describe('operator client create', () => {
     const id = await create('--id-token-alg', 'ES256', '--subject', 'pairwise', '--redirect-uri', other);
     expect(await openIdOf(id)).toEqual(['ES256', 'pairwise']);
     expect(await sectorOf(id)).toBe('app.example.com');
-    const [event] = await auditEvents(bench.natsUrl, { types: ['client.created'], clientId: id });
+    const [event] = await auditEvents(operator.natsUrl, { types: ['client.created'], clientId: id });
     expect(event?.detail).toMatchObject({ id_token_alg: 'ES256', subject: 'pairwise' });
   });
 
@@ -86,9 +86,9 @@ describe('operator client create', () => {
       /"com\.example\.app:\/cb" has no host of its own/,
     ],
   ])('refuses %j', async (args, problem) => {
-    const before = await bench.counts();
+    const before = await operator.counts();
     expectRefused(await client('create', '--name', 'A', '--redirect-uri', CALLBACK, ...args), problem);
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 });
 
@@ -137,7 +137,7 @@ describe('operator client update', () => {
 
 describe('operator client export and import', () => {
   const exported = async (id: string) => (await client('export', id)).stdout;
-  const importText = (text: string) => bench.run(['client', 'import', '-'], undefined, text);
+  const importText = (text: string) => operator.run(['client', 'import', '-'], undefined, text);
 
   it('keep the algorithm and the sector', async () => {
     const id = await create('--id-token-alg', 'EdDSA', '--subject', 'pairwise');
@@ -164,14 +164,16 @@ describe('operator client export and import', () => {
 });
 
 it('operator scope list shows the scopes of OpenID Connect', async () => {
-  const { scopes } = jsonOf(await bench.run(['scope', 'list', '--json'])) as { scopes: { name: string }[] };
+  const { scopes } = jsonOf(await operator.run(['scope', 'list', '--json'])) as {
+    scopes: { name: string }[];
+  };
   const names = scopes.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['openid', 'profile', 'email', 'profile:read']));
 });
 
 it('operator client handover has the OpenID section only with the scope openid', async () => {
-  const settings = { ...bench.env, API_URL: 'https://api.example.com' };
-  const textOf = async (id: string) => (await bench.run(['client', 'handover', id], settings)).stdout;
+  const settings = { ...operator.env, API_URL: 'https://api.example.com' };
+  const textOf = async (id: string) => (await operator.run(['client', 'handover', id], settings)).stdout;
   const text = await textOf(await create('--scope', 'openid email', '--subject', 'pairwise'));
   expect(text).toContain('| discovery | https://api.example.com/.well-known/openid-configuration |');
   expect(text).toContain('| scopes | openid email |');

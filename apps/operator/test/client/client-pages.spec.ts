@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const SCOPES = ['--scope', 'profile:read bookings:read bookings:write'];
 
-const bench = useOperatorBench();
+const operator = useOperator();
 let folder: string;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-const client = (...args: string[]) => bench.run(['client', ...args]);
+const client = (...args: string[]) => operator.run(['client', ...args]);
 
 async function create(...args: string[]): Promise<string> {
   const given = ['--name', 'Calendar', '--redirect-uri', CALLBACK, '--json'];
@@ -147,7 +147,7 @@ describe('the name of a client', () => {
     const problem = /--name must be .* at least one of them visible/;
     expectRefused(await client('create', '--name', name, '--redirect-uri', CALLBACK), problem);
     expectRefused(await client('update', id, '--name', name), problem);
-    expectRefused(await bench.run(['resource-server', 'create', '--name', name]), problem);
+    expectRefused(await operator.run(['resource-server', 'create', '--name', name]), problem);
     expect(await show(id)).toMatchObject({ name: 'Calendar' });
   });
 
@@ -200,7 +200,7 @@ describe('--logo', () => {
     const digest = createHash('sha256').update(image).digest('hex');
     expect(await show(id)).toMatchObject({ logo: digest });
     const stored = 'SELECT media_type, image FROM client_logos WHERE client_id = $1';
-    expect(await bench.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
+    expect(await operator.rows(stored, [id])).toEqual([{ media_type: mediaType, image }]);
   });
 
   it('replaces the logo, and removes it with the value none', async () => {
@@ -219,7 +219,7 @@ describe('--logo', () => {
 
   it('refuses unsuitable files, and reports the reason with all other problems', async () => {
     const id = await create();
-    const before = await bench.counts();
+    const before = await operator.counts();
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
     const wrong: [string, RegExp][] = [
       [await file('a.png', svg), /is an SVG, which can hold scripts/],
@@ -242,7 +242,7 @@ describe('--logo', () => {
         new RegExp(`--name is missing[^]*${problem.source}`),
       );
     }
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
     expect((await show(id))['logo']).toBeNull();
   });
 });
@@ -277,8 +277,8 @@ describe('a repeated option', () => {
     ['--logo', ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--logo', 'a.png', '--logo=b.png']],
     ['--first-party', ['update', 'sc_x', '--first-party', 'true', '--first-party', 'false']],
   ])('is refused: %s', async (option, args) => {
-    const before = await bench.counts();
+    const before = await operator.counts();
     expectRefused(await client(...args), new RegExp(`${option} is given twice: give it once`));
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 });

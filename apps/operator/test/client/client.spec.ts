@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { runOperator, withoutIds } from '../support/run-operator.js';
 
 interface Registered {
@@ -15,9 +15,9 @@ interface Registered {
 const CALLBACK = 'https://app.example.com/callback';
 
 describe('operator client', () => {
-  const bench = useOperatorBench();
+  const operator = useOperator();
 
-  const client = (args: string[]) => bench.run(['client', ...args]);
+  const client = (args: string[]) => operator.run(['client', ...args]);
   const create = async (...args: string[]) => {
     const outcome = await client([
       'create',
@@ -41,7 +41,7 @@ describe('operator client', () => {
       token_url: 'https://api.example.com/api/auth/oauth/token',
       refresh_url: 'https://api.example.com/api/auth/oauth/refreshToken',
     });
-    const [row] = await bench.rows<{ hash: Buffer; redirect_uris: string[] }>(
+    const [row] = await operator.rows<{ hash: Buffer; redirect_uris: string[] }>(
       'SELECT hash, redirect_uris FROM clients JOIN client_secrets USING (client_id) WHERE client_id = $1',
       [registered.client_id],
     );
@@ -63,7 +63,7 @@ describe('operator client', () => {
   it('create --public registers a client without a secret', async () => {
     const { registered } = await create('--public', '--redirect-uri', 'com.example.app:/callback');
     expect(registered.client_secret).toBeNull();
-    const secrets = await bench.rows('SELECT 1 FROM client_secrets WHERE client_id = $1', [
+    const secrets = await operator.rows('SELECT 1 FROM client_secrets WHERE client_id = $1', [
       registered.client_id,
     ]);
     expect(secrets).toEqual([]);
@@ -84,7 +84,7 @@ describe('operator client', () => {
   });
 
   it('create notifies running services of the changed client', async () => {
-    const nats = await connect(natsOptions(bench.natsUrl, 'test'));
+    const nats = await connect(natsOptions(operator.natsUrl, 'test'));
     const broadcast = (async () => {
       for await (const message of nats.subscribe(SUBJECTS.clientChanged, { max: 1 })) return message.json();
       return null;
@@ -102,7 +102,7 @@ describe('operator client', () => {
     const addresses = ['nats://user:natspassword@127.0.0.1:1', `nats://user:natspassword@127.0.0.1:${port}`];
     const args = ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
     const outcomes = await Promise.all(
-      addresses.map((NATS_URL) => runOperator(['client', ...args], { ...bench.env, NATS_URL })),
+      addresses.map((NATS_URL) => runOperator(['client', ...args], { ...operator.env, NATS_URL })),
     );
     hanging.close();
     for (const { code, stdout, stderr } of outcomes) {
@@ -155,7 +155,7 @@ describe('operator client', () => {
   });
 
   it('create reports every problem of wrong input, and writes nothing', async () => {
-    const before = await bench.counts();
+    const before = await operator.counts();
     const wrong: [string[], RegExp[]][] = [
       [['create'], [/--name is missing/, /--redirect-uri is missing/]],
       [
@@ -188,23 +188,23 @@ describe('operator client', () => {
       for (const problem of wrong[index]![1]) expect(stderr).toMatch(problem);
       expect(stderr).not.toContain('\u001b');
     }
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 });
 
 describe('operator client search', () => {
-  const bench = useOperatorBench();
+  const operator = useOperator();
 
   it('finds applications by name, client id or redirect URI, regardless of case', async () => {
     const args = ['client', 'create', '--json', '--name', 'Calendar Connect', '--redirect-uri', CALLBACK];
-    const { client_id: id } = JSON.parse((await bench.run(args)).stdout) as Registered;
-    await bench.run(['client', 'create', '--name', 'Notes', '--redirect-uri', 'https://notes.example/cb']);
+    const { client_id: id } = JSON.parse((await operator.run(args)).stdout) as Registered;
+    await operator.run(['client', 'create', '--name', 'Notes', '--redirect-uri', 'https://notes.example/cb']);
     for (const text of ['CALENDAR', id.slice(3, 20), 'app.example.com']) {
       const found = JSON.parse(
-        (await bench.run(['client', 'search', text, '--json'])).stdout,
+        (await operator.run(['client', 'search', text, '--json'])).stdout,
       ) as Registered[];
       expect(found.map(({ client_id }) => client_id)).toEqual([id]);
     }
-    expect((await bench.run(['client', 'search', 'nothing'])).stdout).toBe('No application matches.\n');
+    expect((await operator.run(['client', 'search', 'nothing'])).stdout).toBe('No application matches.\n');
   });
 });

@@ -7,11 +7,11 @@ import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { isolate } from '#test/support/isolate.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { runOperator } from '../support/run-operator.js';
 
 describe('operator', () => {
-  const bench = useOperatorBench();
+  const operator = useOperator();
 
   it('exits with the exit code of its command', async () => {
     const [help, wrong] = await Promise.all([runOperator(['--help'], {}), runOperator(['foo'], {})]);
@@ -44,7 +44,7 @@ describe('operator', () => {
 
     it('has a line for each problem', async () => {
       const wrong = ['client', 'create', '--name', '', '--redirect-uri', 'ftp://a.example', '--json'];
-      const { code, stderr } = await runOperator(wrong, bench.env);
+      const { code, stderr } = await runOperator(wrong, operator.env);
       expect(code).toBe(2);
       const { error, exit_code } = JSON.parse(stderr) as { error: string; exit_code: number };
       expect([exit_code, error.split('\n')]).toEqual([
@@ -54,13 +54,13 @@ describe('operator', () => {
     });
 
     it('contains no control characters of quoted input', async () => {
-      const { stderr } = await runOperator(['client', 'show', 'no\u009bbody', '--json'], bench.env);
+      const { stderr } = await runOperator(['client', 'show', 'no\u009bbody', '--json'], operator.env);
       expect(stderr).not.toContain('\u009b');
       expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2 });
     });
 
     it('is text if --json follows --', async () => {
-      const { code, stderr } = await runOperator(['client', 'show', '--', '--json'], bench.env);
+      const { code, stderr } = await runOperator(['client', 'show', '--', '--json'], operator.env);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error: .*"--json"/) });
     });
   });
@@ -73,15 +73,15 @@ describe('operator', () => {
     await writeFile(join(folder, 'run.json'), typeof run === 'string' ? run : JSON.stringify(run), {
       mode: 0o600,
     });
-    const outcome = await bench.run(args, { ...env, LOCAL_DIR: folder });
+    const outcome = await operator.run(args, { ...env, LOCAL_DIR: folder });
     await rm(folder, { recursive: true });
     return outcome;
   }
   const running = () => ({
     auth_url: 'http://localhost:3001',
     base_url: 'http://localhost:3002',
-    database_url: bench.databaseUrl,
-    nats_url: bench.natsUrl,
+    database_url: operator.databaseUrl,
+    nats_url: operator.natsUrl,
   });
 
   it('without settings, uses the product that npm start runs', async () => {
@@ -91,14 +91,16 @@ describe('operator', () => {
   });
 
   it('never combines DATABASE_URL of the environment with the URLs of a running product', async () => {
-    const { code, stderr } = await runWithRunFile(running(), register, { DATABASE_URL: bench.databaseUrl });
+    const { code, stderr } = await runWithRunFile(running(), register, {
+      DATABASE_URL: operator.databaseUrl,
+    });
     expect(code).toBe(1);
     for (const name of ['AUTH_URL', 'BASE_URL', 'NATS_URL']) expect(stderr).toContain(name);
   });
 
   it('names both ways to select a database, but only DATABASE_URL in production', async () => {
     const [none, production] = await Promise.all([
-      bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir }),
+      operator.run(['client', 'list'], { LOCAL_DIR: operator.localDir }),
       runWithRunFile(running(), ['client', 'list'], { NODE_ENV: 'production' }),
     ]);
     expect(none).toMatchObject({
@@ -107,7 +109,7 @@ describe('operator', () => {
       stderr: expect.stringMatching(/^error: DATABASE_URL is missing: .*npm start/),
     });
     expect(none.stderr).toContain(
-      `${join(bench.localDir, 'run.json')}: LOCAL_DIR must be the same in both places`,
+      `${join(operator.localDir, 'run.json')}: LOCAL_DIR must be the same in both places`,
     );
     expect(production).toMatchObject({
       code: 1,
@@ -125,9 +127,9 @@ describe('operator', () => {
 
   it('explains how to read run.json if access is denied', async () => {
     // Creates a directory, because root can read any file.
-    await mkdir(join(bench.localDir, 'run.json'));
-    const { code, stderr } = await bench.run(['client', 'list'], { LOCAL_DIR: bench.localDir });
-    await rm(join(bench.localDir, 'run.json'), { recursive: true });
+    await mkdir(join(operator.localDir, 'run.json'));
+    const { code, stderr } = await operator.run(['client', 'list'], { LOCAL_DIR: operator.localDir });
+    await rm(join(operator.localDir, 'run.json'), { recursive: true });
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^error: cannot read .*run\.json: run this as the user who ran "npm start", or set DATABASE_URL/,
@@ -145,7 +147,7 @@ describe('operator', () => {
       urls.map((DATABASE_URL, index) =>
         index === 0
           ? runOperator(['client', 'list'], { DATABASE_URL })
-          : bench.run(['client', 'list'], { DATABASE_URL }),
+          : operator.run(['client', 'list'], { DATABASE_URL }),
       ),
     );
     for (const { code, stdout, stderr } of outcomes) {
@@ -156,18 +158,18 @@ describe('operator', () => {
   });
 
   it('suggests creating the database if it does not exist', async () => {
-    const url = new URL(bench.databaseUrl);
+    const url = new URL(operator.databaseUrl);
     url.pathname = '/not_there';
-    const { code, stderr } = await bench.run(['client', 'list'], { DATABASE_URL: url.href });
+    const { code, stderr } = await operator.run(['client', 'list'], { DATABASE_URL: url.href });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: .*"not_there" does not exist; create it, or correct DATABASE_URL\n$/);
   });
 
   it('reports missing migrations, which migrate applies and prints', async () => {
-    await bench.rows('DROP SCHEMA oauth CASCADE');
-    await bench.rows('CREATE SCHEMA oauth');
-    const env = { DATABASE_URL: bench.databaseUrl };
-    const unmigrated = await bench.run(['client', 'list'], env);
+    await operator.rows('DROP SCHEMA oauth CASCADE');
+    await operator.rows('CREATE SCHEMA oauth');
+    const env = { DATABASE_URL: operator.databaseUrl };
+    const unmigrated = await operator.run(['client', 'list'], env);
     expect(unmigrated).toMatchObject({
       code: 1,
       stdout: '',
@@ -179,7 +181,7 @@ describe('operator', () => {
     const stderr =
       'warning: AUDIT_NATS_URL is not set: the streams of the audit trail were not created or updated\n';
     for (const outcome of both) expect(outcome).toMatchObject({ code: 0, stderr });
-    const json = await bench.run(['migrate', '--json'], env);
+    const json = await operator.run(['migrate', '--json'], env);
     expect(json).toEqual({ code: 0, stdout: '{\n  "applied": [],\n  "streams": false\n}\n', stderr });
     expect(both.map(({ stdout }) => stdout).sort()).toEqual([
       'applied CreateSchema1795219200000\n',
@@ -195,17 +197,17 @@ describe('operator', () => {
     const maxAge = async (name: string) => (await streams.info(name)).config.max_age / 86_400e9;
     try {
       await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
-      const created = await bench.run(['migrate'], env);
+      const created = await operator.run(['migrate'], env);
       expect(created).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/\nthe streams of the audit trail are up to date\n$/),
         stderr: '',
       });
       for (const { name } of AUDIT_STREAMS) expect(await maxAge(name)).toBe(90);
-      const updated = await bench.run(['migrate', '--json'], { ...env, AUDIT_RETENTION_DAYS: '7' });
+      const updated = await operator.run(['migrate', '--json'], { ...env, AUDIT_RETENTION_DAYS: '7' });
       expect(JSON.parse(updated.stdout)).toEqual({ applied: [], streams: true });
       for (const { name } of AUDIT_STREAMS) expect(await maxAge(name)).toBe(7);
-      const failed = await bench.run(['migrate'], { ...env, AUDIT_NATS_URL: 'nats://127.0.0.1:1' });
+      const failed = await operator.run(['migrate'], { ...env, AUDIT_NATS_URL: 'nats://127.0.0.1:1' });
       expect(failed).toMatchObject({ code: 1, stdout: '' });
       expect(failed.stderr).toMatch(/^error: NATS \(AUDIT_NATS_URL\) did not create or update the streams/);
     } finally {
@@ -224,7 +226,7 @@ describe('operator', () => {
         // Occupies the name of an index.
         await database.query('CREATE TABLE grants_user ()');
       });
-      const failed = await bench.run(['migrate'], { DATABASE_URL: services.databaseUrl });
+      const failed = await operator.run(['migrate'], { DATABASE_URL: services.databaseUrl });
       expect(failed).toMatchObject({ code: 1, stdout: '' });
       expect(failed.stderr).toContain('"grants_user" already exists');
     } finally {
@@ -239,7 +241,7 @@ describe('operator', () => {
     const services = await isolate();
     try {
       await withDatabase(services.databaseUrl, (admin) => admin.query(drop));
-      const { code, stdout, stderr } = await bench.run(['client', 'list'], {
+      const { code, stdout, stderr } = await operator.run(['client', 'list'], {
         DATABASE_URL: services.databaseUrl,
       });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -254,7 +256,7 @@ describe('operator', () => {
 
   it('prints help with examples for commands of every level, without settings', async () => {
     for (const level of [[], ['client'], ['client', 'secret', 'rotate'], ['user', 'list'], ['migrate']]) {
-      const { code, stdout, stderr } = await bench.run([...level, '--help'], {});
+      const { code, stdout, stderr } = await operator.run([...level, '--help'], {});
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(['Usage: operator', ...level].join(' '));
       expect(stdout).toMatch(/^ +\$ .*operator (client|user|migrate)/m);
@@ -263,12 +265,12 @@ describe('operator', () => {
   });
 
   it('help prints the same text as --help, and refuses unknown command names', async () => {
-    const byName = await bench.run(['help', 'client', 'secret', 'rotate'], {});
-    expect(byName).toEqual(await bench.run(['client', 'secret', 'rotate', '--help'], {}));
+    const byName = await operator.run(['help', 'client', 'secret', 'rotate'], {});
+    expect(byName).toEqual(await operator.run(['client', 'secret', 'rotate', '--help'], {}));
     expect(byName).toMatchObject({ code: 0, stdout: expect.stringContaining('client secret rotate') });
-    const all = await bench.run(['help'], {});
+    const all = await operator.run(['help'], {});
     expect(all).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: operator ') });
-    const none = await bench.run(['help', 'client', 'foo'], {});
+    const none = await operator.run(['help', 'client', 'foo'], {});
     expect(none).toMatchObject({
       code: 2,
       stdout: '',
@@ -281,9 +283,9 @@ describe('operator', () => {
     ['by its own name', 'operator', {}],
     ['by another npm script', 'operator', { npm_lifecycle_script: 'node dist/local/demo-operator.js' }],
   ])('prints hints with the name under which it was started: %s', async (_, name, env) => {
-    const help = await bench.run(['client', 'show', '--help'], env);
+    const help = await operator.run(['client', 'show', '--help'], env);
     expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);
-    const wrong = await bench.run(['client', 'show'], env);
+    const wrong = await operator.run(['client', 'show'], env);
     expect(wrong.stderr).toContain(`\nSee:\n  ${name} client show --help\n`);
   });
 
@@ -296,7 +298,7 @@ describe('operator', () => {
       ['migrate', 'down'],
       ['client', 'list', '--jsn'],
     ];
-    for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => bench.run(args)))) {
+    for (const { code, stdout, stderr } of await Promise.all(wrong.map((args) => operator.run(args)))) {
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toContain('--help');
     }
@@ -308,7 +310,7 @@ describe('operator', () => {
     [['no\u001b[2Jbody']],
     [['help', 'no\u001b[2Jbody']],
   ])('strips control characters from quoted input: %j', async (args) => {
-    const { code, stderr } = await bench.run(args, {});
+    const { code, stderr } = await operator.run(args, {});
     expect(code).toBe(2);
     expect(stderr).toContain('body');
     expect(stderr).not.toContain('\u001b');
@@ -320,21 +322,21 @@ describe('operator', () => {
     ['client secret foo', ['client', 'secret']],
     ['help client foo', ['client']],
   ])('refuses an unknown command with the same message on every level: %s', async (line, group) => {
-    const { code, stdout, stderr } = await bench.run(line.split(' '), {});
+    const { code, stdout, stderr } = await operator.run(line.split(' '), {});
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: unknown command 'foo'\n\(The commands are \w.*\)\n/);
     expect(stderr).toContain(`\nSee:\n  ${['operator', ...group, '--help'].join(' ')}\n`);
   });
 
   it('prints hints that can be pasted unchanged', async () => {
-    const env = { ...bench.env, npm_lifecycle_script: 'node local/operator/operator.mjs migrate' };
-    const { stderr } = await bench.run(['client', 'show', 'sc_unknown'], env);
+    const env = { ...operator.env, npm_lifecycle_script: 'node local/operator/operator.mjs migrate' };
+    const { stderr } = await operator.run(['client', 'show', 'sc_unknown'], env);
     expect(stderr).toContain('See:\n  npx operator client list\n');
   });
 
   it('reports an absent variable as missing, not as wrong', async () => {
-    const { DATABASE_URL } = bench.env;
-    const { code, stderr } = await bench.run(['client', 'delete', 'sc_x', '--yes'], { DATABASE_URL });
+    const { DATABASE_URL } = operator.env;
+    const { code, stderr } = await operator.run(['client', 'delete', 'sc_x', '--yes'], { DATABASE_URL });
     expect(code).toBe(1);
     expect(stderr).toContain('NATS_URL is missing: it must be one or more URLs, nats://…');
   });

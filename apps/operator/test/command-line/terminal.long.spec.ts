@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 
-const bench = useOperatorBench();
+const operator = useOperator();
 
 /** Runs a command in a terminal of this width, emulated by `script` of util-linux. */
 async function atTerminal(args: string, columns: number, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const line = `stty cols ${columns}; exec '${process.execPath}' dist/apps/operator.cjs ${args}`;
   const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
-    env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...bench.env, ...env },
+    env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...operator.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return (await text(child.stdout)).replaceAll('\r', '').trimEnd().split('\n');
@@ -18,7 +18,7 @@ async function atTerminal(args: string, columns: number, env: NodeJS.ProcessEnv 
 const NAME = 'Calendar Connect for Teams and Their Many Assistants';
 
 beforeAll(async () => {
-  const { code } = await bench.run([
+  const { code } = await operator.run([
     'client',
     'create',
     '--name',
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 async function created(): Promise<{ client_id: string }> {
   const args = ['--name', 'Wide', '--redirect-uri', 'https://a.example/cb', '--json'];
-  return JSON.parse((await bench.run(['client', 'create', ...args])).stdout) as { client_id: string };
+  return JSON.parse((await operator.run(['client', 'create', ...args])).stdout) as { client_id: string };
 }
 
 describe('a command at a terminal', () => {
@@ -40,7 +40,7 @@ describe('a command at a terminal', () => {
     expect(heading).toMatch(/^client_id +type/);
     expect(row).toMatch(/^sc_[a-z2-7]{24} .*Calendar Con.*…$/);
     expect(row.length).toBeLessThanOrEqual(100);
-    const piped = await bench.run(['client', 'list']);
+    const piped = await operator.run(['client', 'list']);
     expect(piped.stdout).toContain(NAME);
   });
 
@@ -75,7 +75,12 @@ describe('a command at a terminal', () => {
     expect(Math.max(...refused.map((line) => line.length))).toBeLessThanOrEqual(40);
     expect(refused.length).toBeGreaterThan(1);
     const uris = ['https://a.example/cb', 'https://b.example/cb', 'https://c.example/cb'];
-    await bench.run(['client', 'update', id, ...uris.flatMap((uri) => ['--add-redirect-uri', `${uri}?x`])]);
+    await operator.run([
+      'client',
+      'update',
+      id,
+      ...uris.flatMap((uri) => ['--add-redirect-uri', `${uri}?x`]),
+    ]);
     const shown = (await plain(`client show ${id}`, 84)).join('\n');
     expect(shown).toMatch(/^redirect_uris( +)https:\S+ https:\S+\n {13}\1https:\S+ https:\S+$/m);
     const rotated = await plain(`client secret rotate ${id}`, 60);
@@ -86,7 +91,7 @@ describe('a command at a terminal', () => {
   });
 
   it('does not wrap output for programs', async () => {
-    const piped = await bench.run(['client', 'export']);
+    const piped = await operator.run(['client', 'export']);
     expect(await atTerminal('client export', 40)).toEqual(piped.stdout.trimEnd().split('\n'));
   });
 

@@ -1,12 +1,12 @@
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
-const bench = useOperatorBench();
-const run = (...args: string[]) => bench.run(['console', ...args]);
+const operator = useOperator();
+const run = (...args: string[]) => operator.run(['console', ...args]);
 
 it('operator console grants, replaces and revokes a role', async () => {
   const user = ['--email', 'ada@example.com', '--username', 'ada', '--name', 'Ada', '--password-stdin'];
-  await bench.run(['user', 'create', ...user], undefined, 'a long enough password\n');
+  await operator.run(['user', 'create', ...user], undefined, 'a long enough password\n');
   expect(jsonOf(await run('grant', 'ada@example.com', '--role', 'viewer', '--json'))).toMatchObject({
     role: 'viewer',
   });

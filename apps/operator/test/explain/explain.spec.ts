@@ -2,13 +2,13 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
 const REFERENCE = 'dhdpfs_iGBYa';
 const NOW = Date.now();
 
-const bench = useOperatorBench();
+const operator = useOperator();
 let nats: NatsConnection;
 
 async function store(record: Partial<AuditRecord>, secondsAgo = 60, service: 'token' | 'resource' = 'token') {
@@ -17,7 +17,7 @@ async function store(record: Partial<AuditRecord>, secondsAgo = 60, service: 'to
 }
 
 beforeAll(async () => {
-  nats = await connect(natsOptions(bench.natsUrl, 'explain test'));
+  nats = await connect(natsOptions(operator.natsUrl, 'explain test'));
   const request = { method: 'POST', path: '/api/auth/oauth/token' };
   const refused = { client_id: CLIENT, request, status: 400, error: 'invalid_grant' };
   await store({ type: 'token.issued', client_id: CLIENT, reference: 'earlier_____', status: 200 }, 90);
@@ -60,7 +60,7 @@ describe('a forged event', () => {
       { reference: 'forged_keys_', check: COMMANDS, error: COMMANDS, request, detail, ...texts },
       20,
     );
-    const { code, stdout, stderr } = await bench.run(['explain', 'forged_keys_']);
+    const { code, stdout, stderr } = await operator.run(['explain', 'forged_keys_']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('title');
     // The output has no control characters, and therefore no colours, without a terminal.
@@ -73,7 +73,7 @@ describe('a forged event', () => {
       { reference, check, detail: JSON.parse('{"__proto__":"x","sent":"y"}') as Record<string, string> },
       20,
     );
-    const { code, stdout } = await bench.run(['explain', reference]);
+    const { code, stdout } = await operator.run(['explain', reference]);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Failed check +${check}$`, 'm'));
     expect(stdout).toMatch(/^ +__proto__ +x$/m);
@@ -82,7 +82,7 @@ describe('a forged event', () => {
 
 describe('explain REFERENCE', () => {
   it('prints the request, the failed check, the remedies and other events of the client', async () => {
-    const { code, stdout, stderr } = await bench.run(['explain', REFERENCE]);
+    const { code, stdout, stderr } = await operator.run(['explain', REFERENCE]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Reference +dhdpfs_iGBYa$/m);
     expect(stdout).toMatch(/^Request +POST \/api\/auth\/oauth\/token$/m);
@@ -96,7 +96,7 @@ describe('explain REFERENCE', () => {
   });
 
   it('prints the explanation as JSON', async () => {
-    const { stdout } = await bench.run(['explain', REFERENCE, '--json']);
+    const { stdout } = await operator.run(['explain', REFERENCE, '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       reference: REFERENCE,
       client_id: CLIENT,
@@ -114,7 +114,7 @@ describe('explain REFERENCE', () => {
   });
 
   it('prints the failed check of the token app for a request that an API refused', async () => {
-    const { stdout } = await bench.run(['explain', 'at_an_api___', '--json']);
+    const { stdout } = await operator.run(['explain', 'at_an_api___', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       check: 'revoked',
       client_id: CLIENT,
@@ -123,17 +123,17 @@ describe('explain REFERENCE', () => {
   });
 
   it('explains a request that succeeded', async () => {
-    const { code, stdout } = await bench.run(['explain', 'earlier_____']);
+    const { code, stdout } = await operator.run(['explain', 'earlier_____']);
     expect([code, stdout]).toEqual([0, expect.stringContaining('This request was not refused.')]);
   });
 
   it('accepts a reference that begins with a hyphen', async () => {
-    const { code, stdout } = await bench.run(['explain', '-hyphen-_-_-', '--json']);
+    const { code, stdout } = await operator.run(['explain', '-hyphen-_-_-', '--json']);
     expect([code, (JSON.parse(stdout) as { check: string }).check]).toEqual([0, 'expired']);
   });
 
   it('states how far back it has searched for an unknown reference, and lists similar references', async () => {
-    const { code, stdout, stderr } = await bench.run(['explain', 'dhdpfs_iGBya']);
+    const { code, stdout, stderr } = await operator.run(['explain', 'dhdpfs_iGBya']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/no event since 20\S+ \S+ UTC has the reference "dhdpfs_iGBya"/);
     expect(stderr).toContain('similar references, in case of a typo: dhdpfs_iGBYa');
@@ -142,9 +142,9 @@ describe('explain REFERENCE', () => {
 
 describe('explain without PostgreSQL', () => {
   it('uses only the audit trail, and warns', async () => {
-    const env = { ...bench.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
+    const env = { ...operator.env, DATABASE_URL: 'postgres://x:y@127.0.0.1:1/x' };
     await store({ reference: 'grant_only__', error: 'invalid_token', check: 'revoked', grant_id: 'g2' }, 20);
-    const { code, stdout, stderr } = await bench.run(['explain', 'grant_only__'], env);
+    const { code, stdout, stderr } = await operator.run(['explain', 'grant_only__'], env);
     expect([code, stdout]).toEqual([0, expect.stringContaining('The access was revoked')]);
     expect(stderr).toContain('PostgreSQL (DATABASE_URL) does not answer');
   });
@@ -152,7 +152,7 @@ describe('explain without PostgreSQL', () => {
 
 describe('explain --client', () => {
   it('groups the refused requests of a period by cause', async () => {
-    const { stdout } = await bench.run(['explain', '--client', CLIENT, '--json']);
+    const { stdout } = await operator.run(['explain', '--client', CLIENT, '--json']);
     const { groups, refused, succeeded } = JSON.parse(stdout);
     expect([refused, succeeded]).toEqual([4, 1]);
     expect(groups[0]).toMatchObject({
@@ -165,12 +165,12 @@ describe('explain --client', () => {
       reference: '-hyphen-_-_-',
       party: 'application',
     });
-    const { stdout: longer } = await bench.run(['explain', '--client', CLIENT, '--since', '1d', '--json']);
+    const { stdout: longer } = await operator.run(['explain', '--client', CLIENT, '--since', '1d', '--json']);
     expect(JSON.parse(longer).refused).toBe(5);
   });
 
   it('prints each group with a remedy', async () => {
-    const { stdout } = await bench.run(['explain', '--client', CLIENT]);
+    const { stdout } = await operator.run(['explain', '--client', CLIENT]);
     expect(stdout).toMatch(/^Since \S+, 4 requests of sc_abc.* refused; 1 other event\.$/m);
     expect(stdout).toContain('2 × The code or token has expired');
     expect(stdout).toMatch(/^developer of the application: Redeem a code immediately/m);
@@ -186,15 +186,15 @@ describe('explain --client', () => {
       'https://new.example.com/cb',
       '--json',
     ];
-    const { client_id: id } = JSON.parse((await bench.run(create)).stdout) as { client_id: string };
+    const { client_id: id } = JSON.parse((await operator.run(create)).stdout) as { client_id: string };
     for (const client of [id, 'New']) {
-      const { code, stdout } = await bench.run(['explain', '--client', client]);
+      const { code, stdout } = await operator.run(['explain', '--client', client]);
       expect([code, stdout]).toEqual([0, expect.stringMatching(/^Since \S+, 0 requests of sc_\w+ refused/)]);
     }
   });
 
   it('refuses a client that is in neither the audit trail nor the database', async () => {
-    const { code, stderr } = await bench.run(['explain', '--client', 'sc_nobody']);
+    const { code, stderr } = await operator.run(['explain', '--client', 'sc_nobody']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('there is no client "sc_nobody"')]);
   });
 });
@@ -208,13 +208,13 @@ describe('explain', () => {
     [[REFERENCE, '--since', '1h'], '--since needs --client'],
     [['0123456789abcdef0123456789abcdef'], 'is a reference of the proxy'],
   ])('refuses %j', async (args, message) => {
-    const { code, stderr } = await bench.run(['explain', ...args]);
+    const { code, stderr } = await operator.run(['explain', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   it('names NATS if it does not answer', async () => {
-    const env = { ...bench.env, NATS_URL: 'nats://127.0.0.1:1' };
-    const { code, stderr } = await bench.run(['explain', REFERENCE], env);
+    const env = { ...operator.env, NATS_URL: 'nats://127.0.0.1:1' };
+    const { code, stderr } = await operator.run(['explain', REFERENCE], env);
     expect([code, stderr]).toEqual([1, expect.stringContaining('NATS (NATS_URL) does not answer')]);
   });
 });

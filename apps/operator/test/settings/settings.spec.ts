@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
 /** Commands that use stored data, with valid input and the required variables except DATABASE_URL. */
@@ -53,11 +53,11 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
 ];
 
 describe('the settings of the commands', () => {
-  const bench = useOperatorBench();
+  const operator = useOperator();
 
   it.each(COMMANDS)('are required for %s only if the command uses them', async (command, rest, needs) => {
-    const env = { DATABASE_URL: bench.databaseUrl };
-    const { stderr } = await bench.run([...command.split(' '), ...rest], env);
+    const env = { DATABASE_URL: operator.databaseUrl };
+    const { stderr } = await operator.run([...command.split(' '), ...rest], env);
     const missing = [...stderr.matchAll(/(\w+_URL) is missing/g)].map(([, name]) => name ?? '');
     expect(new Set(missing)).toEqual(new Set(needs));
   });
@@ -69,7 +69,7 @@ describe('the settings of the commands', () => {
   wanted.set('CONSOLE_URL', new Set(['client create', 'client handover']));
 
   it('are listed in the help', async () => {
-    const { stdout } = await bench.run(['--help'], {});
+    const { stdout } = await operator.run(['--help'], {});
     const rows = stdout.matchAll(/^ {2}(\w+_URL) +(.*(?:\n {19}.*)*)$/gm);
     expect(listed(rows)).toEqual(
       new Map([...wanted, ['DATABASE_URL', new Set(['all commands but scope list'])]]),

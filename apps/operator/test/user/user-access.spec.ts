@@ -1,13 +1,13 @@
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { verifyPassword } from '#database/user/password.js';
 import { UserStore } from '#database/user/user.store.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';
 
 // test/end-to-end/gone-user.long.spec.ts tests the end of access with the whole product.
-const bench = useOperatorBench();
+const operator = useOperator();
 
-const user = (...args: string[]) => bench.run(['user', ...args]);
+const user = (...args: string[]) => operator.run(['user', ...args]);
 
 async function made(username: string, name = 'A User'): Promise<number> {
   const args = ['--email', `${username}@example.com`, '--username', username, '--name', name, '--json'];
@@ -17,7 +17,7 @@ async function made(username: string, name = 'A User'): Promise<number> {
 describe('operator user list', () => {
   it('lists users by id, without password hashes', async () => {
     const ids = [await made('ada', 'Ada Lovelace'), await made('grace', 'Grace Hopper')];
-    await bench.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [ids[1]]);
+    await operator.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [ids[1]]);
     const listed = await user('list', '--json');
     const day = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string;
     const ada = { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace' };
@@ -53,7 +53,7 @@ describe('operator user list', () => {
 
   it('escapes control characters in names', async () => {
     const id = await made('esc');
-    await bench.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009b\u202eC\n']);
+    await operator.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009b\u202eC\n']);
     const { stdout } = await user('list', '--search', 'esc');
     expect(stdout).toContain('E\uFFFD[2J\uFFFD\uFFFDC\uFFFD');
     expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
@@ -78,7 +78,7 @@ describe('operator user list', () => {
 describe('operator user show', () => {
   it('finds a user by every identifier, and does not show the password hash', async () => {
     const id = await made('shown', 'Sho Wn');
-    await bench.rows(
+    await operator.rows(
       "UPDATE users SET issuer = 'https://login.example', external_id = 'ext-1' WHERE id = $1",
       [id],
     );
@@ -109,7 +109,7 @@ describe('operator user show', () => {
   it('counts live grants only', async () => {
     const id = await made('granting');
     const client = jsonOf(
-      await bench.run([
+      await operator.run([
         'client',
         'create',
         '--name',
@@ -125,7 +125,7 @@ describe('operator user show', () => {
       "now() + interval '1 day', now()",
     ];
     for (const [index, state] of states.entries())
-      await bench.rows(
+      await operator.rows(
         `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, lifetime, expires_at, revoked_at)
          SELECT $1, $2, $3, 'profile:read', 'profile:read', '', interval '1 day', ${state}`,
         [String(index).repeat(43), id, client.client_id],
@@ -135,21 +135,21 @@ describe('operator user show', () => {
 
   it('escapes control characters', async () => {
     const id = await made('esc-show');
-    await bench.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009bC']);
+    await operator.rows('UPDATE users SET name = $2 WHERE id = $1', [id, 'E\u001b[2J\u009bC']);
     expect((await user('show', 'esc-show')).stdout).toContain('E\uFFFD[2J\uFFFDC');
   });
 });
 
 describe('operator user set-password', () => {
   const logsIn = async (login: string, password: string) => {
-    const source = await databaseDataSource(bench.databaseUrl).initialize();
+    const source = await databaseDataSource(operator.databaseUrl).initialize();
     const found = await new UserStore(source).findByLogin(login);
     await source.destroy();
     return verifyPassword(password, found?.passwordHash ?? null);
   };
   const generation = async (id: number) =>
     (
-      await bench.rows<{ generation: number }>(
+      await operator.rows<{ generation: number }>(
         'SELECT session_generation AS generation FROM users WHERE id = $1',
         [id],
       )
@@ -180,16 +180,16 @@ describe('operator user set-password', () => {
   it('reads a password from stdin, and does not print it', async () => {
     await made('piped');
     const args = ['user', 'set-password', 'piped', '--password-stdin'];
-    const { code, stdout, stderr } = await bench.run(args, bench.env, 'correct horse pipe\n');
+    const { code, stdout, stderr } = await operator.run(args, operator.env, 'correct horse pipe\n');
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stderr: '',
       stdout: 'Changed the password of piped. Open sessions stay open: --end-sessions ends them.\n',
     });
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
-    const json = await bench.run([...args, '--json'], bench.env, 'correct horse again\n');
+    const json = await operator.run([...args, '--json'], operator.env, 'correct horse again\n');
     expect(jsonOf(json)).toMatchObject({ password: null, sessions_ended: false });
-    const short = await bench.run(args, bench.env, 'short\n');
+    const short = await operator.run(args, operator.env, 'short\n');
     expectRefused(short, /8 to 256/);
     expect(short.stderr).not.toContain('short');
     expect(await logsIn('piped', 'correct horse again')).toBe(true);
@@ -215,14 +215,14 @@ describe('a user command', () => {
   it('delete exits with 2 and changes nothing without --yes', async () => {
     const id = await made('unsure');
     expectRefused(await user('delete', 'unsure'), /--yes is missing/);
-    expect(await bench.rows('SELECT disabled_at FROM users WHERE id = $1', [id])).toEqual([
+    expect(await operator.rows('SELECT disabled_at FROM users WHERE id = $1', [id])).toEqual([
       { disabled_at: null },
     ]);
   });
 
   it('enable reports whether the user was disabled', async () => {
     const id = await made('off');
-    await bench.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [id]);
+    await operator.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [id]);
     expect((await user('enable', 'off')).stdout).toMatch(
       /^Enabled off, who has to log in and allow each application again\.$/m,
     );
@@ -238,7 +238,7 @@ describe('a user command', () => {
 
   it('enable does not enable a user whom the product disabled, except with --override-product', async () => {
     const id = await made('closed');
-    await bench.rows(
+    await operator.rows(
       'UPDATE users SET operator_disabled_at = now(), product_disabled_at = now() WHERE id = $1',
       [id],
     );

@@ -1,32 +1,35 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash as bcrypt } from '@node-rs/bcrypt';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { runOperator } from '../support/run-operator.js';
 
-const bench = useOperatorBench();
+const operator = useOperator();
 const issuer = 'https://product.example.com';
 let passwordHash: string;
 
 beforeAll(async () => {
   passwordHash = await bcrypt('correct horse', { cost: 4 });
 });
-beforeEach(() => bench.rows('DELETE FROM users'));
+beforeEach(() => operator.rows('DELETE FROM users'));
 
 async function file(name: string, ...lines: readonly (object | string)[]): Promise<string> {
-  const path = join(bench.localDir, name);
+  const path = join(operator.localDir, name);
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   await writeFile(path, `${texts.join('\n')}\n`);
   return path;
 }
 
 const users = () =>
-  bench.rows(
+  operator.rows(
     `SELECT username, email, name, issuer, external_id, password_hash, disabled_at IS NOT NULL AS disabled
      FROM users ORDER BY email`,
   );
 const importFile = async (path: string, ...options: string[]) => {
-  const { code, stdout, stderr } = await bench.run(['user', 'import', path, '--json', ...options], bench.env);
+  const { code, stdout, stderr } = await operator.run(
+    ['user', 'import', path, '--json', ...options],
+    operator.env,
+  );
   return { code, stderr, counts: JSON.parse(stdout) as Record<string, unknown> };
 };
 const none = {
@@ -85,7 +88,7 @@ it('operator user import treats an email address as verified only if the file sa
   await importFile(csv);
   const bad = await importFile(await file('bad.csv', 'email,email_verified', 'f@example.com,yes'));
   expect(bad).toMatchObject({ code: 3, stderr: 'line 2: email_verified must be true or false\n' });
-  const verified = await bench.rows<{ email: string }>(
+  const verified = await operator.rows<{ email: string }>(
     'SELECT email FROM users WHERE email_verified ORDER BY 1',
   );
   expect(verified.map(({ email }) => email)).toEqual(['a@example.com', 'd@example.com']);
@@ -94,7 +97,9 @@ it('operator user import treats an email address as verified only if the file sa
 it('operator user import does not create a user who was deleted after the change', async () => {
   const line = { issuer, external_id: 'gone', email: 'gone@example.com', updated_at: '2026-01-01T00:00:00Z' };
   const path = await file('gone.jsonl', line);
-  await bench.rows(`INSERT INTO deleted_identities VALUES (deleted_identity($1, 'gone'), now())`, [issuer]);
+  await operator.rows(`INSERT INTO deleted_identities VALUES (deleted_identity($1, 'gone'), now())`, [
+    issuer,
+  ]);
   expect(await importFile(path)).toMatchObject({
     code: 3,
     stderr: 'line 1: the user was deleted here after updated_at\n',
@@ -103,7 +108,7 @@ it('operator user import does not create a user who was deleted after the change
 });
 
 it('operator user import reports every problem of each bad line, and imports the other lines', async () => {
-  await bench.rows(
+  await operator.rows(
     `INSERT INTO users (username, email, name, issuer, external_id) VALUES ('here', 'here@example.com', 'H', $1, 'here')`,
     [issuer],
   );
@@ -177,7 +182,7 @@ it('operator user import keeps existing passwords without --replace-passwords', 
   const user = { email: 'a@example.com', username: 'a', password_hash: passwordHash };
   await importFile(await file('users.jsonl', user));
   const newer = await bcrypt('another', { cost: 4 });
-  await bench.rows('UPDATE users SET password_hash = $1', [newer]);
+  await operator.rows('UPDATE users SET password_hash = $1', [newer]);
   const path = await file('users.jsonl', user);
   expect((await importFile(path)).counts).toEqual({ ...none, unchanged: 1, passwords_kept: 1 });
   expect(await users()).toMatchObject([{ password_hash: newer }]);
@@ -231,7 +236,7 @@ it('operator user import reads CSV, with quotes, line breaks, empty cells and a 
 
 it('operator user import refuses unknown and repeated columns before it writes anything', async () => {
   const path = await file('users.csv', 'email,passwordHash,email', 'a@example.com,x,y');
-  const { code, stderr } = await bench.run(['user', 'import', path], bench.env);
+  const { code, stderr } = await operator.run(['user', 'import', path], operator.env);
   expect(code).toBe(2);
   expect(stderr).toContain(
     'error: line 1: unknown column "passwordHash"\nerror: line 1: the column email occurs twice\n',
@@ -245,7 +250,7 @@ it.each([
   [['users.txt', '--format', 'xml'], '--format must be jsonl or csv'],
   [['-', '--issuer', ''], '--issuer must be'],
 ])('operator user import refuses %j', async (args, problem) => {
-  const { code, stderr } = await bench.run(['user', 'import', ...args], bench.env);
+  const { code, stderr } = await operator.run(['user', 'import', ...args], operator.env);
   expect(code).toBe(2);
   expect(stderr).toContain(problem);
 });
@@ -256,7 +261,7 @@ it('operator user import reads thousands of users from stdin as a separate proce
   );
   // An invalid row must not affect the rest of its batch.
   lines[1234] = JSON.stringify({ email: 'u1@example.com', username: 'bad\u0000name' });
-  const { code, stdout, stderr } = await runOperator(['user', 'import', '-'], bench.env, lines.join('\n'));
+  const { code, stdout, stderr } = await runOperator(['user', 'import', '-'], operator.env, lines.join('\n'));
   expect({ code, stderr }).toEqual({
     code: 3,
     stderr: expect.stringMatching(/^line 1235: username must be .*\n$/),
@@ -264,7 +269,7 @@ it('operator user import reads thousands of users from stdin as a separate proce
   expect(stdout).toMatch(
     /^Created 2499 users and updated 0 in [\d.]+ s; 0 were up to date\.\n1 line not imported: see above\.\n$/,
   );
-  expect(await bench.rows('SELECT count(*)::int AS count FROM users')).toEqual([{ count: 2499 }]);
+  expect(await operator.rows('SELECT count(*)::int AS count FROM users')).toEqual([{ count: 2499 }]);
 });
 
 describe('a user without a password', () => {
@@ -276,15 +281,17 @@ describe('a user without a password', () => {
       external_id: `ext-${id}`,
     }));
     await importFile(await file('users.jsonl', ...two));
-    const disable = (login: string) => bench.run(['user', 'disable', login], bench.env);
-    const { code, stderr } = await bench.run(['user', 'enable', 'same@example.com'], bench.env);
+    const disable = (login: string) => operator.run(['user', 'disable', login], operator.env);
+    const { code, stderr } = await operator.run(['user', 'enable', 'same@example.com'], operator.env);
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /matches several users: give one of id:\d+ \(same@example.com, ext-x1 of https:\/\/product.example.com\), id:\d+/,
     );
-    expect((await bench.run(['user', 'enable', 'ext-x2'], bench.env)).stdout).toBe('x2 was not disabled.\n');
+    expect((await operator.run(['user', 'enable', 'ext-x2'], operator.env)).stdout).toBe(
+      'x2 was not disabled.\n',
+    );
     const [, id = ''] = /(id:\d+) \(same@example.com, ext-x1/.exec(stderr) ?? [];
-    expect((await bench.run(['user', 'enable', id], bench.env)).stdout).toBe('x1 was not disabled.\n');
+    expect((await operator.run(['user', 'enable', id], operator.env)).stdout).toBe('x1 was not disabled.\n');
     expect((await disable('nobody')).code).toBe(2);
   });
 });

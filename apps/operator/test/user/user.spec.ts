@@ -1,13 +1,14 @@
 import { UserStore } from '#database/user/user.store.js';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { verifyPassword } from '#database/user/password.js';
-import { useOperatorBench } from '../support/operator-bench.js';
+import { useOperator } from '../support/use-operator.js';
 import { runOperator } from '../support/run-operator.js';
 
 describe('operator user create', () => {
-  const bench = useOperatorBench();
+  const operator = useOperator();
 
-  const create = (args: string[], stdin?: string) => bench.run(['user', 'create', ...args], bench.env, stdin);
+  const create = (args: string[], stdin?: string) =>
+    operator.run(['user', 'create', ...args], operator.env, stdin);
   const named = (username: string) => [
     '--email',
     `${username}@example.com`,
@@ -17,7 +18,7 @@ describe('operator user create', () => {
     'A User',
   ];
   const logsIn = async (login: string, password: string) => {
-    const source = await databaseDataSource(bench.databaseUrl).initialize();
+    const source = await databaseDataSource(operator.databaseUrl).initialize();
     const found = await new UserStore(source).findByLogin(login);
     await source.destroy();
     return verifyPassword(password, found?.passwordHash ?? null);
@@ -46,17 +47,24 @@ describe('operator user create', () => {
 
   it('reads the password from a pipe when run as a separate process', async () => {
     const args = ['user', 'create', ...named('piped'), '--password-stdin'];
-    expect(await runOperator(args, bench.env, 'correct horse pipe\n')).toMatchObject({ code: 0, stderr: '' });
+    expect(await runOperator(args, operator.env, 'correct horse pipe\n')).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
     expect(await logsIn('piped', 'correct horse pipe')).toBe(true);
   });
 
   it('refuses a password that is not UTF-8, and writes nothing', async () => {
-    const before = await bench.counts();
+    const before = await operator.counts();
     const args = ['user', 'create', ...named('latin1'), '--password-stdin'];
-    const { code, stdout, stderr } = await runOperator(args, bench.env, Buffer.from('pässwörd\n', 'latin1'));
+    const { code, stdout, stderr } = await runOperator(
+      args,
+      operator.env,
+      Buffer.from('pässwörd\n', 'latin1'),
+    );
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/the password on stdin is not valid UTF-8: convert it/);
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 
   it('reads the password from one line of stdin and does not print it', async () => {
@@ -77,12 +85,12 @@ describe('operator user create', () => {
   });
 
   it('sets the language of the pages, which user update changes or removes', async () => {
-    const user = (...args: string[]) => bench.run(['user', ...args]);
+    const user = (...args: string[]) => operator.run(['user', ...args]);
     const created = await user('create', ...named('lang'), '--locale', 'de', '--json');
     expect(JSON.parse(created.stdout)).toMatchObject({ locale: 'de' });
     const update = (...args: string[]) => user('update', ...args);
     const localeOf = async () =>
-      (await bench.rows<{ locale: string | null }>(`SELECT locale FROM users WHERE username = 'lang'`))[0];
+      (await operator.rows<{ locale: string | null }>(`SELECT locale FROM users WHERE username = 'lang'`))[0];
     expect(await localeOf()).toEqual({ locale: 'de' });
     expect(await update('LANG@example.com', '--locale', 'ar')).toEqual({
       code: 0,
@@ -110,7 +118,7 @@ describe('operator user create', () => {
 
   it('reports every problem of wrong input, writes nothing and prints no password', async () => {
     expect((await create([...named('grace')])).code).toBe(0);
-    const before = await bench.counts();
+    const before = await operator.counts();
     const wrong: [string[], string | undefined, RegExp[]][] = [
       [[], undefined, [/--email must/, /--username must/, /--name must/]],
       [
@@ -135,6 +143,6 @@ describe('operator user create', () => {
       for (const problem of problems) expect(stderr).toMatch(problem);
       if (stdin) expect(stderr).not.toContain(stdin.trim());
     }
-    expect(await bench.counts()).toEqual(before);
+    expect(await operator.counts()).toEqual(before);
   });
 });

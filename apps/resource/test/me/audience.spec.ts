@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import type { TestClient } from '#test/support/fixture.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
 const API = 'https://api.example.com';
 const BOOKINGS = 'https://bookings.example.com:8443';

@@ -4,35 +4,35 @@ import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import { DpopKey, type ProofSettings } from '#test/support/dpop-key.js';
 import { rearranged } from '#test/support/tokens.js';
 import { INVALID_PROOFS, type InvalidProof } from '#test/support/invalid-proofs.js';
-import { API_URL, type DpopBench, ME, startDpopBench } from '../support/dpop-bench.js';
+import { API_URL, type DpopApps, ME, startDpopApps } from '../support/start-dpop-apps.js';
 
 const METADATA = `resource_metadata="${API_URL}/.well-known/oauth-protected-resource/v2/me"`;
 const challenge = (error: string) =>
   `DPoP error="${error}", scope="profile:read", algs="${DPOP_ALGORITHMS.join(' ')}", ${METADATA}`;
 
-let bench: DpopBench;
+let apps: DpopApps;
 let token: string;
 
 beforeAll(async () => {
-  bench = await startDpopBench('optional');
-  token = await bench.accessToken();
+  apps = await startDpopApps('optional');
+  token = await apps.accessToken();
 });
 
-afterAll(() => bench.close());
+afterAll(() => apps.close());
 
 const send = (
   authorization: string,
   proof?: string | string[],
-  { replica = 0, on = bench }: { replica?: 0 | 1; on?: DpopBench } = {},
+  { replica = 0, on = apps }: { replica?: 0 | 1; on?: DpopApps } = {},
 ): Test => {
   const sending = request(on.servers[replica]).get('/v2/me').set('Authorization', authorization);
   return proof === undefined ? sending : sending.set({ DPoP: proof });
 };
 
 const proofOf = (accessToken: string, settings: ProofSettings = {}) =>
-  bench.key.proof('GET', ME, { accessToken, ...settings });
+  apps.key.proof('GET', ME, { accessToken, ...settings });
 
-async function requestsDuring(work: () => Promise<unknown>, on = bench): Promise<string[]> {
+async function requestsDuring(work: () => Promise<unknown>, on = apps): Promise<string[]> {
   const received: string[] = [];
   const stop = on.hear('oauth.>', (message) => {
     const { pattern } = message as { pattern?: string };
@@ -64,7 +64,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   it('costs one NATS request, whether or not the token is cached', async () => {
-    const fresh = await bench.accessToken();
+    const fresh = await apps.accessToken();
     const once = async () => {
       const proof = await proofOf(fresh);
       return requestsDuring(async () => expect((await send(`DPoP ${fresh}`, proof)).status).toBe(200));
@@ -74,7 +74,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   it('accepts 20 concurrent proofs for one uncached token with one introspection', async () => {
-    const fresh = await bench.accessToken();
+    const fresh = await apps.accessToken();
     const proofs = await Promise.all(Array.from({ length: 20 }, () => proofOf(fresh)));
     const heard = await requestsDuring(async () => {
       const answers = await Promise.all(proofs.map((proof) => send(`DPoP ${fresh}`, proof)));
@@ -85,7 +85,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
   });
 
   it('accepts only one of many concurrent requests with the same proof', async () => {
-    const fresh = await bench.accessToken();
+    const fresh = await apps.accessToken();
     const proof = await proofOf(fresh);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(`DPoP ${fresh}`, proof, { replica: i % 2 === 0 ? 0 : 1 })),
@@ -125,7 +125,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
 
   // @rfc 9728 5.1
   it('refuses a bearer token as DPoP, but still accepts it as Bearer', async () => {
-    const bearer = await bench.accessToken(false);
+    const bearer = await apps.accessToken(false);
     const answer = await send(`DPoP ${bearer}`, await proofOf(bearer));
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, challenge('invalid_token')]);
     expect((await send(`Bearer ${bearer}`)).status).toBe(200);
@@ -133,24 +133,24 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
 
   it('consumes no proof for an invalid token', async () => {
     const forged = `sat_${randomBytes(63).toString('base64url')}`;
-    await bench.redis.flushdb();
+    await apps.redis.flushdb();
     expect((await send(`DPoP ${forged}`, await proofOf(forged))).status).toBe(401);
-    expect(await bench.redis.keys('dpop:*')).toEqual([]);
+    expect(await apps.redis.keys('dpop:*')).toEqual([]);
   });
 
   it('evicts a cached token immediately when its grant is revoked', async () => {
-    await bench.redis.flushdb();
-    const fresh = await bench.accessToken();
+    await apps.redis.flushdb();
+    const fresh = await apps.accessToken();
     const proofs = await Promise.all([proofOf(fresh), proofOf(fresh)]);
     expect((await send(`DPoP ${fresh}`, proofs[0])).status).toBe(200);
-    const [key = ''] = await bench.redis.keys('grant:*');
-    await bench.announce('oauth.grant.revoked', { grant_id: key.slice('grant:'.length) });
+    const [key = ''] = await apps.redis.keys('grant:*');
+    await apps.announce('oauth.grant.revoked', { grant_id: key.slice('grant:'.length) });
     const heard = await requestsDuring(async () => send(`DPoP ${fresh}`, proofs[1]));
     expect(heard).toEqual(['oauth.token.introspect']);
   });
 
   it('has metadata that lists the DPoP algorithms (RFC 9728 2)', async () => {
-    const { body } = await request(bench.servers[0]).get('/.well-known/oauth-protected-resource');
+    const { body } = await request(apps.servers[0]).get('/.well-known/oauth-protected-resource');
     expect(body.dpop_signing_alg_values_supported).toEqual(DPOP_ALGORITHMS);
   });
 });
@@ -158,7 +158,7 @@ describe('GET /v2/me with a token that is bound to a key (RFC 9449 7)', () => {
 describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
   const ofTokens: InvalidProof[] = [
     // @rfc 9449 4.3(12)
-    { rule: 'no ath', says: /ath/, make: () => bench.key.proof('GET', ME) },
+    { rule: 'no ath', says: /ath/, make: () => apps.key.proof('GET', ME) },
     // @rfc 9449 4.3(12)
     { rule: 'the ath of another token', says: /ath/, make: () => proofOf(`${token}x`) },
     // @rfc 9449 7
@@ -168,7 +168,7 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
   it.each([...INVALID_PROOFS, ...ofTokens].map((proof) => [proof.rule, proof] as const))(
     'refuses the request without I/O: %s',
     async (_rule, invalid) => {
-      const proof = await invalid.make({ key: bench.key, method: 'GET', uri: ME, accessToken: token });
+      const proof = await invalid.make({ key: apps.key, method: 'GET', uri: ME, accessToken: token });
       const heard = await requestsDuring(async () => {
         const answer = await send(`DPoP ${token}`, proof.length === 0 ? undefined : proof);
         expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -197,7 +197,7 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
 
   // @rfc 9700 4.13
   it('refuses a proof for another host, regardless of the Host header', async () => {
-    const elsewhere = await bench.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
+    const elsewhere = await apps.key.proof('GET', 'https://evil.example.org/v2/me', { accessToken: token });
     const headers = { Host: 'evil.example.org', 'X-Forwarded-Host': 'evil.example.org' };
     expect((await send(`DPoP ${token}`, elsewhere).set(headers)).status).toBe(401);
     expect((await send(`DPoP ${token}`, await proofOf(token)).set(headers)).status).toBe(200);
@@ -217,10 +217,10 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
 });
 
 describe('GET /v2/me with required nonces (RFC 9449 9)', () => {
-  let strict: DpopBench;
+  let strict: DpopApps;
 
   beforeAll(async () => {
-    strict = await startDpopBench('required');
+    strict = await startDpopApps('required');
   });
 
   afterAll(() => strict.close());

@@ -4,7 +4,7 @@ import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
 import type { TestClient } from '#test/support/fixture.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
 import { exchange, AMBIGUOUS_HOSTS } from '#test/support/raw-http.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
 const SCOPE = 'scope="profile:read"';

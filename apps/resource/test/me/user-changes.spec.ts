@@ -8,7 +8,7 @@ import {
 } from '#messaging/contract.js';
 import type { TestClient } from '#test/support/fixture.js';
 import { until } from '#test/support/until.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
 const issuer = 'https://product.example.com';
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');

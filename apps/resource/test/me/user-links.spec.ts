@@ -1,5 +1,5 @@
 import { SUBJECTS, type UserUpsertReply } from '#messaging/contract.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
 let app: ResourceApp;
 

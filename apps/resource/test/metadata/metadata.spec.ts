@@ -4,7 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
 import { SCOPES } from '#test/support/app-settings.js';
 import { ME_METADATA_PATH } from '../../src/me/me.controller.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
 let app: ResourceApp;
 

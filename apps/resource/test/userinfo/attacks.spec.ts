@@ -3,7 +3,7 @@ import request, { type Response, type Test } from 'supertest';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
 const URI = 'https://api.example.com/userinfo';
 const BOOKINGS = 'https://bookings.example.com:8443';

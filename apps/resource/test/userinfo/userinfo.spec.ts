@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { TestClient } from '#test/support/fixture.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
 import { USERINFO_METADATA_PATH } from '../../src/userinfo/userinfo.openapi.js';
-import { type ResourceApp, startResourceApp } from '../support/resource-app.js';
+import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
 const ALL = 'openid profile email';
 

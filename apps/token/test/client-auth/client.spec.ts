@@ -2,7 +2,7 @@ import request from 'supertest';
 import { generateClientSecret } from '#oauth/client.js';
 import { type ApplyRevocationsReply, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
 const today = () => new Date().toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 let app: TokenApp;
 let postgres: FaultProxy;

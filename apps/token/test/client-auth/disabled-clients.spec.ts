@@ -10,7 +10,7 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { until } from '#test/support/until.js';
 import { DisabledClientsService } from '../../src/introspection/disabled-clients.service.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
 const PATIENCE_MS = 60_000;

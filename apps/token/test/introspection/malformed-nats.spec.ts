@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { SUBJECTS } from '#messaging/contract.js';
 import { until } from '#test/support/until.js';
-import { type NatsTokenApp, packet, REQUESTS, startNatsTokenApp } from '../support/nats-token-app.js';
+import { type NatsTokenApp, packet, REQUESTS, startNatsTokenApp } from '../support/start-nats-token-app.js';
 
 const { introspect, consumeProof, profile, applyRevocations, grantRevoked, clientChanged, userChanged } =
   SUBJECTS;

@@ -1,6 +1,6 @@
 import { SUBJECTS } from '#messaging/contract.js';
 import { until } from '#test/support/until.js';
-import { type NatsTokenApp, REQUESTS, startNatsTokenApp } from '../support/nats-token-app.js';
+import { type NatsTokenApp, REQUESTS, startNatsTokenApp } from '../support/start-nats-token-app.js';
 
 /** Module that is loaded before the app. Collects garbage at SIGWINCH, which does not stop Nest. */
 const COLLECTOR = `

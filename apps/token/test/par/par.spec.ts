@@ -3,7 +3,7 @@ import request, { type Test } from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#test/support/resources.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 const PAR = '/api/auth/oauth/par';
 const URN = /^urn:ietf:params:oauth:request_uri:([\w-]{43})$/;

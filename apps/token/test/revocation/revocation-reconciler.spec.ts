@@ -4,7 +4,7 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { until } from '#test/support/until.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 let app: TokenApp;
 let database: FaultProxy;

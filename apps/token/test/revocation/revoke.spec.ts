@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import type { IntrospectionReply } from '#messaging/contract.js';
-import { startTokenApp } from '../support/token-app.js';
+import { startTokenApp } from '../support/start-token-app.js';
 import { useTokenApp } from '../support/use-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 

@@ -8,7 +8,7 @@ import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { pkcs8, rsaKey } from '#test/support/id-token-keys.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { expectStandardError } from '../support/expect-standard-error.js';
-import { startTokenApp, type TokenApp } from '../support/token-app.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 const LOGIN = { authTime: 1_700_000_000, session: 'a'.repeat(43) };
 const OPENID = { scope: 'openid profile email', login: LOGIN } as const;

@@ -5,7 +5,7 @@ import type { NewClient } from '#database/client/client.store.js';
 import type { User } from '#database/user/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import type { AuthorizeConfiguration } from '../../../src/authorize.configuration.js';
-import { authorizeAddress, startAuthorizeApp } from '../../support/authorize-app.js';
+import { authorizeAddress, startAuthorizeApp } from '../../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { freshAddress } from '../../support/throttle-guesser.js';
 

@@ -4,7 +4,7 @@ import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
 import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
-import { PASSWORD, PKCE } from '../../support/authorize-app.js';
+import { PASSWORD, PKCE } from '../../support/start-authorize-app.js';
 import { tryLogin } from '../../support/throttle-guesser.js';
 import { waitingDevice } from '../../support/waiting-device.js';
 import { ERROR_SCENES, REFERENCE } from './error-scenes.js';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import { documentOf, type Page as Content } from '../../../src/ui/page.responder.js';
-import type { AuthorizeApp } from '../../support/authorize-app.js';
+import type { AuthorizeApp } from '../../support/start-authorize-app.js';
 
 /** Shows a page that the test rendered. Scripts that were injected into the tab stay. */
 export async function show(page: Page, { url, brand }: AuthorizeApp, content: Content): Promise<void> {

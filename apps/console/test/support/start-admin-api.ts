@@ -6,7 +6,7 @@ import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
-import { startConsoleApp } from './console-app.js';
+import { startConsoleApp } from './start-console-app.js';
 
 interface Call {
   /** Defaults to a token with both scopes; null sends no token. */

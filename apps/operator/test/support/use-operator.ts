@@ -7,7 +7,7 @@ import { type Outcome, runCommand } from './run-operator.js';
 import { started } from '#test/support/started.js';
 
 /** Services, settings and a command runner for one suite. */
-export interface OperatorBench {
+export interface TestOperator {
   env: NodeJS.ProcessEnv;
   natsUrl: string;
   databaseUrl: string;
@@ -19,16 +19,16 @@ export interface OperatorBench {
   close(): Promise<void>;
 }
 
-export function useOperatorBench(): OperatorBench {
-  const bench = started<OperatorBench>();
+export function useOperator(): TestOperator {
+  const operator = started<TestOperator>();
   beforeAll(async () => {
-    Object.assign(bench, await operatorBench());
+    Object.assign(operator, await startOperator());
   });
-  afterAll(() => bench.close());
-  return bench;
+  afterAll(() => operator.close());
+  return operator;
 }
 
-async function operatorBench(): Promise<OperatorBench> {
+async function startOperator(): Promise<TestOperator> {
   const isolated = await isolate();
   const { databaseUrl, natsUrl } = isolated;
   const localDir = await mkdtemp(join(tmpdir(), 'operator-'));

@@ -16,7 +16,7 @@ export const API_URL = 'https://api.example.com';
 export const ME = `${API_URL}/v2/me`;
 const TOKEN_PATH = '/api/auth/oauth/token';
 
-export async function startDpopBench(nonces: 'required' | 'optional') {
+export async function startDpopApps(nonces: 'required' | 'optional') {
   const services = await isolate();
   const redis = await FaultProxy.start(services.redisUrl);
   const keys = randomBytes(32).toString('base64url');
@@ -80,4 +80,4 @@ export async function startDpopBench(nonces: 'required' | 'optional') {
   };
 }
 
-export type DpopBench = Awaited<ReturnType<typeof startDpopBench>>;
+export type DpopApps = Awaited<ReturnType<typeof startDpopApps>>;
