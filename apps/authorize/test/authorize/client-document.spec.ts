@@ -16,6 +16,7 @@ import {
 } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { allow } from '../support/use-requests.js';
+import { disableClients } from '#test/support/stored-client.js';
 
 const host = await startDocumentHost();
 const refusing = await startDocumentHost();
@@ -398,7 +399,7 @@ describe('a known client', () => {
   it('stays disabled when its document changes', async () => {
     const url = newClient();
     await browser.get(address(url));
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [url]);
+    await disableClients(app, url);
     await makeDue(host.publish(url, { ...WEB, client_name: 'Renamed' }));
     expect((await browser.get(address(url))).status).toBe(403);
     expect(host.fetches(url)).toBe(1);

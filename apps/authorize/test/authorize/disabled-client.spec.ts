@@ -5,6 +5,7 @@ import type { Browser } from '#test/support/browser.js';
 import { allow, namesIn, revoke } from '../support/connected-apps.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { storePushed } from '../support/use-pushed-requests.js';
+import { disableClients } from '#test/support/stored-client.js';
 
 const { app } = useAuthorizeApp();
 
@@ -18,8 +19,7 @@ beforeEach(async () => {
   client = await app.client({ name: 'Notes' });
 });
 
-const disable = ({ clientId }: Client) =>
-  app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+const disable = ({ clientId }: Client) => disableClients(app, clientId);
 
 const enable = ({ clientId }: Client) =>
   app.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [clientId]);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '#database/client/client.js';
 import { authorize, authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { disableClients } from '#test/support/stored-client.js';
 
 const { app, user } = useAuthorizeApp();
 
@@ -51,7 +52,7 @@ describe('home page, privacy policy and contacts of an application', () => {
 
   it('are not shown on the error page of a disabled application', async () => {
     const client = await app.client({ name: 'Notes', links: LINKS });
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.clientId]);
+    await disableClients(app, client.clientId);
     const page = await authorize(app, client, {});
     expect(page.status).toBe(403);
     expect(page.text).toContain('<strong><bdi>Notes</bdi></strong>');

@@ -1,6 +1,7 @@
 import type { Client } from '#database/client/client.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { storeApiClient } from '#test/support/stored-client.js';
 
 const { app, client, user } = useAuthorizeApp();
 
@@ -50,11 +51,7 @@ describe('the check of the client and its redirect URI', () => {
   // @rfc 6749 4.4
   it('rejects a client of client_credentials without a redirect', async () => {
     const own = { ...client, clientId: 'sc_terraform' };
-    await app.sql(
-      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, jwks_uri, grant_type)
-       VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'https://app.example.com/jwks.json', 'client_credentials')`,
-      [own.clientId],
-    );
+    await storeApiClient(app, own.clientId);
     for (const more of [{}, { scope: 'admin:read' }, { redirect_uri: '' }]) {
       const answer = await authorize(app, own, more);
       expect([answer.status, answer.headers['location']]).toEqual([400, undefined]);

@@ -6,6 +6,7 @@ import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { type WaitingDevice, waitingDevice } from '../support/waiting-device.js';
+import { disableClients } from '#test/support/stored-client.js';
 
 const { app } = useAuthorizeApp();
 
@@ -131,7 +132,7 @@ describe('the device page', () => {
 
   it('shows an error page for a disabled application', async () => {
     const { userCode } = await device();
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.clientId]);
+    await disableClients(app, client.clientId);
     expect((await enter(userCode)).status).toBe(403);
   });
 

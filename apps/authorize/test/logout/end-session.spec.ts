@@ -7,6 +7,7 @@ import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support
 import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { disableClients } from '#test/support/stored-client.js';
 
 const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
 
@@ -258,7 +259,7 @@ describe('the end-session endpoint with an invalid request', () => {
 
   it('rejects a disabled application without a redirect', async () => {
     const { clientId } = await registered();
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+    await disableClients(app, clientId);
     const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
     const page = await app.browser().get(endSession(parameters));
     expect([page.status, page.headers['location']]).toEqual([403, undefined]);

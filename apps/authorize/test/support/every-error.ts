@@ -11,6 +11,7 @@ import { formsOf } from '#local/demo/html-form.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
 import type { useProxiedAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
+import { disableClients, storeApiClient } from '#test/support/stored-client.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
@@ -96,7 +97,7 @@ export function everyError({
       'client_disabled',
       async () => {
         const { clientId } = await app.client();
-        await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+        await disableClients(app, clientId);
         return ask({ client_id: clientId });
       },
     ],
@@ -105,11 +106,7 @@ export function everyError({
       'grant_type_unregistered',
       'request_malformed',
       async () => {
-        await app.sql(
-          `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, jwks_uri, grant_type)
-           VALUES ('sc_api_client', 'Terraform', 'confidential', '{}', '{admin:read}', 'https://app.example.com/jwks.json', 'client_credentials')
-           ON CONFLICT DO NOTHING`,
-        );
+        await storeApiClient(app, 'sc_api_client');
         return ask({ client_id: 'sc_api_client' });
       },
     ],

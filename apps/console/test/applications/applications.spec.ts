@@ -6,6 +6,7 @@ import { type Browser, wordsOf } from '#test/support/browser.js';
 import { ClientKey } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
+import { storeApiClient } from '#test/support/stored-client.js';
 
 let app: ConsoleApp;
 let admin: Browser;
@@ -203,11 +204,7 @@ describe('the edit form of an application', () => {
 
   it('changes the name and the scopes of an API client, which has no users', async () => {
     const id = 'sc_apiclientapiclientapicli';
-    await app.sql(
-      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, grant_type, jwks_uri, require_state)
-       VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'client_credentials', 'https://a.example/jwks', false)`,
-      [id],
-    );
+    await storeApiClient(app, id);
     const form = await admin.get(`/applications/${id}/edit`);
     expect(wordsOf(form)).toContain(`operator client update ${id} --jwks jwks.json`);
     expect(wordsOf(form)).not.toContain('consent');

@@ -7,6 +7,7 @@ import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
+import { storeClient } from '#test/support/stored-client.js';
 
 let app: ConsoleApp;
 let viewer: Browser;
@@ -26,10 +27,7 @@ afterAll(async () => {
 it('the audit page shows the operator, the object and the channel of each change', async () => {
   const admin = await app.operator('admin', 'grace');
   const id = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
-  await app.sql(
-    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, 'Rooms', 'public', '{https://a.example}', '{profile:read}')`,
-    [id],
-  );
+  await storeClient(app, id, { name: 'Rooms' });
   await admin.submit(await admin.get(`/applications/${id}`), {}, `/applications/${id}/disable`);
   const page = await viewer.get(`/audit?client=${id}&operator=grace`);
   expect(page.text).toContain('<bdi>grace</bdi>');

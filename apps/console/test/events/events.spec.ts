@@ -4,6 +4,7 @@ import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
+import { storeClient } from '#test/support/stored-client.js';
 
 let app: ConsoleApp;
 let viewer: Browser;
@@ -16,10 +17,7 @@ beforeAll(async () => {
   app = await startConsoleApp();
   viewer = await app.operator('viewer');
   nats = await connect(natsOptions(app.services.natsUrl, 'events test'));
-  await app.sql(
-    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, 'Room Finder', 'public', '{https://rooms.example.com/callback}', '{profile:read}')`,
-    [CLIENT],
-  );
+  await storeClient(app, CLIENT, { name: 'Room Finder', redirectUri: 'https://rooms.example.com/callback' });
 });
 
 afterAll(async () => {

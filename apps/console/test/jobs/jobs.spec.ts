@@ -6,6 +6,7 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { until } from '#test/support/until.js';
 import { JobStore } from '../../src/jobs/job.store.js';
 import { type ConsoleApp, postForm, startConsoleApp } from '../support/start-console-app.js';
+import { disableClients, storeClient } from '#test/support/stored-client.js';
 
 let app: ConsoleApp;
 let support: Browser;
@@ -40,11 +41,7 @@ const setRole = (username: string, role: string | null) =>
 
 async function applications(count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, at) => `job_${++users}_${at}`);
-  for (const id of ids)
-    await app.sql(
-      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes) VALUES ($1, $1, 'public', '{https://a.example/}', '{profile:read}')`,
-      [id],
-    );
+  for (const id of ids) await storeClient(app, id);
   return ids;
 }
 
@@ -117,7 +114,7 @@ async function asApiClient(id: string): Promise<string> {
 
 it('a job of an operator with the role support does not enable an API client', async () => {
   const ids = await applications(2);
-  await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
+  await disableClients(app, ...ids);
   ids[0] = await asApiClient(ids[0] ?? '');
   const enable = async (browser: Browser) => {
     const { headers } = await confirm(browser, await select(browser, 'enable-applications', ids));
@@ -240,7 +237,7 @@ describe('a running job', () => {
 
   it('checks the current role of its operator for each item', async () => {
     const ids = await applications(3);
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = ANY($1)', [ids]);
+    await disableClients(app, ...ids);
     ids[2] = await asApiClient(ids[2] ?? '');
     const browser = await operator('admin');
     const name = `operator${users}`;

@@ -12,6 +12,7 @@ import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import type { Role } from '../../src/role.js';
 import { startConsoleApp } from './start-console-app.js';
+import { disableClients, storeApiClient } from '#test/support/stored-client.js';
 
 /** Opens a page of the console in a certain state. */
 type Scene = (page: Page) => Promise<void>;
@@ -48,12 +49,8 @@ export async function openConsoleScenes() {
   const [client, disabled] = [await fixture.client(), await fixture.client()];
   const [id, userId] = [client.client_id, await fixture.user()];
   for (let count = 0; count < 2; count++) await fixture.code(id, userId);
-  await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [disabled.client_id]);
-  await app.sql(
-    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, grant_type, jwks_uri, require_state)
-     VALUES ($1, 'Terraform', 'confidential', '{}', '{admin:read}', 'client_credentials', 'https://terraform.example.com/jwks', false)`,
-    [API_CLIENT],
-  );
+  await disableClients(app, disabled.client_id);
+  await storeApiClient(app, API_CLIENT);
   await app.sql(
     `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, optional_scopes, client_uri, policy_uri, contacts)
      VALUES ($1, $2, 'confidential', $3, $4, '{bookings:read}', $5, $5, '{developers@a-rather-long-host-name.rooms.example.com}')`,
@@ -199,7 +196,7 @@ export async function openConsoleScenes() {
     },
     'application, edit': at(`${path}/edit`),
     'application, a disabled API client, as support': async (page) => {
-      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [API_CLIENT]);
+      await disableClients(app, API_CLIENT);
       await as('support', at(`/applications/${API_CLIENT}`))(page);
       await app.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [API_CLIENT]);
     },

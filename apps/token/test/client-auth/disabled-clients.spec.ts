@@ -12,6 +12,7 @@ import { until } from '#test/support/until.js';
 import { DisabledClientsService } from '../../src/introspection/disabled-clients.service.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
+import { disableClients } from '#test/support/stored-client.js';
 
 const PATIENCE_MS = 60_000;
 
@@ -153,7 +154,7 @@ describe("the token app's set of disabled clients", () => {
     const [token, another] = [await tokenOf(client), await tokenOf(other)];
     await app.sql('BEGIN');
     await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
-    await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.client_id]);
+    await disableClients(app, client.client_id);
     await announce(client);
     await app.settled();
     const order: string[] = [];
@@ -192,7 +193,7 @@ describe("the token app's set of disabled clients", () => {
       // Simulates an API that receives the operator's broadcast before the token app, and then caches a reply. The
       // app's readings, every 5 s, do not see the change before the COMMIT.
       await app.sql('BEGIN');
-      await app.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [client.client_id]);
+      await disableClients(app, client.client_id);
       expect(await introspector.introspect(token)).toMatchObject({ clientId: client.client_id });
       expect(introspector.cached(token)).toBeDefined();
       const broadcasts = broadcastsAbout(client);
