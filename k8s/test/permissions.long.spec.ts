@@ -390,7 +390,7 @@ describe('a development installation', () => {
   describe('the permissions', () => {
     const running: AppProcess[] = [];
     let fixture: Fixture;
-    const app = started<Record<'authorize' | 'token' | 'resource', AppProcess>>();
+    const app = started() as Record<'authorize' | 'token' | 'resource', AppProcess>;
 
     beforeAll(async () => {
       const tokenEnv = await servers.environmentOf('token');

@@ -24,7 +24,7 @@ interface Pending {
 type GrantEnvironment = Awaited<ReturnType<typeof openGrantEnvironment>>;
 
 export function useGrantEnvironment(settings: Settings = {}): GrantEnvironment {
-  const environment = started<GrantEnvironment>();
+  const environment = started() as GrantEnvironment;
   beforeAll(async () => {
     Object.assign(environment, await openGrantEnvironment(settings));
   });

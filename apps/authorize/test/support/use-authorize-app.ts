@@ -21,7 +21,7 @@ export const useAuthorizeApp = (settings: Settings = {}): Shared => use(() => st
 
 /** Starts the app behind proxies of Redis and PostgreSQL. The test's own connections bypass the proxies. */
 export function useProxiedAuthorizeApp(settings: Settings = {}) {
-  const proxies = started<{ redis: FaultProxy; postgres: FaultProxy }>();
+  const proxies = started() as { redis: FaultProxy; postgres: FaultProxy };
   const used = use(async () => {
     const services = await isolate();
     proxies.redis = await FaultProxy.start(services.redisUrl);
@@ -40,7 +40,7 @@ export function useProviderLogin(
   settings: Settings = {},
   metadata: (issuer: string) => Record<string, unknown> = () => ({}),
 ) {
-  const provider = started<ForgingProvider>();
+  const provider = started() as ForgingProvider;
   const used = use(async () => {
     Object.assign(provider, await startForgingProvider(await freePort()));
     provider.state.metadata = metadata(provider.issuer);
@@ -56,7 +56,7 @@ export function useProviderLogin(
 }
 
 function use(start: () => Promise<AuthorizeApp>): Shared {
-  const used = { app: started<AuthorizeApp>(), client: started<Client>(), user: started<User>() };
+  const used = { app: started() as AuthorizeApp, client: started() as Client, user: started() as User };
   beforeAll(async () => {
     Object.assign(used.app, await start());
     Object.assign(used.client, await used.app.client());

@@ -13,9 +13,9 @@ export const ANSWERED = /already answered/;
 export const EXPIRED = /has expired/;
 
 export function usePushedRequests() {
-  const token = started<AppProcess>();
-  const fixture = started<Fixture>();
-  const client = started<TestClient>();
+  const token = started() as AppProcess;
+  const fixture = started() as Fixture;
+  const client = started() as TestClient;
 
   // This hook is registered before the app, so that its connections close before the app's services stop.
   afterAll(async () => {

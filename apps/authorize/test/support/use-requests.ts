@@ -16,7 +16,7 @@ export const AUTHORIZE = '/auth/oauth2/authorize';
 
 export function useRequests(settings: Parameters<typeof useAuthorizeApp>[0] = {}) {
   const { app } = useAuthorizeApp(settings);
-  const now = started<{ client: Client; user: User }>();
+  const now = started() as { client: Client; user: User };
 
   beforeEach(async () => {
     now.client = await app.client({

@@ -20,7 +20,7 @@ export interface TestOperator {
 }
 
 export function useOperator(): TestOperator {
-  const operator = started<TestOperator>();
+  const operator = started() as TestOperator;
   beforeAll(async () => {
     Object.assign(operator, await startOperator());
   });

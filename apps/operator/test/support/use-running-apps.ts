@@ -7,9 +7,9 @@ import { started } from '#test/support/started.js';
 
 /** Starts processes of the product for a suite. */
 export function useRunningApps(names: readonly AppName[], settings: Readonly<Record<string, string>> = {}) {
-  const env = started<Record<string, string> & { NATS_URL: string }>();
-  const urls = started<Record<AppName, string>>();
-  const fixture = started<Fixture>();
+  const env = started() as Record<string, string> & { NATS_URL: string };
+  const urls = started() as Record<AppName, string>;
+  const fixture = started() as Fixture;
   let services: Isolated;
   let apps: readonly AppProcess[] = [];
 

@@ -9,7 +9,7 @@ type BadRequests = Readonly<Record<string, () => Test>>;
 
 export function useBadInput() {
   const app = useTokenApp();
-  const good = started<Pair & { code: string }>();
+  const good = started() as Pair & { code: string };
   let state: string;
 
   beforeAll(async () => {

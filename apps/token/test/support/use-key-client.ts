@@ -19,7 +19,7 @@ export interface KeyClient {
 
 export function useKeyClient(settings: Partial<TokenConfiguration> = {}): KeyClient {
   const app = useTokenApp(settings);
-  const shared = started<{ key: ClientKey; clientId: string }>();
+  const shared = started() as { key: ClientKey; clientId: string };
   const register = async (keys: ClientKeys): Promise<string> => {
     const { clientId } = await app.clients.create({
       name: 'Signing Calendar',

@@ -17,7 +17,7 @@ export interface ConnectedTokenApp extends TokenApp {
 }
 
 export function useTokenApp(settings: Partial<TokenConfiguration> = {}): ConnectedTokenApp {
-  const app = started<ConnectedTokenApp>();
+  const app = started() as ConnectedTokenApp;
   beforeAll(async () => {
     Object.assign(app, await connected(settings));
   });

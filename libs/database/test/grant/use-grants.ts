@@ -14,7 +14,7 @@ interface Grants extends ReturnType<typeof people> {
 
 /** Sets up the fixture of a `describe` block. */
 export function useGrants(): Grants {
-  const fixture = started<Grants>();
+  const fixture = started() as Grants;
   beforeAll(async () => {
     const database = await openDatabase();
     const grants = new GrantRecordStore(database.dataSource);
