@@ -50,7 +50,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @LinkVariable() TERMS_URL = '';
   @LinkVariable() HELP_URL = '';
 
-  /** Origins from which pages load users' pictures. Loading a picture reveals the visit to its origin. */
+  /** Origins from which pages load users' pictures. These origins can observe the visits. */
   @OriginsVariable() AVATAR_ORIGINS = '';
 
   /** Issuer (RFC 9207), {base_url} in the documentation. */
@@ -96,7 +96,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @TogetherWith('LOGIN_ISSUER') LOGIN_CLIENT_SECRET = '';
   @ScopeVariable('openid') LOGIN_SCOPE = 'openid profile email';
 
-  /** Claims for fields of a user that differ from the standard claims: `field=claim`, comma-separated. */
+  /** Claims that replace the standard claims of a user's fields: `field=claim`, comma-separated. */
   @ClaimsVariable() LOGIN_CLAIMS = '';
 
   /** URL of the product's login page, which returns users with a signed JWT. The origin is the issuer of the JWT. */

@@ -42,7 +42,7 @@ export class ConfirmingRevocationPublisher
     await this.nats?.close();
   }
 
-  /** Resolves to false if NATS does not confirm in time. The client drops unconfirmed broadcasts when it reconnects. */
+  /** Resolves to false if NATS does not confirm in time. A reconnecting NATS client drops unconfirmed broadcasts. */
   async publish(grantIds: readonly string[]): Promise<boolean> {
     const nats = this.nats;
     if (!nats || nats.isClosed()) return false;

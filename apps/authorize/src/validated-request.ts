@@ -7,18 +7,18 @@ export interface ValidatedRequest extends AuthorizationRequest {
   readonly pushedId: string | null;
   /** Null without a valid session. */
   readonly user: User | null;
-  /** The user authenticated longer ago than `max_age`. */
+  /** The user authenticated more than `max_age` ago, or at an unknown time. */
   readonly loginTooOld: boolean;
   /** The request names a user other than the logged-in user (`id_token_hint`, or `sub` in `claims`). */
   readonly isOtherUser: boolean;
   readonly scopes: readonly RequestedScope[];
-  /** Grants of the user to the client in the last 24 hours. */
+  /** Number of the user's grants to the client in the last 24 hours; at most 100. */
   readonly grantsOfDay: number;
 }
 
 export interface RequestedScope {
   readonly scope: string;
   readonly required: boolean;
-  /** The latest decision; null if the scope was never requested. */
+  /** The newest decision that counts for the requested APIs; null if there is none. */
   readonly decision: 'granted' | 'declined' | null;
 }

@@ -34,7 +34,7 @@ describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
     const policy = headers['content-security-policy'] ?? '';
     expect(policy).toMatch(/^default-src 'none'/);
     expect(policy).toMatch(/frame-ancestors 'none'|sandbox$/);
-    // The icon is an SVG, which may have inline styles.
+    // The icon is an SVG, which may contain inline styles.
     expect(name === ICON ? '' : policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(headers['access-control-allow-origin']).toBeUndefined();

@@ -7,7 +7,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-/** Error codes by HTTP status. WWW-Authenticate has the error code of RFC 6750 or RFC 9449. */
+/** Error codes by HTTP status. WWW-Authenticate contains the error code of RFC 6750 or RFC 9449. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',

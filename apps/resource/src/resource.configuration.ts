@@ -7,9 +7,9 @@ import type { Settings } from '#platform/status/status-report.js';
 export class ResourceConfiguration extends ServiceConfiguration {
   override PORT = 3003;
   override INTERNAL_PORT = 9003;
-  /** {base_url}: issuer (RFC 9728 2, authorization_servers). */
+  /** Issuer (`authorization_servers`, RFC 9728 2), {base_url} in the documentation. */
   @OriginVariable() BASE_URL: string;
-  /** {api_url}: origin of this app. */
+  /** Origin of this app, {api_url} in the documentation. */
   @OriginVariable() API_URL: string;
   /** Name in `resource_name` (RFC 9728 2). */
   @NameVariable() PRODUCT_NAME = 'Scheduling';

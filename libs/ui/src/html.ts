@@ -1,4 +1,4 @@
-/** Escaped markup, created by `html`, by `unchanged`, or from the text of another `Html`. */
+/** Markup that `html` does not escape. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '`': '&#96;',
 };
 
-/** Bidi control characters (UAX 9 2), or a complete isolate made by `isolated`. */
+/** Bidi control characters (section 2 of UAX 9), or a complete isolate made by `isolated`. */
 const BIDI_CONTROLS = /\u2068[^\u202a-\u202e\u2066-\u2069]*\u2069|[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
@@ -25,7 +25,7 @@ function neutralizeBidi(text: string): string {
   return text.replaceAll(BIDI_CONTROLS, (match) => (match.length > 1 ? match : '\ufffd'));
 }
 
-/** Wraps plain text in a first strong isolate (UAX 9 2.4), as `<bdi>` does in markup. */
+/** Wraps plain text in a first strong isolate (section 2.4 of UAX 9), as `<bdi>` does in markup. */
 export function isolated(text: string): string {
   return `\u2068${neutralizeBidi(text).replaceAll(/[\u2068\u2069]/g, '')}\u2069`;
 }

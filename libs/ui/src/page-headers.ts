@@ -51,8 +51,8 @@ export function contentSecurityPolicy(
 const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**
- * Allows any https origin, and for local callbacks also every local port. Chromium applies form-action to every
- * redirect, and would block a callback at api.example.com that redirects to www.example.com.
+ * Allows any https origin for a web callback, and also every local port for a local callback. Chromium applies
+ * form-action to every redirect, and would block a callback at api.example.com that redirects to www.example.com.
  */
 export function formTargets(redirectUri: string): string[] {
   const { protocol, hostname, host } = new URL(redirectUri);

@@ -72,7 +72,7 @@ describe('an accent colour', () => {
     expect(accentProblem('#1d4ed8', 'dark')).toContain('links on the page (#1e2127)');
   });
 
-  it('has a nearest valid colour, which is the same colour if it is already valid', () => {
+  it('has a nearest valid colour, which is the accent colour itself if it is valid', () => {
     fc.assert(
       fc.property(colour, scheme, (given, name) => {
         const nearest = nearestAccent(given, SCHEMES[name]);

@@ -47,7 +47,7 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * Runs one query, and for a pushed request also one Redis script.
+   * Runs one SQL query, and for a pushed request also one Redis script. May fetch the client's metadata document.
    * @throws RedirectableError if the redirect URI is verified, otherwise OAuthError
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
@@ -133,7 +133,8 @@ export class AuthorizationRequestService {
         pushedId: null,
       };
     }
-    // Ignores all other parameters (RFC 9101 6.3). Checks again, because the registration may have changed.
+    // Ignores all other parameters (RFC 9101 6.3). Checks the pushed parameters again, because the registration of the
+    // client may have changed since the push.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
     const options = { scopes, apis: this.apis };
     return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };

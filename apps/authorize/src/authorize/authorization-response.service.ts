@@ -13,7 +13,7 @@ import { formPostPage } from './form-post.page.js';
 import type { ValidatedRequest } from '../validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
 
-/** Parameters of a response, without `state` and `iss`. */
+/** Response whose `parameters` do not include `state` and `iss`, which `send` adds. */
 export interface AuthorizationResponse {
   readonly returnTo: ReturnAddress;
   readonly clientName: string;
@@ -33,7 +33,7 @@ export class AuthorizationResponseService {
     private readonly pages: PageResponder,
   ) {}
 
-  /** @throws ConsentEndedError if the consent has ended since the request was validated */
+  /** @throws ConsentEndedError if the consent has ended; OAuthError if the pushed request was already answered */
   async approve(
     request: ValidatedRequest,
     user: User,

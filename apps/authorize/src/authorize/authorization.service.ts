@@ -51,7 +51,7 @@ export class AuthorizationService {
     private readonly responses: AuthorizationResponseService,
   ) {}
 
-  /** @throws RedirectableError if the request needs a page that `prompt=none` forbids */
+  /** @throws RedirectableError if the request needs a page that `prompt=none` forbids, or another user logged in */
   async begin(visit: Visit): Promise<NextStep> {
     const { request, visitor, query } = visit;
     const isLoginForRequest = this.sessions.isLoginFor(visitor.session, query);
@@ -65,7 +65,7 @@ export class AuthorizationService {
     return this.allow(visit, loggedIn, needed.scope, true);
   }
 
-  /** @throws RedirectableError if the user denies the request */
+  /** @throws RedirectableError if the user denies the request; OAuthError if the form contains no decision */
   async decide(visit: Visit, fields: FormFields): Promise<NextStep> {
     const { request, visitor, query, raw } = visit;
     // The login may have become too old since the page was sent. A recent login for this request is never too old.

@@ -6,7 +6,7 @@ import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ValidatedRequest } from '../validated-request.js';
 
-/** Pushed requests (RFC 9126 4). Only the user's decision consumes a request; logins and reloads do not. */
+/** Pushed requests (RFC 9126 4). Approval and denial consume a request; logins, reloads and errors do not. */
 @Injectable()
 export class PushedRequestService {
   private readonly logger = new Logger(PushedRequestService.name);

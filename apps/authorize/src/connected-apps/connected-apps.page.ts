@@ -106,7 +106,7 @@ function entry(app: ConnectedApp, { translator, user, product }: ConnectedAppsVi
 
 function lastUse({ lastUsedOn }: ConnectedApp, translator: Translator): Html {
   if (lastUsedOn === null) return translator.rich('apps.not_used');
-  // The date is in UTC; another time zone could display the day before.
+  // The date is in UTC; another time zone could display the previous day.
   return translator.rich('apps.last_used', {
     date: translator.date(new Date(`${lastUsedOn}T00:00:00Z`), 'UTC'),
   });

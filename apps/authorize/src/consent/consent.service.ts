@@ -21,14 +21,14 @@ import type { ValidatedRequest } from '../validated-request.js';
 
 export interface Approval {
   readonly scope: string;
-  /** The user granted the scope before and was not asked now. */
+  /** The user granted the scope earlier, and this time no consent page was shown. */
   readonly continuesConsent: boolean;
   readonly login: Login;
 }
 
 type ConsentRequest = Pick<ValidatedRequest, 'client' | 'scope' | 'resources'>;
 
-/** The consent was revoked, or its user or client was deleted or disabled. Reloading the page shows the reason. */
+/** The consent was revoked, its user or client was deleted or disabled, or its device already has a grant. */
 export class ConsentEndedError extends Error {
   constructor() {
     super('the consent ended while the request was being answered');

@@ -74,7 +74,7 @@ function coversApis(decided: string | null, requested: string | null): boolean {
   return requested.split(' ').every((api) => known.has(api));
 }
 
-/** Returns true for a new scope, and for a declined scope that is now required. */
+/** Returns true for a scope without a decision, and for a declined scope that is now required. */
 export function isUndecided({ required, decision }: RequestedScope): boolean {
   return decision === null || (required && decision === 'declined');
 }

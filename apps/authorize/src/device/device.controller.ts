@@ -90,7 +90,7 @@ export class DeviceController {
     await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
   }
 
-  /** @returns null if a response was sent: a redirect to the login, or the form for a wrong code */
+  /** @returns null if a response was sent: a redirect to the login, or the form with an error message */
   private async findDevice(
     { headers, raw, ip, url }: FastifyRequest,
     reply: FastifyReply,

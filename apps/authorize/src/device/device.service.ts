@@ -38,8 +38,8 @@ export class DeviceService {
   ) {}
 
   /**
-   * Runs one Redis script, which also counts wrong codes, and one query.
-   * @throws KnownClientError if the registration has changed
+   * Runs one Redis script, which also counts wrong codes, and one SQL query.
+   * @throws OAuthError if the client was deleted or disabled, or can no longer make this request
    */
   async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
     const lookup = await this.userCodes.find(userCode, address, user.id);
@@ -52,7 +52,7 @@ export class DeviceService {
     return { outcome: 'found', device: { ...request, userCode, client, scopes } };
   }
 
-  /** @throws OAuthError if the request has expired or was already decided */
+  /** @throws OAuthError if the request has expired or was already decided, or if the consent has ended */
   async allow(
     request: IncomingMessage,
     device: PendingDevice,

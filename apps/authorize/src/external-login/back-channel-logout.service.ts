@@ -12,7 +12,7 @@ import { verifyWithAnyKey } from './provider-keys.js';
 /** Maximum age of a logout token in seconds. Section 2.4 of Back-Channel Logout 1.0 recommends at most two minutes. */
 const MAX_AGE = 10 * 60;
 
-/** Maximum length of a logout token in characters. ID tokens have about 1,000 characters. */
+/** Maximum length of a logout token in characters. An ID token, which contains more claims, has about 1,000. */
 const MAX_LENGTH = 8_192;
 
 /** Ends sessions at the request of the login provider (OpenID Connect Back-Channel Logout 1.0). */

@@ -19,12 +19,12 @@ const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status
   login_starts_exceeded: ['temporarily_unavailable', 429],
 };
 
-/** Failed external login. The error page offers to restart the authorization request. */
+/** Failed external login. The error page offers to restart the login, unless the user is disabled. */
 export class ExternalLoginError extends OAuthError {
   constructor(
     check: LoginCheck,
     description: string,
-    /** Query of the authorization request to continue; empty if unknown. */
+    /** Query of the login page for a new attempt; empty if unknown. */
     readonly query: string,
     { detail, ...options }: OAuthErrorOptions = {},
   ) {

@@ -21,7 +21,7 @@ export interface LoginBrowser {
 
 export interface FinishedLogin {
   readonly location: string;
-  /** User and new session cookie; null if an earlier callback has finished the login. */
+  /** User and new session cookie; null if an earlier callback has consumed the login transaction. */
   readonly login: { readonly user: User; readonly cookie: string } | null;
 }
 
@@ -30,7 +30,7 @@ export interface AuthenticatedUser {
   readonly subject: string;
   readonly profile: UserProfile;
   readonly emailVerified: boolean | undefined;
-  /** Time of the assertion, in milliseconds since the epoch. */
+  /** Time at which the provider issued the claims (`iat`), in milliseconds since the epoch. */
   readonly assertedAt: number;
   readonly session: ExternalSession;
 }
@@ -55,7 +55,7 @@ export class ExternalLoginService {
 
   /**
    * Redirects an invalid request to the authorization endpoint.
-   * @throws ExternalLoginError in an outage, or if too many logins were started
+   * @throws ExternalLoginError if the provider is unavailable or misconfigured, or if too many logins were started
    */
   async start(
     { cookies: cookieHeader, address }: LoginBrowser,
@@ -117,7 +117,10 @@ export class ExternalLoginService {
     return { location: afterLogin(query), login: null };
   }
 
-  /** @throws ExternalLoginError if the user cannot be stored, is disabled, or has already logged out at the provider */
+  /**
+   * @throws ExternalLoginError in an outage, or if the user cannot be stored, is disabled, or has already logged out at
+   * the provider
+   */
   async finish(
     cookieHeader: string | undefined,
     query: string,

@@ -22,7 +22,7 @@ export interface StartedLogin {
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** Rules for the logout tokens of the login provider (OpenID Connect Back-Channel Logout 1.0 2.4). */
+/** Rules for the provider's logout tokens (section 2.4 of OpenID Connect Back-Channel Logout 1.0). */
 export interface LogoutTokenRules {
   readonly keys: JWTVerifyGetKey;
   readonly audience: string;
@@ -36,7 +36,7 @@ export abstract class LoginProvider {
 
   /**
    * Never throws, because the session here has already ended.
-   * @returns null if the provider has no such URL or is unavailable
+   * @returns null if the provider has no log-out URL or is unavailable, or if the session did not start there
    */
   abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
 

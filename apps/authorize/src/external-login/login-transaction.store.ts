@@ -20,10 +20,10 @@ export type ConsumedTransaction =
   | { readonly outcome: 'other_browser'; readonly query: string }
   | { readonly outcome: 'unknown' };
 
-/** In seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the request. */
+/** In seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the login. */
 const LIFETIME = 60 * 60;
 
-/** Limits in KiB of logins per address (IPv6 /64) and site (/48) in ten minutes. Prevents attacks that fill Redis. */
+/** KiB that logins from an address (IPv6 /64) or site (/48) may store in ten minutes, so that they never fill Redis. */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of the memory that Redis needs for a transaction in addition to its texts. */

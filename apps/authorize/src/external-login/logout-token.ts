@@ -1,7 +1,7 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
 import { isSessionId, isSubject } from './profile-claims.js';
 
-/** Event type of a logout token (OpenID Connect Back-Channel Logout 1.0 2.4). */
+/** Event type of a logout token (section 2.4 of OpenID Connect Back-Channel Logout 1.0). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 /** Claims of a valid logout token, which ends one session (`sid`) or every session of a user (`sub`). */

@@ -45,7 +45,7 @@ export function isSubject(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-/** Validates a `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). The length limit is not in the specification. */
+/** Validates a `sid` (section 2.1 of Back-Channel Logout 1.0). The length limit is not in the specification. */
 export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 255;
 }

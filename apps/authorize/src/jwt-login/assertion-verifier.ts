@@ -11,7 +11,7 @@ const MAX_AGE_S = 60;
 
 export interface LoginAssertion {
   readonly subject: string;
-  /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1); null if absent. */
+  /** `sid` (section 2.1 of OpenID Connect Back-Channel Logout 1.0); null if absent. */
   readonly sessionId: string | null;
   /** Seconds since the epoch. */
   readonly issuedAt: number;
@@ -67,7 +67,7 @@ export class AssertionVerifier {
       clockTolerance: clockSkew,
       currentDate: new Date(clock()),
     });
-    // Another audience of the same assertion could replay it here.
+    // A second audience could replay the assertion here.
     if ([payload.aud].flat().length !== 1) throw new InvalidLoginAssertionError('aud', RULES.aud);
     if (payload['challenge'] !== challenge)
       throw new InvalidLoginAssertionError('challenge', RULES.challenge);

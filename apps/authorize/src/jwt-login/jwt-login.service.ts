@@ -16,7 +16,7 @@ import {
 } from './assertion-verifier.js';
 import { type IssuedChallenge, LoginChallenges } from './login-challenge.js';
 
-/** Standard claims. The claims of all other fields have the names in `/v2/me`. */
+/** Standard claims, and for all other fields the names in `/v2/me`. */
 const CLAIMS: ClaimMapping = {
   ...STANDARD_CLAIMS,
   locale: 'locale',
@@ -56,7 +56,7 @@ export class JwtLoginService {
     });
   }
 
-  /** @returns the query to continue with; `cancelled` is false if the login was already finished */
+  /** @returns the query to continue with; `cancelled` is false if the login was already finished or cancelled */
   async cancel(
     cookieHeader: string | undefined,
     challenge: unknown,

@@ -16,7 +16,7 @@ export interface LoginForm {
   readonly query: string;
   /** Null if the query contains no valid request. If the request has a user, the user must confirm the password. */
   readonly request: ValidatedRequest | null;
-  /** Submitted user name, or the login_hint. The password is never shown again. */
+  /** Submitted user name, the login_hint, or the user's e-mail address. The password is never shown again. */
   readonly username?: string;
   readonly problem?: LoginProblem;
   readonly flash?: FlashMessage | null;
@@ -75,7 +75,7 @@ export function loginPage(form: LoginForm): Page {
   };
 }
 
-/** Compares the user with the login_hint, which may name another user (OpenID Connect Core 3.1.2.1). */
+/** Returns false if the login_hint or the submitted user name belongs to another user. */
 function isNamed({ email, username }: User, login: string): boolean {
   return [email, username].some((name) => name.toLowerCase() === login.toLowerCase());
 }

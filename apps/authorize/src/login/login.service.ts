@@ -53,7 +53,6 @@ export class LoginService {
     private readonly sessions: SessionService,
   ) {}
 
-  /** Makes one Redis round trip before the password is verified, and one after a successful login. */
   async logIn(fields: FormFields, context: LoginContext): Promise<LoginSuccess | LoginRefusal> {
     const result = await this.verify(fields, context);
     if (!('user' in result)) return result;

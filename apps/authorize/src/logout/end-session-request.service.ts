@@ -14,7 +14,7 @@ import { addQuery } from '../urls.js';
 export interface EndSessionRequest {
   /** Null if the request names no application. */
   readonly client: Client | null;
-  /** Claims of the ID token; null without one. */
+  /** Claims of the ID token; null without an ID token. */
   readonly hint: Readonly<Record<string, unknown>> | null;
   readonly returnTo: {
     /** URI that the client has registered. */
@@ -25,8 +25,8 @@ export interface EndSessionRequest {
 }
 
 /**
- * Validates end-session requests (RP-Initiated Logout 1.0 2). Ignores `logout_hint`, because a session has only one
- * user.
+ * Validates end-session requests (section 2 of RP-Initiated Logout 1.0). Ignores `logout_hint`, because a session has
+ * only one user.
  */
 @Injectable()
 export class EndSessionRequestService {
@@ -51,7 +51,7 @@ export class EndSessionRequestService {
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
-  /** RP-Initiated Logout 1.0 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
+  /** Section 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&
@@ -62,8 +62,7 @@ export class EndSessionRequestService {
   }
 
   /**
-   * RP-Initiated Logout 1.0 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID
-   * Token".
+   * Section 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID Token".
    */
   private async verifyHint(
     idToken: string,
@@ -89,7 +88,7 @@ export class EndSessionRequestService {
   }
 }
 
-/** RP-Initiated Logout 1.0 3: the OP "passes this value back to the RP using the state parameter". */
+/** Section 2 of RP-Initiated Logout 1.0: the OP "passes this value back to the RP using the state parameter". */
 export function locationOf({ returnTo }: EndSessionRequest): string | null {
   if (returnTo === null) return null;
   const { uri, state } = returnTo;

@@ -22,7 +22,7 @@ import { LogoutService } from './logout.service.js';
 import { CONFIRM_LOGOUT_OPERATION, END_SESSION_OPERATION } from './logout.openapi.js';
 import { confirmLogoutPage, loggedOutPage } from './logout.page.js';
 
-/** Log-out requested by an application (RP-Initiated Logout 1.0 2). */
+/** Log-out requested by an application (section 2 of RP-Initiated Logout 1.0). */
 @Controller()
 export class EndSessionController {
   constructor(

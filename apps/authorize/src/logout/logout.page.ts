@@ -20,7 +20,7 @@ export interface LogoutConfirmation {
   readonly returnTo: string | null;
 }
 
-/** Asks the user before a log-out that an application requests (RP-Initiated Logout 1.0 2). */
+/** Asks the user before a log-out that an application requests (section 2 of RP-Initiated Logout 1.0). */
 export function confirmLogoutPage({
   translator,
   product,

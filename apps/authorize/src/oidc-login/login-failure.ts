@@ -24,7 +24,7 @@ export function externalLoginError(error: unknown, query: string): unknown {
   return failure ? new ExternalLoginError(failure.check, failure.description, query, failure) : error;
 }
 
-/** Reads only codes and claim names, because messages and causes may contain tokens, which must not be logged. */
+/** Reads only codes, claim names and safe messages. Other messages and causes may contain tokens. */
 function loginFailure(error: unknown): LoginFailure | null {
   const chain = chainOf(error);
   if (chain.some((failure) => failure instanceof DependencyUnavailableError))
@@ -69,7 +69,7 @@ function unavailable(failed: string): LoginFailure {
   return { check: 'login_unavailable', description, detail: { failed } };
 }
 
-/** Returns the innermost message of openid-client's libraries, which has no values. A JSON parser may quote a token. */
+/** Returns the innermost message of openid-client's libraries, because a JSON parser's message may quote a token. */
 function reasonOf(chain: readonly Error[]): string {
   return chain.findLast((failure) => textOf(failure, 'code')?.startsWith('OAUTH_'))?.message ?? '';
 }

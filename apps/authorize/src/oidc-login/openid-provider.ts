@@ -135,7 +135,7 @@ export class OpenIdProvider implements LoginProvider {
     throw new InvalidResponseError('auth_time', 'the user did not log in again');
   }
 
-  /** RP-Initiated Logout 1.0 2. Our log-out URL must be registered at the provider as a post_logout_redirect_uri. */
+  /** Our log-out URL must be registered at the provider as a post_logout_redirect_uri (RP-Initiated Logout 1.0). */
   async logoutUrl(cookie: string, { external }: Session): Promise<string | null> {
     if (!external) return null;
     try {
@@ -206,14 +206,14 @@ export class OpenIdProvider implements LoginProvider {
     // Discovery 4.3 requires an "identical" issuer. openid-client ignores a trailing slash, but identities do not.
     if (issuer !== LOGIN_ISSUER) throw new InvalidResponseError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     const metadata = JSON.stringify(config.serverMetadata());
-    // Keeps the existing object, because it has cached keys.
+    // Keeps the existing object, because it caches keys.
     const kept = this.current?.metadata === metadata ? this.current.config : config;
     this.current = { config: kept, metadata, checkedAt: this.clock() };
     return kept;
   }
 }
 
-/** Replaces unsupported values, which providers reject, with `login`, where users can also choose an account. */
+/** Replaces unsupported values, which providers reject, with `login`: its page also lets users choose an account. */
 function supportedPrompt(prompt: string, { prompt_values_supported: supported }: ServerMetadata): string {
   return Array.isArray(supported) && supported.includes(prompt) ? prompt : 'login';
 }

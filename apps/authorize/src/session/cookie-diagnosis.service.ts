@@ -94,7 +94,7 @@ export class CookieDiagnosisService {
   }
 }
 
-/** Maximum length on pages and in log lines, because a Host header may have 16 KiB. */
+/** Maximum length of an origin in characters, on pages and in log lines. A Host header may have 16 KiB. */
 const MAX_ORIGIN = 200;
 
 export interface OriginComparison {

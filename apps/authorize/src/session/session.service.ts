@@ -78,8 +78,8 @@ export class SessionService {
   }
 
   /**
-   * Never keeps the old cookie, which an attacker may have planted (session fixation). If the same user logs in again,
-   * keeps the id in grants, so that a later log-out also notifies the applications of the first login.
+   * Never keeps the old cookie, which an attacker may have planted (session fixation). If the user of the old session
+   * logs in again, keeps the session's id in grants, so that a log-out notifies all its applications.
    * @returns the new cookie
    */
   async begin(
@@ -188,7 +188,7 @@ function sessionIdOf(cookie: string, { id }: Pick<Session, 'id'>): string {
   return hash('sha256', `session of ID tokens\n${cookie}`, 'base64url');
 }
 
-/** Returns false for a session before the last "Log out everywhere", and for every session of a disabled user. */
+/** Returns false if the user is disabled, or if all sessions of the user were ended after this session started. */
 export function isCurrent(
   session: Session,
   user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,

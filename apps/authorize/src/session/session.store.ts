@@ -17,9 +17,9 @@ export interface Session {
   readonly generation: number;
   /** Time of the login at this service, in milliseconds since the epoch. */
   readonly authTime: number;
-  /** Digest of the authorization request that required the login; null after the response. */
+  /** Digest of the login page's query; null after an authorization request with prompt=login consumed the login. */
   readonly loginFor: string | null;
-  /** Id of the session in grants, kept when the same user logs in again. If absent, it is a hash of the cookie. */
+  /** Id in grants, if the session continues another session of the user. Otherwise, the id is a hash of the cookie. */
   readonly id?: string;
   readonly external?: ExternalSession;
 }
@@ -27,7 +27,7 @@ export interface Session {
 export interface ExternalSession {
   /** Time of the authentication at the provider, in milliseconds since the epoch; absent if unknown. */
   readonly authTime?: number;
-  /** `sid` (OpenID Connect Back-Channel Logout 1.0 2.1). */
+  /** `sid` (section 2.1 of OpenID Connect Back-Channel Logout 1.0). */
   readonly sid?: string;
   /** ID token for the log-out at the provider. In Redis, it is encrypted with the cookie. */
   readonly idToken?: string;
@@ -128,7 +128,7 @@ export class SessionStore {
     return listed.flat();
   }
 
-  /** Replaces a session atomically. @returns false if it has changed since it was read */
+  /** Replaces a session atomically. @returns false if the session is no longer `before` */
   async replace(cookie: string, before: Session, after: Session): Promise<boolean> {
     const texts = { before: JSON.stringify(before), after: JSON.stringify(after) };
     return (await this.run('sessionReplace', [keyOf(cookie)], texts)) === 1;

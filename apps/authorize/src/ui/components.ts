@@ -11,7 +11,7 @@ export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Htm
     : html`<img class="face" src="${ENDPOINTS.logos}/${logo}" alt="" width="48" height="48" />`;
 }
 
-/** Links to the pages of an application and to its developer. The operator command has validated each URL. */
+/** Links to the pages of an application and to its developer. The registration validates each URL. */
 export function clientLinks(
   translator: Translator,
   { clientUri, policyUri, contacts }: ClientLinks,

@@ -74,5 +74,5 @@ export const formOf = (
 
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
 
-/** Binary content has no schema (OpenAPI 3.1.1 4.8.14.2). */
+/** Binary content has no schema (section 4.8.14.2 of OpenAPI 3.1.1). */
 export const IMAGE = { 'image/*': { schema: {} } } as const;

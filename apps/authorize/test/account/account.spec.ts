@@ -153,7 +153,7 @@ describe('logging out everywhere', () => {
     ).toBeUndefined();
   });
 
-  it('ends every session even if two browsers do so concurrently', async () => {
+  it('ends every session even if two browsers submit the form concurrently', async () => {
     const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
     const third = await app.loggedIn(user);
     const pages = await Promise.all(browsers.map((browser) => browser.get('/auth/')));

@@ -208,7 +208,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it('rejects a decision if the form is submitted with the hint of another user', async () => {
+  it('prevents the decision if the URL of the submitted form names another user', async () => {
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(
       address({ ...OPENID, id_token_hint: await hint({ sub: String(now.user.id) }) }),
@@ -246,7 +246,7 @@ it('sub in the claims parameter names the expected user (OpenID Connect Core 5.5
     redirectParameters(
       (await browser.get(address({ ...OPENID, claims: claims(sub), prompt: 'none' }))).headers['location'],
     );
-  // The application cannot find out who is logged in without consent.
+  // An application without consent cannot find out who is logged in.
   const [named, another] = [await withoutPage(now.user.id), await withoutPage(999)];
   expect(another).toEqual({ ...named, error_reference: another['error_reference'] });
   expect(another['error']).toBe('consent_required');

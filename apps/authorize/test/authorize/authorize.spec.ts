@@ -30,7 +30,7 @@ describe('a valid request without a session', () => {
     ['response_mode is form_post', { response_mode: 'form_post' }],
     ['response_mode has no value', { response_mode: '' }],
     ['scope is profile:read', { scope: 'profile:read' }],
-    ['scope has commas, blanks and repetitions', { scope: 'profile:read,  profile:read,' }],
+    ['scope contains commas, blanks and repetitions', { scope: 'profile:read,  profile:read,' }],
     // @rfc 6749 3.1
     ['parameters have no value', { scope: '', response_type: '', code_challenge: '' }],
     // @rfc 6749 3.1
@@ -73,7 +73,7 @@ describe('an error in a request with a registered redirect URI', () => {
       null,
     ],
     ['state is not UTF-8', '&state=%ff', 'invalid_request', /UTF-8/, null],
-    ['state has raw bytes that are not UTF-8', '&state=a%E9', 'invalid_request', /UTF-8/, null],
+    ['state contains raw bytes that are not UTF-8', '&state=a%E9', 'invalid_request', /UTF-8/, null],
     // @rfc 6749 3.1.1 @rfc 9700 2.1.2
     ['response_type is token', '&state=s&response_type=token', 'unsupported_response_type', /code/, 's'],
     [

@@ -117,7 +117,7 @@ describe('a client of a host in CLIENT_METADATA_HOSTS', () => {
     await app.sql('DELETE FROM clients WHERE starts_with(client_id, $1)', [`http://${refusing.host}/many/`]);
   });
 
-  it('cannot cause more than 30 fetches of unknown documents from its host', async () => {
+  it('cannot cause more than 30 fetches of unknown documents from its host in a minute', async () => {
     const pages: number[] = [];
     for (let count = 0; count < 31; count++)
       pages.push((await browser.get(address(flooded.newUrl()))).status);
@@ -261,7 +261,7 @@ describe('a document that breaks a rule', () => {
   );
 
   // @client metadata document 5.2
-  it('is accepted by the next request after it is corrected', async () => {
+  it('is accepted at the next request after its correction', async () => {
     const url = refusing.publish(refusing.newUrl(), { redirect_uris: [] });
     expect((await browser.get(address(url))).status).toBe(400);
     expect(isConsentPage(await browser.get(address(refusing.publish(url, WEB))))).toBe(true);

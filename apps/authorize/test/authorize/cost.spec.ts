@@ -32,7 +32,7 @@ afterAll(() => stopMonitor());
 const address = (prompt = 'consent') =>
   authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });
 
-/** Waits until the monitor has received all earlier commands; its output is delayed. */
+/** Waits until the monitor has received all commands that were sent before; its output is delayed. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await app.redis.echo(mark);

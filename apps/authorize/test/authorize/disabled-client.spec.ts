@@ -45,7 +45,7 @@ describe('an authorization request of a disabled application', () => {
     expect(page.text).not.toContain('app.example.com');
   });
 
-  it('results in the error page even if it was pushed earlier', async () => {
+  it('results in the error page even if it was pushed before the application was disabled', async () => {
     const requestUri = await storePushed(app.redis, client.clientId, {
       redirect_uri: REDIRECT_URI,
       state: 's',

@@ -30,7 +30,7 @@ beforeAll(async () => {
     startAuthorizeApp({ AUTH_URL: `http://127.0.0.1:${port}` }, undefined, port),
     launchBrowser(),
   ]);
-  // Many applications have their callback and their pages at different origins.
+  // Many applications serve their callback and their pages from different origins.
   frontEnd = createServer((_request, response) => response.end('connected'));
   await listen(frontEnd);
   callback = createServer((request, response) => {

@@ -75,7 +75,7 @@ describe('the form_post response mode', () => {
     expect(posted).toEqual({ error: 'consent_required', ...ERROR });
   });
 
-  it('posts the error for a request without state, and omits the parameter', async () => {
+  it('posts the error for a request without state, and does not post a state', async () => {
     const { state: _, ...others } = ERROR;
     const posted = postedBy(await app.browser().get(address({ state: '' })));
     expect(posted).toEqual({ error: 'invalid_request', ...others });

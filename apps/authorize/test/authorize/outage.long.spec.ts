@@ -52,7 +52,7 @@ describe.each([
     expect((await visitor.submit(login, answers)).status).toBe(303);
   });
 
-  it('responses that do not need the dependency stay the same', async () => {
+  it('requests that do not need the dependency get their usual responses', async () => {
     proxy().disconnect();
     expect((await app.browser().get('/auth/oauth2/authorize')).status).toBe(400);
     expect((await app.browser().get('/auth/login')).status).toBe(200);

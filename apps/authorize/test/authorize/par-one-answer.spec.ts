@@ -47,7 +47,7 @@ async function race<T>(send: () => Promise<T>): Promise<T> {
 
 describe('a pushed request', () => {
   // @rfc 9126 4
-  it('is used up by Allow, and shows an explanation afterwards', async () => {
+  it('is used up by Allow, and then results in an explanation', async () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
@@ -105,7 +105,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('is not used up by a failed Allow, so that the user can retry', async () => {
+  it('is not used up if Allow fails, so that the user can retry', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     await app.sql(NO_NEW_GRANTS);
@@ -131,7 +131,7 @@ describe('a pushed request', () => {
     expect((await decide(browser, page)).status).toBe(303);
   });
 
-  it('returns the error of a failed Allow even if Redis fails afterwards', async () => {
+  it('results in the error that made Allow fail, even if Redis fails afterwards', async () => {
     const browser = await app.loggedIn(user);
     const requestUri = await push();
     const page = await browser.get(address(requestUri));

@@ -196,7 +196,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
 describe('an invalid request_uri', () => {
   // @rfc 9126 4
   it.each(['before it was opened', 'while the page was open'])(
-    'shows an error page without a redirect when it expired %s',
+    'results in an error page without a redirect when it expired %s',
     async (when) => {
       const requestUri = await push();
       const browser = await app.loggedIn(user);
@@ -207,7 +207,7 @@ describe('an invalid request_uri', () => {
     },
   );
 
-  it('shows an error page without a redirect when it has been tampered with', async () => {
+  it('results in an error page without a redirect when it has been tampered with', async () => {
     const requestUri = await push();
     const last = requestUri.at(-1) === 'A' ? 'B' : 'A';
     expectStartAgain(await app.browser().get(address(requestUri.slice(0, -1) + last)), EXPIRED);
@@ -223,7 +223,7 @@ describe('an invalid request_uri', () => {
     ['contains a NUL', { request_uri: `${urn}\0` }],
     ['is sent with an unknown client', { request_uri: urn, client_id: 'sc_nobody' }],
     ['is sent without a client', { request_uri: urn, client_id: undefined }],
-  ])('shows an error page without a redirect when it %s', async (_rule, query) => {
+  ])('results in an error page without a redirect when it %s', async (_rule, query) => {
     const answer = await app
       .browser()
       .get(authorizeAddress({ client_id: client.client_id, ...evil, ...query }));
@@ -232,7 +232,7 @@ describe('an invalid request_uri', () => {
   });
 
   it.each([`&request_uri=${urn}`, '&client_id=sc_nobody', '&request_uri[a]=b'])(
-    'shows an error page without a redirect when a parameter is repeated: %s',
+    'results in an error page without a redirect when a parameter is repeated: %s',
     async (more) => {
       const requestUri = await push();
       const answer = await app.browser().get(address(requestUri) + more);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 // @rfc 6749 3.1.2.2 @rfc 9700 2.1
-describe('the check of the client and its redirect URI', () => {
+describe('the authorization endpoint', () => {
   const elsewhere = [
     ['a prefix', 'https://app.example.com/callback'],
     ['a suffix', `${REDIRECT_URI}&more=1`],
@@ -49,7 +49,7 @@ describe('the check of the client and its redirect URI', () => {
   ];
 
   // @rfc 6749 4.4
-  it('rejects a client of client_credentials without a redirect', async () => {
+  it('rejects a client_credentials client without a redirect', async () => {
     const own = { ...client, clientId: 'sc_terraform' };
     await storeApiClient(app, own.clientId);
     for (const more of [{}, { scope: 'admin:read' }, { redirect_uri: '' }]) {
@@ -61,7 +61,7 @@ describe('the check of the client and its redirect URI', () => {
 
   // @rfc 6749 3.1.2.3 @rfc 6749 10.15 @rfc 9700 2.1
   it.each(elsewhere)(
-    'rejects a redirect_uri that differs from the registered one, without a redirect: %s',
+    'rejects a redirect_uri that differs from the registered URI, without a redirect: %s',
     async (_case, redirectUri) => {
       const answer = await authorize(app, client, { redirect_uri: redirectUri });
       expect(answer.status).toBe(400);

@@ -105,7 +105,7 @@ describe("a product's scope file", () => {
     },
   );
 
-  it('causes invalid_scope for a client with removed scopes only', async () => {
+  it('causes invalid_scope for a client with only removed scopes', async () => {
     const old = await app.client({ scopes: ['profile:read'] });
     const { headers } = await app.browser().get(address({}, old));
     expect(redirectParameters(headers['location'])['error']).toBe('invalid_scope');

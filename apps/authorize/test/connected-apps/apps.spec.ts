@@ -79,7 +79,7 @@ describe('the list of connected applications', () => {
     expect(namesIn(await other.get('/auth/apps'))).toEqual([]);
   });
 
-  it('uses the singular in the confirmation for one application, and the plural for several', async () => {
+  it('has a page to remove all access, which uses the singular for one application and the plural for several', async () => {
     const askIn = async (locale: string) =>
       (await browser.get(`/auth/apps/revoke-all?ui_locales=${locale}`)).text.replaceAll(/<\/?bdi>/g, '');
     await allow(app, browser, await app.client({ name: 'One' }));
@@ -95,7 +95,7 @@ describe('the list of connected applications', () => {
     for (const [index, heading] of headings(singular).entries()) expect(heading).not.toBe(others[index]);
   });
 
-  it('redirects to the login page, and opens after the login', async () => {
+  it('redirects a visitor without a session to the login page, and opens after the login', async () => {
     const visitor = app.browser();
     const login = await visitor.get('/auth/apps');
     expect(login.headers['location']).toBe('/auth/login?to=apps');

@@ -43,7 +43,7 @@ describe('the consent page', () => {
     const words = wordsOf(page);
     expect(words).toContain('Calendar Connect wants to access your Scheduling account');
     expect(words).toContain('Third-party application');
-    // In the user's time zone, the registration was on the next day.
+    // The registration was on March 1 in UTC, and on March 2 in the user's time zone.
     expect(words).toContain('Registered on March 2, 2026');
     expect(words).toContain('View your profile');
     expect(words).toContain(user.name);

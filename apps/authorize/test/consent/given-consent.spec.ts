@@ -132,7 +132,7 @@ describe('a first-party application', () => {
     expect(await scopes()).toEqual([scope, scope]);
   });
 
-  it('shows the consent page to a user with prompt=consent, and does not regain a declined scope', async () => {
+  it('needs consent with prompt=consent, and does not regain a declined scope', async () => {
     const browser = await app.loggedIn(now.user);
     const page = await browser.get(address({ scope, prompt: 'consent' }));
     expectConsentPage(page);

@@ -114,7 +114,7 @@ describe('the scope granted without a consent page', () => {
     });
   });
 
-  it('is exactly the scope of the last Allow, and stays the same', () => {
+  it('is exactly the scope of the last decision on the consent page, and does not change when it is granted again', () => {
     always((given) => {
       const { scope, resources, decisions, requested } = given;
       const granted = grantedByForm(requested, ticking(scope.filter((token) => token.endsWith('read'))));

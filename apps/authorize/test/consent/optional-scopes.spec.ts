@@ -154,7 +154,7 @@ describe('optional scopes', () => {
     expect(await granted()).toMatchObject([{ scope: 'bookings:read' }]);
   });
 
-  it('are requested again if they become required while the page is open', async () => {
+  it('are shown on another consent page if they become required while the page is open', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(addressFor('profile:read bookings:read'));
     await app.sql("UPDATE clients SET optional_scopes = '{}' WHERE client_id = $1", [calendar.clientId]);

@@ -23,7 +23,6 @@ const pages = everyError(used);
 
 afterEach(() => proxies.redis.reconnect());
 
-/** Errors that are returned to the application. */
 const redirected: [check: string, parameters: Record<string, string | undefined>][] = [
   ['state_missing', { state: undefined }],
   ['response_type_unsupported', { response_type: 'token' }],
@@ -36,7 +35,6 @@ const redirected: [check: string, parameters: Record<string, string | undefined>
   ['max_age_invalid', { max_age: '-1' }],
 ];
 
-/** Checks that other test files cover. */
 const COVERED_BY_OTHER_FILES = {
   'login.spec.ts': ['login_form_incomplete', 'user_unknown', 'password_mismatch'],
   'throttle.spec.ts': ['login_throttled'],

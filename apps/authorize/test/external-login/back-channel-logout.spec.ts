@@ -59,7 +59,7 @@ describe('a logout token', () => {
     ]);
   });
 
-  it('with a sid and a sub ends all sessions of a user whose ID tokens have no sid', async () => {
+  it('with a sid and a sub ends all sessions of a user whose ID tokens contain no sid', async () => {
     const [one, two, otherUser] = [await loggedIn('joan'), await loggedIn('joan'), await loggedIn('mary')];
     expect((await logOut({ sid: 'sid11', sub: 'joan' })).status).toBe(200);
     expect([await isLoggedIn(one), await isLoggedIn(two), await isLoggedIn(otherUser)]).toEqual([

@@ -89,7 +89,7 @@ function hmac(secret: string) {
 }
 
 describe('a replayed assertion', () => {
-  it('starts no session in the same browser, even after a logout', async () => {
+  it('starts no session in the browser that sent it first, even after a logout', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     await jwtLogin(browser, jwt);
@@ -175,7 +175,7 @@ describe('an assertion without the cookie of the login', () => {
 });
 
 describe('an expired login', () => {
-  it('is rejected with a page that restarts the same request', async () => {
+  it('is rejected with a page that restarts the authorization request', async () => {
     const browser = app.browser();
     const issued = await challenge(browser);
     for (const name of await app.redis.keys('{login}:transaction:*')) {

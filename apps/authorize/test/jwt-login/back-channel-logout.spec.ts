@@ -47,9 +47,9 @@ describe('a logout token of the product', () => {
   });
 
   it.each([
-    ['with sub alone', {}, 's3'],
-    ['with sid and sub after assertions without sid', { sid: 's4' }, undefined],
-  ])('ends all sessions of the user %s', async (rule, claims, sid) => {
+    ['only a sub', {}, 's3'],
+    ['a sid and a sub, and the assertions contained no sid', { sid: 's4' }, undefined],
+  ])('ends all sessions of the user if it contains %s', async (rule, claims, sid) => {
     const sub = `u${rule.length}`;
     const [one, two, otherUser] = [await loggedIn(sub, sid), await loggedIn(sub, sid), await loggedIn('eve')];
     expect((await send(await sign({ sub, ...claims }))).status).toBe(200);

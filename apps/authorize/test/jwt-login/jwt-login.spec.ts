@@ -45,7 +45,7 @@ describe('the redirect to the product', () => {
     expect(login.headers['location']).toBe(wrong);
   });
 
-  it('has a challenge whose keys are published', async () => {
+  it('contains a challenge whose keys are published', async () => {
     const answer = await app.browser().get('/auth/login/jwks.json');
     expect(answer.headers['content-type']).toBe('application/jwk-set+json; charset=utf-8');
     expect(JSON.parse(answer.text || (answer.body as Buffer).toString())).toEqual({
@@ -126,7 +126,7 @@ describe('a login by signed JWT', () => {
   it.each([
     ['without an e-mail', { email: null }],
     ['with an invalid e-mail', { email: 'ada' }],
-  ])('rejects a user %s with a page that restarts the same request', async (_case, claims) => {
+  ])('rejects a user %s with a page that restarts the authorization request', async (_case, claims) => {
     const page = await logIn(app.browser(), claims);
     expectRefused(page, 403, 'Login failed');
     expect(page.text).toContain('email');

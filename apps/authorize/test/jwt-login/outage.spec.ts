@@ -67,7 +67,7 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(stop);
 
 // The tests depend on their order, because the keys stay cached.
-it('the login is unavailable until the keys have been fetched, and its page restarts the same request', async () => {
+it('the login is unavailable until the keys have been fetched, and its page restarts the request', async () => {
   const { answer } = await attempt(first, 'a');
   expectRefused(answer, 503, 'Login is temporarily unavailable');
   expect(answer.text).toContain(startLink());
@@ -92,7 +92,7 @@ it.each([
 it('the app stops reading an endless response', async () => {
   served = { status: 200, body: '', endless: true };
   expectRefused((await attempt(first, 'a')).answer, 503, 'Login is temporarily unavailable');
-  // The server sends more than the limit of 512 KiB, because both sockets have buffers.
+  // The server sends more than the limit of 512 KiB, because both sockets buffer data.
   expect(sent).toBeLessThan(16 * 1024 * 1024);
 });
 
@@ -128,7 +128,7 @@ it('the app uses the cached keys while LOGIN_JWKS_URL is unavailable', async () 
   expectConsentPage(await browser.get(address()));
 });
 
-it('the error page restarts the same request when PostgreSQL is unavailable', async () => {
+it('the error page restarts the authorization request when PostgreSQL is unavailable', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },
@@ -144,7 +144,7 @@ it('the error page restarts the same request when PostgreSQL is unavailable', as
   }
 });
 
-it('the same assertion can be submitted again after an outage of Redis', async () => {
+it('an assertion can be submitted again after an outage of Redis', async () => {
   const browser = app.browser();
   const assertion = await second.assertion(await challenge(browser), {
     header: { kid: 'b' },

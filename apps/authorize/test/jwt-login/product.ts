@@ -35,7 +35,7 @@ export class ProductKey {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Returns an assertion with the same claims and an attacker's header and signature. */
+/** Keeps the claims, and replaces the header and the signature as an attacker could. */
 export function forged(assertion: string, header: object, sign: (input: string) => string): string {
   const input = `${base64url({ typ: 'login+jwt', ...header })}.${assertion.split('.')[1]}`;
   return `${input}.${sign(input)}`;

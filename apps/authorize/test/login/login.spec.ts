@@ -87,7 +87,7 @@ describe('a failed login', () => {
     ['an unknown user', () => attempt('nobody@example.com', PASSWORD)],
     ['a NUL in the user name', () => attempt(`${user.email}\0`, PASSWORD)],
     ['an SQL wildcard', () => attempt('%', PASSWORD)],
-  ])('gets 401 and the same message for %s', async (_case, send) => {
+  ])('gets 401 and a message that does not reveal the cause: %s', async (_case, send) => {
     const page = await send();
     expect(page.status).toBe(401);
     expect(page.text).toContain(`<p role="alert" id="problem">${WRONG}</p>`);

@@ -56,7 +56,7 @@ describe('password guessing from many addresses', () => {
     expect((await tryFrom(networkOf('c', 2), PASSWORD)).status).toBe(303);
   });
 
-  it('is limited in the same way for an account that does not exist', async () => {
+  it('leaves one attempt to each new address even for an account that does not exist', async () => {
     const username = `unknownLogin${randomBytes(6).toString('hex')}`;
     await attack(username);
     const from = freshAddress();

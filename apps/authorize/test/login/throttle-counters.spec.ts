@@ -50,7 +50,7 @@ describe('a counter of failed logins', () => {
     expect(await verdict()).toBe('address_and_login 60');
   });
 
-  it('removes a cancelled attempt once, but no later attempt', async () => {
+  it('keeps later attempts when an earlier attempt is cancelled, even twice', async () => {
     const first = await count();
     if (first.outcome === 'refused') throw new Error('the first attempt was refused');
     now += 16 * MINUTE;

@@ -114,7 +114,7 @@ describe('a throttled login', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('has the same response for an account that does not exist', async () => {
+  it('gets a response that does not reveal whether the account exists', async () => {
     const unknown = unknownLogin();
     const [one, other] = [await refusal(user.username), await refusal(unknown)];
     const shape = (text: string, login: string) =>

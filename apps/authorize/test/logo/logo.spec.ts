@@ -34,7 +34,7 @@ describe('the logo of an application', () => {
     },
   );
 
-  it('results in 404 for a digest of the maximum request length', async () => {
+  it('results in 404 for a digest of 15,000 characters', async () => {
     const answer = await app.browser().get(`/auth/logos/${'0'.repeat(15_000)}`);
     expect([answer.status, answer.type]).toEqual([404, 'text/html']);
   });

@@ -246,7 +246,7 @@ describe('the end-session endpoint with an invalid request', () => {
     expect(event).toMatchObject({ check: 'id_token_hint_invalid', detail: { wrong: 'format' } });
   });
 
-  it('has a title that distinguishes a missing application from an unregistered post_logout_redirect_uri', async () => {
+  it('shows different titles for a missing application and an unregistered post_logout_redirect_uri', async () => {
     const titleFor = async (named: Record<string, string>) => {
       const page = await app.browser().get(endSession({ ...named, post_logout_redirect_uri: `${AFTER}/` }));
       return /<h1>([^<]*)<\/h1>/.exec(page.text)?.[1];
@@ -315,7 +315,7 @@ describe('the log-out form', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  it('redirects from a consent page to a new login for the same request', async () => {
+  it('redirects from a consent page to a new login for its request', async () => {
     const browser = await app.loggedIn(user);
     const address = authorizeAddress({
       client_id: client.clientId,

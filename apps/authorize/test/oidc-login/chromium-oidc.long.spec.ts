@@ -127,7 +127,7 @@ describe('a login', () => {
     }
   });
 
-  it('can be restarted with the same request after a cancellation', async () => {
+  it('can be restarted with its authorization request after a cancellation', async () => {
     await page.goto(address());
     await page.getByText('[ Cancel ]').click();
     await page.getByRole('heading', { name: 'You are not logged in' }).waitFor();

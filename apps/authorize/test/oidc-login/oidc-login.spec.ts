@@ -186,7 +186,7 @@ describe('the authorization response', () => {
     expect(provider.state.exchanges).toBe(before + 1);
   });
 
-  it('results in a page that restarts the same request after half an hour', async () => {
+  it('results in a page that restarts the authorization request after half an hour', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     for (const key of await app.redis.keys('{login}:transaction:*')) {
@@ -241,7 +241,7 @@ describe('a provider', () => {
   });
 
   // OpenID Connect Discovery 4.3
-  it('is not used if its metadata has another issuer', async () => {
+  it('is not used if its metadata contains another issuer', async () => {
     app.clock.ahead = 120_000;
     provider.state.metadata = { issuer: `${provider.issuer}/` };
     const answer = await app.browser().get('/auth/login');

@@ -156,7 +156,7 @@ describe('a form with an outdated cookie', () => {
     return { browser, form };
   };
 
-  it('shows the user who logged in in another tab, and continues without a password', async () => {
+  it('results in a page that names the user of the other tab, and continues without a password', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
@@ -180,7 +180,7 @@ describe('a form with an outdated cookie', () => {
     expect(answer.headers['location']).toBeUndefined();
   });
 
-  it('shows no user name if the session of the other tab has ended', async () => {
+  it('results in a page without a user name if the session of the other tab has ended', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');

@@ -74,7 +74,7 @@ function argumentsOf(id: MessageId, locale: Locale): string[] {
 }
 
 describe('the catalogue', () => {
-  it('has every message that the pages use', async () => {
+  it('contains every message that the pages use', async () => {
     const { ids, templates } = await named();
     const messages = [...ids].filter((id) => !(AUDIT_TYPES as readonly string[]).includes(id));
     expect(messages.filter((id) => !(id in CATALOGUE))).toEqual([]);
@@ -85,7 +85,7 @@ describe('the catalogue', () => {
     expect(composed.filter((id) => !(id in CATALOGUE))).toEqual([]);
   });
 
-  it('has no unused message', async () => {
+  it('contains no unused message', async () => {
     const { ids, templates } = await named();
     const composed = [...templates].flatMap((template) =>
       (COMPOSED[template] ?? []).map((value) => template.replace(/\$\{\w+\}/, value)),
@@ -94,7 +94,7 @@ describe('the catalogue', () => {
     expect(IDS.filter((id) => !used.has(id))).toEqual([]);
   });
 
-  it.each(LOCALES)('has every message in %s, and none copied from English', (locale) => {
+  it.each(LOCALES)('contains every message in %s, and none copied from English', (locale) => {
     expect(IDS.filter((id) => !CATALOGUE[id][locale].trim())).toEqual([]);
     if (locale === 'en') return;
     const same = IDS.filter((id) => CATALOGUE[id][locale] === CATALOGUE[id].en);
@@ -110,14 +110,14 @@ describe('the catalogue', () => {
     expect(IDS.filter((id) => !script.test(CATALOGUE[id][locale]))).toEqual([]);
   });
 
-  it('has the same arguments and tags in every language', () => {
+  it('uses the same arguments and tags in every language', () => {
     const different = cases.filter(
       ([id, locale]) => argumentsOf(id, locale).join() !== argumentsOf(id, 'en').join(),
     );
     expect(different).toEqual([]);
   });
 
-  it('has every plural form that each language needs', () => {
+  it('contains every plural form that each language needs', () => {
     const lacking = cases.flatMap(([id, locale]) => {
       const rules = new Intl.PluralRules(locale);
       const needed = new Set(Array.from({ length: 1_001 }, (_, number) => rules.select(number)));
@@ -137,7 +137,7 @@ describe('the catalogue', () => {
     expect(cases.filter(([id, locale]) => /&\w+;/.test(CATALOGUE[id][locale]))).toEqual([]);
   });
 
-  it('has no straight apostrophe, which starts a quotation in MessageFormat', () => {
+  it('contains no straight apostrophe, which starts a quotation in MessageFormat', () => {
     expect(cases.filter(([id, locale]) => CATALOGUE[id][locale].includes("'"))).toEqual([]);
   });
 });

@@ -203,7 +203,7 @@ describe('an abusive Accept-Language header', () => {
     expect(fastest.long).toBeLessThan(fastest.plain + 100);
   });
 
-  it('is rejected before it is parsed if it has 20 KB, and does not affect other requests', async () => {
+  it('is rejected before it is parsed if it is 20 KB long, and does not affect other requests', async () => {
     const { hostname, port } = new URL(app.url);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { 'Accept-Language': 'de,'.repeat(7_000) };

@@ -68,7 +68,7 @@ it.each(LOCALES)(
     await tab.close();
     expect(Object.entries(weights).filter(([, bytes]) => bytes >= MAX_BYTES)).toEqual([]);
     expect(foreign).toEqual([]);
-    // The inline style alone has more than 4 KB.
+    // The inline style alone is larger than 4 KB.
     expect(Math.min(...Object.values(weights))).toBeGreaterThan(4_000);
   },
 );

@@ -29,7 +29,7 @@ export class ProfileService {
   }
 
   /**
-   * @returns a serialized `MeResponse`, or null without the user; a promise only if the profile is not cached
+   * @returns a serialized `MeResponse`, or null for an unknown user; a promise only if the profile is not cached
    * @throws DependencyUnavailableError
    */
   find(userId: number, reference: string): string | null | Promise<string | null> {

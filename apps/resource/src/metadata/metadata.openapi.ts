@@ -2,7 +2,7 @@ import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 import { apiErrors } from '../openapi/api-errors.js';
 
-/** Metadata fields of RFC 9728 2. */
+/** Metadata of a protected resource (RFC 9728 2). */
 export class ProtectedResourceMetadata {
   @ApiProperty({ format: 'uri', description: 'Value of the `resource` parameter (RFC 8707).' })
   readonly resource: string;

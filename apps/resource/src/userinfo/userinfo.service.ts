@@ -35,7 +35,7 @@ export class UserInfoService {
     this.claims.observe(countLookups(metrics, 'claims'));
   }
 
-  /** @returns `sub` and the granted claims; null without user or client @throws DependencyUnavailableError */
+  /** @returns `sub` and the granted claims; null for an unknown user or client @throws DependencyUnavailableError */
   async find({ userId, clientId, scopes }: TokenInfo, reference: string): Promise<UserInfo | null> {
     // `sub` depends on the client (OpenID Connect Core 8.1). Client ids do not contain spaces.
     const claims = await this.claims.get(`${userId} ${clientId}`, reference);

@@ -98,7 +98,7 @@ describe('GET /v2/me', () => {
     expect((await me(`Bearer ${access_token}`)).status).toBe(401);
   });
 
-  it('fetches the profile again after a change', async () => {
+  it('fetches the profile again after a change of the user', async () => {
     await me(`Bearer ${pair.access_token}`);
     const requests: unknown[] = [];
     const stop = app.hear('oauth.user.profile', (message) => requests.push(message));
@@ -210,7 +210,7 @@ describe('an error of GET /v2/me', () => {
     expect(answer.text).not.toContain(pair.access_token);
   });
 
-  it('names the allowed method in Allow', async () => {
+  it('names the allowed method in Allow if the method is wrong', async () => {
     expect((await request(app.server).post('/v2/me').send({})).headers.allow).toBe('GET');
   });
 
@@ -252,7 +252,7 @@ describe('the scope check of GET /v2/me', () => {
   });
 
   // @rfc 9700 2.3
-  it('refuses a token without the scope after a narrower refresh, but still accepts the earlier token', async () => {
+  it('refuses a token that was refreshed without the scope, but still accepts the token with the scope', async () => {
     const wide = await app.pair(client, userId, 'bookings:read profile:read');
     const narrow = await app.narrowed(client, wide.refresh_token, 'bookings:read');
     expect((await me(`Bearer ${narrow.access_token}`)).status).toBe(403);

@@ -219,7 +219,7 @@ describe('oauth.user.disable', () => {
     expect(await upsert(late)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
   });
 
-  it('is undone by the operator only with an override', async () => {
+  it('is undone by the operator only if the operator overrides the product', async () => {
     const { identity, user, id } = await newUser();
     await disable({ ...identity, updated_at: at(2) });
     await app.accounts.enable(id);

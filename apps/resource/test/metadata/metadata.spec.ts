@@ -38,7 +38,7 @@ describe('GET /.well-known/oauth-protected-resource (RFC 9728)', () => {
   });
 
   // @rfc 9728 3.3
-  it('exists for /v2/me, but not for an unknown path (3.1, 3.3)', async () => {
+  it('returns the metadata of /v2/me, and 404 for an unknown path (3.1, 3.3)', async () => {
     const path = ENDPOINTS.protectedResourceMetadata;
     const metadataOf = async (resource: string) => {
       const { pathname, origin } = new URL(resource);

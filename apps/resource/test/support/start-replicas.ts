@@ -60,7 +60,7 @@ export async function startReplicas(count: number, natsUrl?: string) {
 
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
 
-// Uses plain HTTP over kept-alive connections, so that the measurements exclude the overhead of a client.
+// Uses node:http with kept-alive connections, so that the measurements exclude the overhead of an HTTP library.
 function send(
   agent: Agent,
   url: string,

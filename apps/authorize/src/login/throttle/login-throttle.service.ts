@@ -57,7 +57,7 @@ export class LoginThrottleService {
     const { addressAndLogin, address, login, siteAndLogin } = counters;
     // Keeps the failures of a known device, because a thief of its cookie must not profit from the owner's logins.
     if (outcome === 'device') return this.cancel({ outcome, id, counters });
-    // Many people may share a site, so only this attempt is removed from the site counter.
+    // Other people may share the other counters, so only this attempt is removed from them.
     const others = [address, login, siteAndLogin].filter((counter) => counter !== addressAndLogin);
     await Promise.all([this.store.clear(addressAndLogin), this.store.remove(others, id)]);
   }

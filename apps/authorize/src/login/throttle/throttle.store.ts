@@ -20,7 +20,7 @@ const MINUTE = 60_000;
 export const THROTTLE_LIMITS = {
   /** Per address and account. NIST SP 800-63B 5.2.2 allows 100 consecutive failures; people mistype a few times. */
   addressAndLogin: { failures: 5, window: 15 * MINUTE },
-  /** Per address, for all accounts. Hundreds of people in an office fail less often than a list of leaked passwords. */
+  /** Per address, for all accounts. Hundreds of people in an office fail less often than an attacker. */
   address: { failures: 50, window: 15 * MINUTE },
   /** Per account, for all unknown devices. No owner fails this often; only an attack from many addresses does. */
   login: { failures: 100, window: 60 * MINUTE },

@@ -20,7 +20,7 @@ export type Advice =
   | 'review_apps';
 
 interface Remedy {
-  /** Null if the problem is temporary. Pages do not distinguish the operator from the platform team. */
+  /** Null if nobody needs to act. Pages do not distinguish the operator from the platform team. */
   readonly party: Exclude<Party, 'platform'> | null;
   readonly advice: Advice;
 }

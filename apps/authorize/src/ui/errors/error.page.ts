@@ -63,7 +63,7 @@ export function errorPage(report: ErrorReport): Page {
   };
 }
 
-/** Errors whose pages link to the account, because the user requested a page or a log-out. */
+/** Errors after which the user can continue only on the account page. */
 const ACCOUNT_LINK: readonly ErrorKind[] = ['not_found', 'logout_malformed', 'logout_redirect'];
 
 /** Name and links of the application. Omits the links of a disabled application, which are not trusted. */

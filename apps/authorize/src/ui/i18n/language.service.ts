@@ -39,14 +39,14 @@ export class LanguageService {
     const locale = chooseLocale({
       uiLocales: uiLocales ?? new URLSearchParams(query).get('ui_locales'),
       setting: user?.locale,
-      // The cookie may hold the setting of another user of this browser.
+      // The cookie may contain the setting of another user of this browser.
       remembered: user ? null : this.cookie.read(headers.cookie),
       acceptLanguage,
     });
     return new Translator(locale, dateLocale(locale, acceptLanguage), this.scopes);
   }
 
-  /** @returns Set-Cookie headers that store the setting of the user, or delete the setting of another user */
+  /** @returns Set-Cookie headers that store the setting of the user, or delete a stored setting if the user has none */
   remember(cookieHeader: string | undefined, setting: string | null): string[] {
     return this.cookie.keep(cookieHeader, setting);
   }
@@ -96,7 +96,7 @@ const MAX_HEADER = 1_000;
 /** No tag in use is longer (RFC 5646 4.4.1). The cost of a lookup grows with the square of the length. */
 const MAX_TAG = 35;
 
-/** Prefers, in this order, the application's request, the user's setting, and the browser's languages. */
+/** Prefers, in this order, the application's request, the user's setting, the cookie, and the browser's languages. */
 export function chooseLocale({
   uiLocales,
   setting,
