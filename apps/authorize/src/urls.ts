@@ -42,7 +42,7 @@ export function loginReturningTo(page: keyof typeof RETURN_PAGES, userCode: stri
   return withQuery(ENDPOINTS.login, userCode === null ? `to=${page}` : deviceQuery(userCode));
 }
 
-/** Query of a login that returns to the page of a device (RFC 8628). */
+/** Query of the login, consent and log-out forms for a device (RFC 8628). */
 export function deviceQuery(userCode: string): string {
   return `to=device&user_code=${displayedUserCode(userCode)}`;
 }

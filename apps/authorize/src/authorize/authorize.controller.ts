@@ -62,7 +62,7 @@ export class AuthorizeController {
     const visitor = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validate(query, visitor.session);
     const { client, pushedId } = request;
-    // The push was logged with the same `pushed_request`.
+    // The log line of the push contains the same `pushed_request`.
     addLogContext(raw, {
       client_id: client.clientId,
       ...(pushedId !== null && { pushed_request: pushedId }),
@@ -105,7 +105,7 @@ export class AuthorizeController {
   }
 }
 
-/** Only a posted authorization request has a `client_id` field. The consent form has its request in the URL. */
+/** Only a posted authorization request has a `client_id` field. The URL of the consent form contains the request. */
 function isPostedRequest(fields: FormFields): boolean {
   return fields['client_id'] !== undefined;
 }

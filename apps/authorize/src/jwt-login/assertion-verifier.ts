@@ -28,7 +28,7 @@ export interface AssertionOptions {
   readonly clock: Clock;
 }
 
-/** Returns the unverified challenge, or ''. The error page needs the challenge to restart the login. */
+/** Returns the unverified challenge, which identifies the login transaction; '' without a challenge. */
 export function loginChallengeOf(assertion: string): string {
   try {
     const { challenge } = decodeJwt<{ challenge?: unknown }>(assertion);

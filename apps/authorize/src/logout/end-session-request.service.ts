@@ -51,7 +51,7 @@ export class EndSessionRequestService {
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
-  /** Section 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
+  /** RP-Initiated Logout 1.0, section 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&
@@ -62,7 +62,8 @@ export class EndSessionRequestService {
   }
 
   /**
-   * Section 2: "the OP MUST verify that the Client Identifier matches the one used when issuing the ID Token".
+   * RP-Initiated Logout 1.0, section 2: "the OP MUST verify that the Client Identifier matches the one used when issuing
+   * the ID Token".
    */
   private async verifyHint(
     idToken: string,
@@ -88,7 +89,7 @@ export class EndSessionRequestService {
   }
 }
 
-/** Section 2 of RP-Initiated Logout 1.0: the OP "passes this value back to the RP using the state parameter". */
+/** RP-Initiated Logout 1.0, section 2: the OP "passes this value back to the RP using the state parameter". */
 export function locationOf({ returnTo }: EndSessionRequest): string | null {
   if (returnTo === null) return null;
   const { uri, state } = returnTo;

@@ -23,7 +23,7 @@ export class FlashMessageStore {
     await this.optional(this.redis.set(keyOf(cookie), JSON.stringify(message), 'EX', LIFETIME));
   }
 
-  /** @returns null without a message, or if this version of the app has no text for the message */
+  /** @returns null without a message, or if this version of the app does not contain its text */
   async consume(cookie: string, query: string): Promise<FlashMessage | null> {
     if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;
     const text = await this.optional(this.redis.getdel(keyOf(cookie)));

@@ -35,7 +35,7 @@ const FRESH_LOGIN_MS = 10 * 60_000;
 
 const MAX_ID_TOKEN = 4_096;
 
-/** Before a login, the cookie only keys CSRF tokens. A login replaces the cookie. */
+/** Before a login, the cookie only keys CSRF tokens and messages. A login replaces the cookie. */
 @Injectable()
 export class SessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
@@ -120,7 +120,7 @@ export class SessionService {
       this.logouts.sessionEnded(id);
       return null;
     }
-    // After a log-out everywhere or at the login provider, applications have already received a logout token.
+    // Does not continue a session that was ended everywhere or by the login provider, which notifies its applications.
     if (previous.generation !== user.sessionGeneration) return null;
     const sid = previous.external?.sid;
     if (sid === undefined) return id;

@@ -36,7 +36,7 @@ const pendingGrant = async () => {
 const errorOf = (location: string | undefined) => redirectParameters(location)['error'];
 
 describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
-  it('stores the nonce in Redis, and the time and session of the login in Redis and PostgreSQL', async () => {
+  it('leads to a grant with the nonce in Redis, and with the time and session of the login also in PostgreSQL', async () => {
     const browser = await app.loggedIn(now.user);
     expectCode(await allow(browser, await browser.get(address({ ...OPENID, nonce: 'n-0S6_WzA2Mj' }))));
     const { row, stored } = await pendingGrant();
@@ -47,7 +47,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   // @openid core 3.1.2.1
-  it('does not store OpenID Connect parameters without the scope openid', async () => {
+  it('leads to a grant without OpenID Connect parameters if the scope openid is not requested', async () => {
     const browser = await app.loggedIn(now.user);
     const request = address({ scope: 'profile:read', nonce: 'n', claims: '{"id_token":{"email":null}}' });
     expectCode(await allow(browser, await browser.get(request)));
@@ -57,7 +57,7 @@ describe('an authentication request (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual(['profile:read']);
   });
 
-  it('does not store OpenID Connect parameters if the user declines the scope openid', async () => {
+  it('leads to a grant without OpenID Connect parameters if the user declines the scope openid', async () => {
     now.client = await app.client({ scopes: ['profile:read', 'openid'], optionalScopes: ['openid'] });
     const browser = await app.loggedIn(now.user);
     const request = address({

@@ -90,7 +90,7 @@ it.each(redirected)(
   },
 );
 
-it('a repeated parameter redirects to the application without a page', async () => {
+it('a request with a repeated parameter is redirected to the application without a page', async () => {
   const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
   const { headers } = await app.browser().get(`${address}&scope=profile:read&scope=profile:read`);
   expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=invalid_request/);

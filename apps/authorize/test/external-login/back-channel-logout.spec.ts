@@ -37,7 +37,7 @@ const logOut = async (claims: JWTPayload, typ = 'logout+jwt') =>
   send(await provider.sign({ ...valid(), ...claims }, { typ }));
 
 describe('a logout token', () => {
-  // OpenID Connect Back-Channel Logout 2.7
+  // Section 2.7 of OpenID Connect Back-Channel Logout 1.0
   it('with a sid ends only the session of this sid', async () => {
     const [one, other] = [await loggedIn('ada', 'sid1'), await loggedIn('ada', 'sid2')];
     const answer = await logOut({ sid: 'sid1', sub: 'ada' });
@@ -84,7 +84,7 @@ describe('a logout token', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  // OpenID Connect Back-Channel Logout 2.6
+  // Section 2.6 of OpenID Connect Back-Channel Logout 1.0
   it.each<[string, JWTPayload]>([
     ['from another issuer', { iss: 'https://other.example.com' }],
     ['for another client', { aud: 'another' }],

@@ -37,7 +37,7 @@ async function loggedIn(sub: string, sid?: string): Promise<Browser> {
 
 const isLoggedIn = async (browser: Browser) => (await browser.get('/auth/')).status === 200;
 
-// OpenID Connect Back-Channel Logout 2.7
+// Section 2.7 of OpenID Connect Back-Channel Logout 1.0
 describe('a logout token of the product', () => {
   it('ends the session with its sid, but no other session of the user', async () => {
     const [one, two] = [await loggedIn('ada', 's1'), await loggedIn('ada', 's2')];
@@ -65,7 +65,7 @@ describe('a logout token of the product', () => {
     expect(await isLoggedIn(browser)).toBe(false);
   });
 
-  // Back-Channel Logout 2.6, 2.8. The tests in ../external-login cover the claims.
+  // Sections 2.6 and 2.8 of Back-Channel Logout 1.0. The tests in ../external-login cover the claims.
   it.each<[string, () => Promise<string>]>([
     ['from another issuer', () => sign({ sub: 'kay', iss: 'https://other.example.com' })],
     ['for another audience', () => sign({ sub: 'kay', aud: 'https://other.example.com' })],

@@ -80,7 +80,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('does not reveal the user, and has a new device id each time', () => {
+  it('does not reveal the user, and contains a new device id each time', () => {
     // A short name could occur in the random bytes: three given letters occur by chance once in 2,600 runs.
     const user = { id: 7, email: 'ada.lovelace@example.com', username: 'ada.lovelace' };
     const made = Array.from({ length: 100 }, () => proofs.issue(user));

@@ -188,7 +188,7 @@ describe('a logout', () => {
     await page.getByText('Ada Lovelace').waitFor();
   });
 
-  // OpenID Connect RP-Initiated Logout 2
+  // Section 2 of OpenID Connect RP-Initiated Logout 1.0
   it('also ends the session at the provider, so that the next login asks for the password', async () => {
     const seen: string[] = [];
     page.on('request', (request) => seen.push(request.url()));

@@ -240,7 +240,7 @@ describe('a provider', () => {
     expect((await browser.get('/auth/')).headers['location']).toBe('/auth/login');
   });
 
-  // OpenID Connect Discovery 4.3
+  // Section 4.3 of OpenID Connect Discovery 1.0
   it('is not used if its metadata contains another issuer', async () => {
     app.clock.ahead = 120_000;
     provider.state.metadata = { issuer: `${provider.issuer}/` };

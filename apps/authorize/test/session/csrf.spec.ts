@@ -59,7 +59,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   const accepted = name === 'device' ? 200 : 303;
   const open = async () => {
     const browser = name === 'login' ? app.browser() : await app.loggedIn(user);
-    // Earlier cases changed the language and revoked the grant.
+    // Earlier test cases changed the language and revoked the grant.
     await app.sql('UPDATE users SET locale = NULL WHERE id = $1', [user.id]);
     if (name.startsWith('revoke')) await allow(browser);
     if (name.startsWith('device')) {

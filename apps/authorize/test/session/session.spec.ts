@@ -98,7 +98,7 @@ describe('a session', () => {
     expect(await ago(30.1)).toBe(303);
   });
 
-  it('ends when the user logs in again in its browser', async () => {
+  it('ends when the user logs in again in the same browser', async () => {
     const browser = app.browser();
     const page = await browser.get('/auth/login');
     const login = { username: user.email, password: PASSWORD };

@@ -55,7 +55,7 @@ describe('an access token for one API', () => {
     const narrow = await app.narrowedTo(client, refresh_token, BOOKINGS);
     await at(bookings, narrow.access_token).expect(200);
     await expectRefused(api, narrow.access_token);
-    // The earlier token keeps its APIs.
+    // The token that was issued before the refresh keeps its APIs.
     await at(api, access_token).expect(200);
   });
 

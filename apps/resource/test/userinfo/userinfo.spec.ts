@@ -95,7 +95,7 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
   });
 
   // @openid core 8.1
-  it('returns to a client with a sector a pairwise `sub` that clients of other sectors cannot link', async () => {
+  it('returns a pairwise `sub`, so that clients of different sectors cannot link the user', async () => {
     const [first, same, other] = [
       await pairwiseClient('a.example'),
       await pairwiseClient('a.example'),

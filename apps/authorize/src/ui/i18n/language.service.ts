@@ -89,7 +89,7 @@ export interface LanguagePreferences {
   readonly acceptLanguage?: string | undefined;
 }
 
-/** Limits the cost of parsing a header. Browsers send fewer tags. */
+/** Limits the cost of parsing a list of languages. Browsers send shorter lists. */
 const MAX_TAGS = 20;
 const MAX_HEADER = 1_000;
 

@@ -60,7 +60,7 @@ export class Translator {
     return this.locale === 'ar' ? 'rtl' : 'ltr';
   }
 
-  /** Returns plain text for titles and attributes. Isolates values where text directions differ. */
+  /** Returns plain text, for example for titles and attributes. Isolates values where text directions differ. */
   text(id: MessageId, values: Readonly<Record<string, string | number>> = {}): string {
     const isolates = (value: string) => this.direction === 'rtl' || RIGHT_TO_LEFT.test(value);
     const shown = Object.entries(values).map(([name, value]) => [
