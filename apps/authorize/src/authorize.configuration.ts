@@ -1,6 +1,8 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
-import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import {
@@ -115,6 +117,13 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   /** Links the first external login of a user to the account with the same verified e-mail address. */
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
+
+  #scopes?: ConfigurationFile<ScopeCatalogue>;
+
+  /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
+  get scopes(): ConfigurationFile<ScopeCatalogue> {
+    return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+  }
 
   override get publicUrl(): string {
     return this.AUTH_URL;

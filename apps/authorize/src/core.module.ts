@@ -9,10 +9,8 @@ import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
-import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
@@ -34,7 +32,7 @@ export class CoreModule {
 
   static forRoot(configuration: AuthorizeConfiguration, brand: Brand, clock: Clock): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
-    const scopes = readConfigurationFile(scopeFile(configuration));
+    const { scopes } = configuration;
     const requests = new OperatorRequests();
     const stores = [
       DatabaseModule.forRoot({

@@ -1,6 +1,4 @@
-import { scopeFile } from '#oauth/scope-file.js';
 import { main, runService } from '#platform/bootstrap/service.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { authorizeApp } from './app.module.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
@@ -9,7 +7,7 @@ import { readBrand } from '#ui/brand/brand.js';
 main(async () => {
   const configuration = loadConfiguration(AuthorizeConfiguration, process.env, [
     readBrand,
-    (settings) => readConfigurationFile(scopeFile(settings)),
+    ({ scopes }) => scopes,
   ]);
   return runService(authorizeApp(configuration), ['postgres', 'redis']);
 });

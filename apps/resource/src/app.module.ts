@@ -5,9 +5,7 @@ import { IntrospectionModule } from '#introspection/index.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { parseForm, parseJson } from '#oauth/parameters.js';
-import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
@@ -21,7 +19,7 @@ import { ResourceConfiguration } from './resource.configuration.js';
 @Module({})
 export class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
-    const scopes = readConfigurationFile(scopeFile(configuration));
+    const { scopes } = configuration;
     return {
       module: AppModule,
       global: true,

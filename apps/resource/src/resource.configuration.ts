@@ -1,5 +1,7 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
-import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NameVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
 import type { Settings } from '#platform/status/status-report.js';
@@ -18,6 +20,13 @@ export class ResourceConfiguration extends ServiceConfiguration {
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** Maximum number of seconds by which the `iat` of a proof may be in the future. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
+
+  #scopes?: ConfigurationFile<ScopeCatalogue>;
+
+  /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
+  get scopes(): ConfigurationFile<ScopeCatalogue> {
+    return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+  }
 
   override get publicUrl(): string {
     return this.API_URL;

@@ -11,10 +11,8 @@ import { StatusReport } from '#platform/status/status-report.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
-import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK } from '#platform/clock.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
@@ -47,7 +45,7 @@ export class CoreModule {
 
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     const { DATABASE_URL, DATABASE_SCHEMA, REDIS_URL, NATS_URL, dependencyTimeoutMs } = configuration;
-    const scopes = readConfigurationFile(scopeFile(configuration));
+    const { scopes } = configuration;
     const connections = [
       DatabaseModule.forRoot({
         databaseUrl: DATABASE_URL,

@@ -1,3 +1,4 @@
+import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {
@@ -17,7 +18,8 @@ import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
 
@@ -71,6 +73,13 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
+
+  #scopes?: ConfigurationFile<ScopeCatalogue>;
+
+  /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
+  get scopes(): ConfigurationFile<ScopeCatalogue> {
+    return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+  }
 
   override get publicUrl(): string {
     return this.BASE_URL;
