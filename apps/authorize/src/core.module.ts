@@ -40,7 +40,7 @@ export class CoreModule {
         schema: configuration.DATABASE_SCHEMA,
         timeoutMs,
       }),
-      RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+      RedisModule.forRoot({ redisUrl: configuration.REDIS_URL, timeoutMs }),
     ];
     const grants = GrantsModule.forRoot({
       imports: stores,

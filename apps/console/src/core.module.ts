@@ -27,7 +27,7 @@ export class CoreModule {
     const services = [
       database,
       AdministrationModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
-      RedisModule.forRoot(configuration.REDIS_URL, timeoutMs),
+      RedisModule.forRoot({ redisUrl: configuration.REDIS_URL, timeoutMs }),
     ];
     const providers: Provider[] = [
       { provide: ConsoleConfiguration, useValue: configuration },

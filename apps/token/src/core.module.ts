@@ -52,7 +52,7 @@ export class CoreModule {
         schema: DATABASE_SCHEMA,
         timeoutMs: dependencyTimeoutMs,
       }),
-      RedisModule.forRoot(REDIS_URL, dependencyTimeoutMs),
+      RedisModule.forRoot({ redisUrl: REDIS_URL, timeoutMs: dependencyTimeoutMs }),
       NatsModule.forRoot({
         natsUrl: NATS_URL,
         name: 'token',

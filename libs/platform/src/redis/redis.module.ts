@@ -8,6 +8,11 @@ import { REDIS, RedisConnection } from './redis.connection.js';
 /** Interval in which an error is logged once, because a Cluster repeats an error for every command. */
 const REPEAT_LOG_MS = 5_000;
 
+interface RedisModuleOptions {
+  readonly redisUrl: string;
+  readonly timeoutMs?: number;
+}
+
 @Module({})
 export class RedisModule implements OnApplicationShutdown {
   constructor(
@@ -20,8 +25,8 @@ export class RedisModule implements OnApplicationShutdown {
     status.register('redis', () => redisStatus(redis));
   }
 
-  static forRoot(url: string, timeoutMs?: number): DynamicModule {
-    const provider = { provide: REDIS, useFactory: () => withErrorLog(redisClient(url, timeoutMs)) };
+  static forRoot({ redisUrl, timeoutMs }: RedisModuleOptions): DynamicModule {
+    const provider = { provide: REDIS, useFactory: () => withErrorLog(redisClient(redisUrl, timeoutMs)) };
     return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };
   }
 

@@ -27,7 +27,10 @@ let redis: Scripted;
 beforeAll(async () => {
   servers = await RedisCluster.start();
   // The timeout is long, because some commands take seconds on a busy machine.
-  const imports = [PlatformModule.forRoot(), RedisModule.forRoot(servers.url, 5_000)];
+  const imports = [
+    PlatformModule.forRoot(),
+    RedisModule.forRoot({ redisUrl: servers.url, timeoutMs: 5_000 }),
+  ];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);
   redis.defineCommand('take', { numberOfKeys: 1, lua: "return redis.call('GET', KEYS[1])" });

@@ -82,7 +82,7 @@ describe('the connection to Redis', () => {
   beforeAll(async () => {
     services = await isolate();
     network = await FaultProxy.start(services.redisUrl);
-    const imports = [PlatformModule.forRoot(), RedisModule.forRoot(network.url)];
+    const imports = [PlatformModule.forRoot(), RedisModule.forRoot({ redisUrl: network.url })];
     app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   });
 
