@@ -21,7 +21,7 @@ import {
 } from './grant.js';
 import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
-import { codeTtl, grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
+import { codeTtl, grantTtl, Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
 import { grantId, isCode, isProvedBy, type Token, TokenCodec } from './token-codec.js';
 import { maskedScope, TokenIssuer } from './token-issuer.js';
@@ -52,7 +52,7 @@ export class GrantEngine {
     private readonly issuer: TokenIssuer,
     private readonly records: GrantRecordStore,
     private readonly revocations: RevocationService,
-    @Inject(LIFETIMES) private readonly lifetimes: Lifetimes,
+    private readonly lifetimes: Lifetimes,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
   ) {

@@ -7,7 +7,7 @@ import { GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
 import { KeyRingRecorder, type RecordedRing, tokenRing } from './key-ring-recorder.js';
-import { LIFETIMES, type Lifetimes } from './lifetimes.js';
+import { Lifetimes } from './lifetimes.js';
 import { PushedRequestStore } from './pushed-request.store.js';
 import { RevocationPublisher } from './revocation.publisher.js';
 import { RevocationService } from './revocation.service.js';
@@ -48,7 +48,7 @@ export class GrantsModule {
       module: GrantsModule,
       imports,
       providers: [
-        { provide: LIFETIMES, useValue: lifetimes },
+        { provide: Lifetimes, useValue: lifetimes },
         {
           provide: COUNT_TRANSITION,
           inject: [Metrics],

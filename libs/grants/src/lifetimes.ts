@@ -1,22 +1,22 @@
 /** In seconds. */
-export interface Lifetimes {
-  readonly code: number;
-  readonly accessToken: number;
+export abstract class Lifetimes {
+  abstract readonly code: number;
+  abstract readonly accessToken: number;
   /** Lifetime since the latest refresh. */
-  readonly refreshToken: number;
+  abstract readonly refreshToken: number;
   /** Time in which a rotated refresh token gets the same response again; 0 makes refresh tokens single-use. */
-  readonly retryWindow: number;
+  abstract readonly retryWindow: number;
   /** Tolerated difference between the clocks of two machines. */
-  readonly clockSkew: number;
+  abstract readonly clockSkew: number;
 }
 
-export const DEFAULT_LIFETIMES: Lifetimes = {
+export const DEFAULT_LIFETIMES = {
   code: 60,
   accessToken: 30 * 60,
   refreshToken: 90 * 24 * 60 * 60,
   retryWindow: 30,
   clockSkew: 5,
-};
+} satisfies Lifetimes;
 
 /** TTL of an active or revoked grant, in seconds. A grant outlives its refresh token, even if clocks differ. */
 export function grantTtl(lifetimes: Lifetimes): number {
@@ -27,5 +27,3 @@ export function grantTtl(lifetimes: Lifetimes): number {
 export function codeTtl({ code, clockSkew }: Lifetimes): number {
   return code + clockSkew;
 }
-
-export const LIFETIMES = Symbol('lifetimes');

@@ -3,7 +3,7 @@ import { GrantRecordStore, type RecordedRevocation } from '#database/grant/grant
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { CountTransition } from './grant.js';
 import { COUNT_TRANSITION, GrantStore } from './grant.store.js';
-import { grantTtl, LIFETIMES, type Lifetimes } from './lifetimes.js';
+import { grantTtl, Lifetimes } from './lifetimes.js';
 import { RevocationPublisher } from './revocation.publisher.js';
 
 export interface RevocationResult {
@@ -47,7 +47,7 @@ export class RevocationService {
     private readonly records: GrantRecordStore,
     private readonly store: GrantStore,
     private readonly publisher: RevocationPublisher,
-    @Inject(LIFETIMES) private readonly lifetimes: Lifetimes,
+    private readonly lifetimes: Lifetimes,
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
   ) {}
 
