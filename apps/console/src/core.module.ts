@@ -8,10 +8,9 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
-import { readBrand } from '#ui/brand/brand.js';
+import { Brand, readBrand } from '#ui/brand/brand.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from './console.configuration.js';
-import { BRAND } from './ui/page.responder.js';
 import { CONSOLE_RULES } from './ui/stylesheet.js';
 
 @Module({})
@@ -31,7 +30,7 @@ export class CoreModule {
     ];
     const providers: Provider[] = [
       { provide: ConsoleConfiguration, useValue: configuration },
-      { provide: BRAND, useValue: readBrand(configuration, CONSOLE_RULES) },
+      { provide: Brand, useValue: readBrand(configuration, CONSOLE_RULES) },
       { provide: CLOCK, useValue: clock },
       { provide: ScopeCatalogue, useValue: scopes.value },
     ];

@@ -1,12 +1,12 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Brand } from '#ui/brand/brand.js';
+import { Brand } from '#ui/brand/brand.js';
 import { Public } from './session/operator.guard.js';
-import { BRAND, ICON_PATH } from './ui/page.responder.js';
+import { ICON_PATH } from './ui/page.responder.js';
 
 @Controller()
 export class IconController {
-  constructor(@Inject(BRAND) private readonly brand: Brand) {}
+  constructor(private readonly brand: Brand) {}
 
   @Get(ICON_PATH)
   @Public()

@@ -1,13 +1,11 @@
-import { type HttpRedirectResponse, HttpStatus, Inject, Injectable } from '@nestjs/common';
+import { type HttpRedirectResponse, HttpStatus, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Brand } from '#ui/brand/brand.js';
+import { Brand } from '#ui/brand/brand.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
 import { t } from './text.js';
-
-export const BRAND = Symbol('brand');
 
 export const ICON_PATH = '/icon';
 
@@ -40,7 +38,7 @@ export function seeOther(url: string): HttpRedirectResponse {
 
 @Injectable()
 export class PageResponder {
-  constructor(@Inject(BRAND) private readonly brand: Brand) {}
+  constructor(private readonly brand: Brand) {}
 
   render(reply: FastifyReply, page: Page, operator: Operator | null): string {
     void reply

@@ -28,16 +28,16 @@ export interface BrandSettings {
   readonly HELP_URL?: string;
 }
 
-export interface Brand {
-  readonly productName: string;
-  readonly style: Html;
-  readonly styleSource: string;
+export abstract class Brand {
+  abstract readonly productName: string;
+  abstract readonly style: Html;
+  abstract readonly styleSource: string;
   /** If null, the header shows the name as text. */
-  readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
-  readonly icon: BrandImage;
-  readonly iconLink: Html;
-  readonly header: Html;
-  readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
+  abstract readonly logo: { readonly light: BrandImage; readonly dark: BrandImage } | null;
+  abstract readonly icon: BrandImage;
+  abstract readonly iconLink: Html;
+  abstract readonly header: Html;
+  abstract readonly links: Readonly<Record<'product' | 'privacy' | 'terms' | 'help', string | null>>;
 }
 
 /** @param rules CSS of a site, appended to the common stylesheet @throws ConfigurationError listing every problem */
