@@ -23,5 +23,5 @@ export const PATIENT = { DEPENDENCY_TIMEOUT: 10 } as const;
 
 export const PATIENT_ENVIRONMENT = { DEPENDENCY_TIMEOUT: String(PATIENT.DEPENDENCY_TIMEOUT) } as const;
 
-/** The same timeout in milliseconds, for constructors without a configuration object. */
+/** `PATIENT` in milliseconds, for constructors without a configuration object. */
 export const PATIENT_MS = PATIENT.DEPENDENCY_TIMEOUT * 1_000;

@@ -23,7 +23,7 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
   return events;
 }
 
-/** Fields that any event type may have in `detail`. */
+/** Fields that `detail` may contain in an event of any type. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
 /** Returns fields that are missing in the row of their event type in docs/audit.md and in the linked section. */

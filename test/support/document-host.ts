@@ -6,7 +6,8 @@ type Answer = (response: ServerResponse) => void;
 export type DocumentHost = Awaited<ReturnType<typeof startDocumentHost>>;
 
 /**
- * Hosts metadata documents of clients. Must start before the app, whose CLIENT_METADATA_HOSTS contains its address.
+ * Hosts metadata documents of clients. Must start before the app, because the app's CLIENT_METADATA_HOSTS contains the
+ * address of this host.
  */
 export async function startDocumentHost() {
   const answers = new Map<string, Answer>();

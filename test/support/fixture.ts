@@ -30,7 +30,7 @@ export interface TestClient {
   readonly client_secret: string;
 }
 
-/** Opens the stores of an operator and of the authorize app. */
+/** Opens the stores and connections with which tests create and inspect data. */
 export async function openFixture(
   services: Isolated,
   tokenKeys: string,
@@ -127,7 +127,7 @@ export async function openFixture(
       return user.id;
     },
 
-    /** Has the same effect as Allow: creates a record, a pending grant and a code. */
+    /** Stores what a user's consent stores: a record, a pending grant and a code. */
     async code(
       clientId: string,
       userId: number,
@@ -189,7 +189,7 @@ export async function openFixture(
       return () => subscription.unsubscribe();
     },
 
-    /** Resolves when the subscription is active. `told` resolves after the broadcast. */
+    /** Resolves when the subscription is active. `told` resolves after the next broadcast of a revocation. */
     async revocation(): Promise<{ readonly told: Promise<void> }> {
       const subscription = nats.subscribe('oauth.grant.revoked', { max: 1 });
       await nats.flush();
@@ -200,7 +200,7 @@ export async function openFixture(
       };
     },
 
-    /** Resolves when all published messages have arrived. */
+    /** Resolves when all published messages have arrived at the server. */
     settled: () => nats.flush(),
 
     async close(): Promise<void> {

@@ -46,8 +46,10 @@ const LONGEST_STALL_MS = 30_000;
 
 const SHARED_LIBRARIES = { LD_LIBRARY_PATH: ['lib/*', 'usr/lib/*'] };
 
-/** Arguments of the probe, and library folders. Relative paths are below the unpacked packages; absolute paths are not
- * searched by default. */
+/**
+ * Arguments of the probe, and library folders. Relative paths are below the unpacked packages. Absolute paths are
+ * installed folders that the interpreter does not search by default.
+ */
 const INTERPRETERS = {
   python3: { args: ['-c'], paths: { ...SHARED_LIBRARIES, PYTHONPATH: ['usr/lib/python3/dist-packages'] } },
   ruby: {

@@ -70,7 +70,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   // @rfc 9449 4.3(4)
   { rule: 'typ JWT', says: /typ/, make: changed({ header: { typ: 'JWT' } }) },
   // @rfc 9449 4.3(4)
-  { rule: 'typ missing', says: /typ/, make: changed({ header: { typ: undefined } }) },
+  { rule: 'a missing typ', says: /typ/, make: changed({ header: { typ: undefined } }) },
   // @rfc 9449 4.3(5)
   {
     rule: 'alg none',
@@ -82,14 +82,14 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
       }),
   },
   // @rfc 9449 4.3(5)
-  { rule: 'alg HS256, the key in the header', says: /alg/, make: symmetric },
+  { rule: 'alg HS256 with the key in the header', says: /alg/, make: symmetric },
   // @rfc 9449 4.3(5)
   {
     rule: 'an unsupported algorithm (ES512)',
     says: /alg/,
     make: async ({ method, uri }) => (await DpopKey.generate('ES512')).proof(method, uri),
   },
-  // FAPI 2.0 5.4.1
+  // Section 5.4.1 of the FAPI 2.0 Security Profile.
   {
     rule: 'RS256',
     says: /alg must be one of/,
@@ -165,14 +165,14 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
   { rule: 'the path in another case', says: /htu/, make: at((uri) => uri.replace(/\w+$/, 'X$&')) },
   { rule: 'a slash at the end', says: /htu/, make: at((uri) => `${uri}/`) },
   { rule: 'another port', says: /htu/, make: at((uri) => uri.replace('.com', '.com:8443')) },
-  { rule: 'http for https', says: /htu/, make: at((uri) => uri.replace('https', 'http')) },
+  { rule: 'http instead of https', says: /htu/, make: at((uri) => uri.replace('https', 'http')) },
   { rule: 'the path hidden in a query', says: /htu/, make: at((uri) => uri.replace('.com/', '.com/?/')) },
   { rule: 'the path hidden in a fragment', says: /htu/, make: at((uri) => uri.replace('.com/', '.com/#/')) },
   { rule: 'userinfo', says: /htu/, make: at((uri) => uri.replace('https://', 'https://a@')) },
   { rule: 'backslashes', says: /htu/, make: at((uri) => uri.replace('.com/', '.com\\')) },
   { rule: 'a space', says: /htu/, make: at((uri) => ` ${uri}`) },
-  { rule: 'a slash encoded', says: /htu/, make: at((uri) => uri.replace(/\/(\w+)$/, '%2F$1')) },
-  { rule: 'a path and no host', says: /htu/, make: at((uri) => new URL(uri).pathname) },
+  { rule: 'an encoded slash', says: /htu/, make: at((uri) => uri.replace(/\/(\w+)$/, '%2F$1')) },
+  { rule: 'a path without a host', says: /htu/, make: at((uri) => new URL(uri).pathname) },
   // @rfc 9449 4.3(11)
   { rule: 'an expired proof', says: /older than 300/, make: (r) => claims({ iat: now() - 302 })(r) },
   // @rfc 9449 4.3(11)

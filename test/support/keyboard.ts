@@ -9,7 +9,7 @@ export async function tabTo(page: Page, name: string): Promise<void> {
     const isField = (await focused.getAttribute('name')) === name;
     // Compares only the first line, which is the element itself, because a scrollable table can also have the focus.
     if (isField || (await focused.ariaSnapshot()).split('\n', 1)[0]?.includes(`"${name}"`)) {
-      // The script of the page disables Allow for half a second.
+      // The script of the page disables the button Allow for half a second.
       await page.locator(':focus:not([aria-disabled])').waitFor();
       return;
     }

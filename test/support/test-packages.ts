@@ -8,8 +8,8 @@ import { lastLines } from '#local/servers/started-service.js';
 /** Packages that only tests use, with a separate package.json and lock file. */
 export class TestPackages {
   /**
-   * Folder for this version of the lock file. It is inside the repository, so that the code can import
-   * its packages too.
+   * Folder for this version of the lock file. The folder is inside the repository, so that the code
+   * can also import the packages of the repository.
    */
   readonly folder: string;
 

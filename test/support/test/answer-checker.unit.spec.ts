@@ -65,7 +65,7 @@ describe('the check of a response', () => {
   });
 });
 
-it('the OpenAPI description has every parameter that an authorization request reads', () => {
+it('the OpenAPI description contains every parameter of an authorization request', () => {
   const read = new Set<string>();
   const valid: Record<string, string> = {
     redirect_uri: 'https://app.example.com/callback',
@@ -86,7 +86,7 @@ it('the OpenAPI description has every parameter that an authorization request re
     requireState: true,
   };
   checkAuthorizationRequest(parameters, client, { scopes: SCOPES });
-  // These parameters are read before the checks, to find the client and the pushed request.
+  // `client_id` and `request_uri` are read before the checks, to find the client and the pushed request.
   const described = Object.keys(AUTHORIZATION_PARAMETERS);
   expect(described.filter((name) => name !== 'client_id' && name !== 'request_uri').sort()).toEqual(
     [...read].sort(),

@@ -42,7 +42,7 @@ describe('isolate', () => {
     await Promise.all([a.close(), b.close()]);
   });
 
-  it('deletes everything when it is closed', async () => {
+  it('deletes the data of a caller who closes the services', async () => {
     const closed = await isolate();
     const client = new Redis(closed.redisUrl);
     await client.set('key', 'value');
