@@ -16,8 +16,8 @@ import { HomeController } from './home.controller.js';
 import { IconController } from './icon.controller.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
-import { addRateLimits } from './requests/rate-limit.js';
-import { RequestsModule } from './requests/requests.module.js';
+import { addRateLimits } from './request-limits/rate-limit.js';
+import { RequestLimitsModule } from './request-limits/request-limits.module.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
@@ -33,7 +33,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         CoreModule.forRoot(configuration, clock),
-        RequestsModule,
+        RequestLimitsModule,
         SessionModule,
         UiModule,
         LoginModule,

@@ -5,7 +5,7 @@ import type { Actor } from '#administration/operation.js';
 import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import { RateLimits } from '../requests/rate-limit.js';
+import { RateLimits } from '../request-limits/rate-limit.js';
 import { Form } from '../form.js';
 
 /** `actor` is set unless the method is GET. */

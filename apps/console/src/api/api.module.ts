@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RequestsModule } from '../requests/requests.module.js';
+import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { ClientsApiController } from './clients.controller.js';
 import { GrantsApiController } from './grants.controller.js';
 import { OpenApiController } from './openapi.controller.js';
@@ -8,7 +8,7 @@ import { ResourceServersApiController } from './resource-servers.controller.js';
 import { UsersApiController } from './users.controller.js';
 
 @Module({
-  imports: [RequestsModule],
+  imports: [RequestLimitsModule],
   controllers: [
     ClientsApiController,
     UsersApiController,

@@ -14,7 +14,7 @@ import { RequireClientToken, RequireScope } from '#introspection/index.js';
 import { ApiOperation, type HeaderDescription, json, type ParameterDescription } from '#openapi/operation.js';
 
 import { Public } from '../session/operator.guard.js';
-import { AnswerInterceptor } from './answer.interceptor.js';
+import { ResponseInterceptor } from './response.interceptor.js';
 import { ApiGuard } from './api.guard.js';
 import { API, type OperationRules, RULES } from './operation-rules.js';
 import { problemResponses, RATE_LIMIT_HEADERS } from './problem.openapi.js';
@@ -28,7 +28,7 @@ export function ApiController(noun: string): ClassDecorator {
     Public(),
     RequireClientToken(),
     UseGuards(ApiGuard),
-    UseInterceptors(AnswerInterceptor),
+    UseInterceptors(ResponseInterceptor),
   );
 }
 

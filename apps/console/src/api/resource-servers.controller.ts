@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
-import { type ApiResponse, created, deleted, listed, versioned } from './answer.js';
+import { type ApiResponse, created, deleted, listed, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';

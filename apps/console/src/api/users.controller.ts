@@ -1,6 +1,6 @@
 import { Param, ParseIntPipe, Req } from '@nestjs/common';
 import { UserService } from '#administration/user/user.service.js';
-import { type ApiResponse, changed, created, deleted, listed, versioned } from './answer.js';
+import { type ApiResponse, changed, created, deleted, listed, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';

@@ -5,7 +5,7 @@ import { ClientSecretService } from '#administration/client/client-secret.servic
 import { ClientService } from '#administration/client/client.service.js';
 import type { Change } from '#administration/operation.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { formId, IdempotentForm } from '../requests/idempotent-form.interceptor.js';
+import { formId, IdempotentForm } from '../request-limits/idempotent-form.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';

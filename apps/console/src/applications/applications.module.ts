@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { RequestsModule } from '../requests/requests.module.js';
+import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { SessionModule } from '../session/session.module.js';
 import { ApplicationsController } from './applications.controller.js';
 import { ConsentPreviewController } from './consent-preview.controller.js';
@@ -7,7 +7,7 @@ import { CreateApplicationController } from './create-application.controller.js'
 import { LogoController } from './logo.controller.js';
 
 @Module({
-  imports: [RequestsModule, SessionModule],
+  imports: [RequestLimitsModule, SessionModule],
   controllers: [
     // Must precede the route `applications/:id`.
     CreateApplicationController,

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { IdempotentForm } from '../requests/idempotent-form.interceptor.js';
+import { IdempotentForm } from '../request-limits/idempotent-form.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { RecentLogins } from '../session/recent-logins.service.js';

@@ -2,7 +2,7 @@ import type { RegisteredClient } from '#administration/client/client.service.js'
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import { FORM_ID, formId } from '../requests/idempotent-form.interceptor.js';
+import { FORM_ID, formId } from '../request-limits/idempotent-form.interceptor.js';
 import type { Operator } from '../operator.js';
 import {
   button,

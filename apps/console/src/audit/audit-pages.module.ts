@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { RequestsModule } from '../requests/requests.module.js';
+import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { AuditIndexTask } from './audit-index.task.js';
 import { AuditController } from './audit.controller.js';
 
-@Module({ imports: [RequestsModule], controllers: [AuditController], providers: [AuditIndexTask] })
+@Module({ imports: [RequestLimitsModule], controllers: [AuditController], providers: [AuditIndexTask] })
 export class AuditPagesModule {}

@@ -3,7 +3,7 @@ import { AdministrationError } from '#administration/administration.error.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
-import { ConcurrencyLimit } from '../requests/concurrency-limit.interceptor.js';
+import { ConcurrencyLimit } from '../request-limits/concurrency-limit.interceptor.js';
 import { problemBox } from '../ui/components.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';

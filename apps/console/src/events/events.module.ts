@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { RequestsModule } from '../requests/requests.module.js';
+import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { EventsController } from './events.controller.js';
 
-@Module({ imports: [RequestsModule], controllers: [EventsController] })
+@Module({ imports: [RequestLimitsModule], controllers: [EventsController] })
 export class EventsModule {}

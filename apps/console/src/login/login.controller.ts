@@ -2,7 +2,7 @@ import { Controller, Get, type HttpRedirectResponse, Post, Redirect, Req, Res } 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { RateLimits } from '../requests/rate-limit.js';
+import { RateLimits } from '../request-limits/rate-limit.js';
 import { loginUrl } from '../session/login-required.error.js';
 import { Public } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { RequestsModule } from '../requests/requests.module.js';
+import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionModule } from '../session/session.module.js';
 import { LoginController } from './login.controller.js';
 import { OpenIdLogin } from './openid-login.service.js';
 
 @Module({
-  imports: [RequestsModule, SessionModule],
+  imports: [RequestLimitsModule, SessionModule],
   controllers: [LoginController],
   providers: [ConsoleLoginCookie, OpenIdLogin],
 })

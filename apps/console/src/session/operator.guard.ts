@@ -6,7 +6,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import { RateLimits } from '../requests/rate-limit.js';
+import { RateLimits } from '../request-limits/rate-limit.js';
 import { mayActAs, type Role } from '../role.js';
 import { Form } from '../form.js';
 import { LoginRequiredError } from './login-required.error.js';

@@ -14,7 +14,7 @@ import { type ProxySettings, trustedProxies } from '../http/client-address.js';
 import { closeConnectionsGracefully } from '../http/connection-close.js';
 import {
   answerMalformedRequests,
-  type MalformedRequestAnswer,
+  type MalformedRequestResponse,
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
 import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
@@ -43,7 +43,7 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly headers?: ResponseHeaders;
   readonly crossOriginPaths?: readonly string[];
   /** Response to bytes that are not HTTP; by default JSON as in RFC 6749 5.2. */
-  readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestAnswer;
+  readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestResponse;
   /** JSON body of the 503 under overload; by default the app's error filter renders the response. */
   readonly overloadBody?: OverloadBody;
   readonly configure?: (app: NestFastifyApplication) => Promise<void> | void;

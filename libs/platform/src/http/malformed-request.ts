@@ -6,7 +6,7 @@ import { UNREAD_BODY_MS } from './connection-close.js';
 /** 400 for invalid HTTP, 408 for an incomplete request (RFC 9110 15.5.9), 431 for long headers (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;
 
-export interface MalformedRequestAnswer {
+export interface MalformedRequestResponse {
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
 }
@@ -28,7 +28,7 @@ const DESCRIPTION: Readonly<Record<MalformedRequestStatus, string>> = {
  */
 export function answerMalformedRequests(
   { server }: FastifyInstance,
-  answer: (status: MalformedRequestStatus) => MalformedRequestAnswer = jsonAnswer,
+  answer: (status: MalformedRequestStatus) => MalformedRequestResponse = jsonAnswer,
 ): void {
   server.removeAllListeners('clientError').on('clientError', (error, socket: Duplex) => {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -49,7 +49,7 @@ export function answerMalformedRequests(
   });
 }
 
-function jsonAnswer(status: MalformedRequestStatus): MalformedRequestAnswer {
+function jsonAnswer(status: MalformedRequestStatus): MalformedRequestResponse {
   return {
     headers: {
       'Content-Type': 'application/json; charset=utf-8',

@@ -71,7 +71,7 @@ export const OVERLOAD_CHECK = 'event_loop_delayed';
 const STATUS = 503;
 const RETRY = { 'Retry-After': '1' };
 
-interface OverloadAnswer {
+interface OverloadResponse {
   readonly headers: ResponseHeaders;
   readonly body: OverloadBody;
   /** Returns true while the app closes: the framework must then respond, because it also ends the connection. */
@@ -85,7 +85,7 @@ export interface OverloadOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Response that bypasses the framework; by default the error filter responds, at the cost of a normal request. */
-  readonly answer?: OverloadAnswer | undefined;
+  readonly answer?: OverloadResponse | undefined;
 }
 
 export function refuseOverload(
@@ -117,7 +117,7 @@ function answerBeforeFramework(
   fastify: FastifyInstance,
   isRefused: () => boolean,
   logger: Logger,
-  { headers, body, isClosing }: OverloadAnswer,
+  { headers, body, isClosing }: OverloadResponse,
 ): void {
   // Flat array of names and values, which Node writes without processing.
   const sent = Object.entries({

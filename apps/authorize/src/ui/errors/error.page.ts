@@ -2,7 +2,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { redactCredentials } from '#platform/logging/logger.js';
-import type { MalformedRequestAnswer, MalformedRequestStatus } from '#platform/http/malformed-request.js';
+import type { MalformedRequestResponse, MalformedRequestStatus } from '#platform/http/malformed-request.js';
 import type { Client } from '#database/client/client.js';
 import type { Brand } from '#ui/brand/brand.js';
 import { clientAvatar, clientLinks } from '../components.js';
@@ -163,7 +163,7 @@ const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
 };
 
 /** Response to a request that Node cannot parse. The user's language is unknown, so the page is in English. */
-export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestAnswer {
+export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestResponse {
   const page: Page = {
     translator: new Translator(LOCALES[0]),
     title: 'Error: Bad request',

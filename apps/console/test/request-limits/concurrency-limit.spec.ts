@@ -3,7 +3,7 @@ import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
 import { lastValueFrom, type Observable, of, Subject } from 'rxjs';
-import { ConcurrencyLimit, RunningReports } from '../../src/requests/concurrency-limit.interceptor.js';
+import { ConcurrencyLimit, RunningReports } from '../../src/request-limits/concurrency-limit.interceptor.js';
 
 const server = createServer();
 const sent: ReturnType<typeof request>[] = [];

@@ -7,4 +7,4 @@ import { RateLimits } from './rate-limit.js';
   providers: [Idempotency, RateLimits, RunningReports],
   exports: [Idempotency, RateLimits, RunningReports],
 })
-export class RequestsModule {}
+export class RequestLimitsModule {}

@@ -3,8 +3,8 @@ import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { Idempotency } from '../requests/idempotency.service.js';
-import type { ApiResponse } from './answer.js';
+import { Idempotency } from '../request-limits/idempotency.service.js';
+import type { ApiResponse } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
 import { rulesOf } from './operation-rules.js';
@@ -13,7 +13,7 @@ import { rulesOf } from './operation-rules.js';
 const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
 @Injectable()
-export class AnswerInterceptor implements NestInterceptor<ApiResponse, string | undefined> {
+export class ResponseInterceptor implements NestInterceptor<ApiResponse, string | undefined> {
   constructor(private readonly idempotency: Idempotency) {}
 
   intercept(context: ExecutionContext, next: CallHandler<ApiResponse>): Observable<string | undefined> {
