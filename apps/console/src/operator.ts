@@ -19,7 +19,7 @@ export interface Operator {
   readonly authTime: number;
   /** Session cookie, to which the CSRF tokens of forms are bound. */
   readonly cookie: string;
-  /** Identifies the browser that sent a kept form, see `RecentLogins`. */
+  /** Identifies the browser that sent a kept form, see `RecentLoginsService`. */
   readonly draftCookie: string | null;
 }
 

@@ -2,7 +2,7 @@ import { Param, Req, UseInterceptors } from '@nestjs/common';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
-import { ConcurrencyLimit } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';
@@ -100,7 +100,7 @@ export class ClientsApiController {
     return deleted(this.clients.delete(actor, id, expected));
   }
 
-  @UseInterceptors(ConcurrencyLimit)
+  @UseInterceptors(ConcurrencyLimitInterceptor)
   @Operation('get', ':id/refusals', {
     summary: 'Groups the refused requests of an application by cause',
     query: {

@@ -5,7 +5,7 @@ import { DoctorService } from '#administration/doctor/doctor.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { explanationJson } from '#administration/explain/explanation.description.js';
 import { KeyService } from '#administration/key/key.service.js';
-import { ConcurrencyLimit } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, listed, result } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { Query } from './input.js';
@@ -13,7 +13,7 @@ import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
 @ApiController('')
-@UseInterceptors(ConcurrencyLimit)
+@UseInterceptors(ConcurrencyLimitInterceptor)
 export class ReportsApiController {
   constructor(
     private readonly trail: AuditService,

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { Idempotency } from '../request-limits/idempotency.service.js';
+import { IdempotencyService } from '../request-limits/idempotency.service.js';
 import type { ApiResponse } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { expectedVersion } from './if-match.js';
@@ -14,15 +14,15 @@ const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1
 
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor<ApiResponse, string | undefined> {
-  constructor(private readonly idempotency: Idempotency) {}
+  constructor(private readonly idempotency: IdempotencyService) {}
 
   intercept(context: ExecutionContext, next: CallHandler<ApiResponse>): Observable<string | undefined> {
     const http = context.switchToHttp();
     const { needsVersion = false, creates = false } = rulesOf(context.getHandler());
     const request = http.getRequest<ApiRequest>();
     if (needsVersion) expectedVersion(request);
-    const answer = this.executed(request, creates, () => lastValueFrom(next.handle()));
-    return from(answer.then((done) => write(http.getResponse<FastifyReply>(), done)));
+    const response = this.executed(request, creates, () => lastValueFrom(next.handle()));
+    return from(response.then((done) => write(http.getResponse<FastifyReply>(), done)));
   }
 
   private async executed(

@@ -5,11 +5,11 @@ import { ClientSecretService } from '#administration/client/client-secret.servic
 import { ClientService } from '#administration/client/client.service.js';
 import type { Change } from '#administration/operation.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { formId, IdempotentForm } from '../request-limits/idempotent-form.interceptor.js';
+import { formId, IdempotentFormInterceptor } from '../request-limits/idempotent-form.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import { RecentLogins } from '../session/recent-logins.service.js';
+import { RecentLoginsService } from '../session/recent-logins.service.js';
 import type { Notices } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
@@ -32,7 +32,7 @@ export class ApplicationsController {
     private readonly clients: ClientService,
     private readonly secrets: ClientSecretService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly recentLogins: RecentLogins,
+    private readonly recentLogins: RecentLoginsService,
     private readonly privileged: PrivilegedAccounts,
   ) {}
 
@@ -160,7 +160,7 @@ export class ApplicationsController {
   @Post(':id/secrets/new')
   @RequireRole('admin')
   @RecentLogin()
-  @UseInterceptors(IdempotentForm)
+  @UseInterceptors(IdempotentFormInterceptor)
   async createSecret(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { result, announced } = await this.secrets.rotate(actorOf(operator), id);
     return newSecretPage(await this.clients.find(id), result.client_secret, await announced);

@@ -2,10 +2,10 @@ import { Body, Controller, Get, Post, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { IdempotentForm } from '../request-limits/idempotent-form.interceptor.js';
+import { IdempotentFormInterceptor } from '../request-limits/idempotent-form.interceptor.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { RecentLogins } from '../session/recent-logins.service.js';
+import { RecentLoginsService } from '../session/recent-logins.service.js';
 import { Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { describesItself, newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
@@ -20,7 +20,7 @@ export class CreateApplicationController {
   constructor(
     private readonly clients: ClientService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly recentLogins: RecentLogins,
+    private readonly recentLogins: RecentLoginsService,
   ) {}
 
   @Get()
@@ -32,7 +32,7 @@ export class CreateApplicationController {
 
   @Post()
   @RecentLogin({ keepsForm: true })
-  @UseInterceptors(IdempotentForm)
+  @UseInterceptors(IdempotentFormInterceptor)
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     const step = describesItself(form) ? LAST : stepOf(form);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);

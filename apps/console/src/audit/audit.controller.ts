@@ -5,14 +5,14 @@ import { AdministrationError } from '#administration/administration.error.js';
 import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
 import { jsonText } from '#administration/text.js';
 import { labelOf } from '../applications/application.form.js';
-import { ConcurrencyLimit } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { utc } from '../ui/text.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
 
 @Controller('audit')
-@UseInterceptors(ConcurrencyLimit)
+@UseInterceptors(ConcurrencyLimitInterceptor)
 export class AuditController {
   private readonly logger = new Logger('audit export');
 

@@ -3,7 +3,7 @@ import { AdministrationError } from '#administration/administration.error.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
-import { ConcurrencyLimit } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { problemBox } from '../ui/components.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
@@ -14,7 +14,7 @@ import { explanationPage } from './explanation.page.js';
 const STATUS: Readonly<Record<string, number>> = { invalid: 400, unknown: 404, conflict: 409 };
 
 @Controller('events')
-@UseInterceptors(ConcurrencyLimit)
+@UseInterceptors(ConcurrencyLimitInterceptor)
 export class EventsController {
   constructor(
     private readonly explanations: ExplainService,

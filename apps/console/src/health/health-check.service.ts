@@ -32,7 +32,7 @@ export interface HealthState {
 
 /** Runs checks in the background, because a check waits seconds for replies. Redis shares the result. */
 @Injectable()
-export class HealthCheck {
+export class HealthCheckService {
   private readonly logger = new Logger('health check');
 
   constructor(

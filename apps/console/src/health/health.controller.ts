@@ -1,12 +1,12 @@
 import { Controller, Get, type HttpRedirectResponse, Post, Redirect } from '@nestjs/common';
 import { CurrentOperator, type Operator } from '../operator.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
-import { HealthCheck } from './health-check.service.js';
+import { HealthCheckService } from './health-check.service.js';
 import { healthPage } from './health.page.js';
 
 @Controller('health')
 export class HealthController {
-  constructor(private readonly check: HealthCheck) {}
+  constructor(private readonly check: HealthCheckService) {}
 
   @Get()
   async show(@CurrentOperator() operator: Operator): Promise<Page> {

@@ -11,12 +11,12 @@ import { SessionStore } from '../session/session.store.js';
 import { queryOf } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { continuePage, loggedOutPage } from './login.page.js';
-import { OpenIdLogin } from './openid-login.service.js';
+import { OpenIdLoginService } from './openid-login.service.js';
 
 @Controller()
 export class LoginController {
   constructor(
-    private readonly logins: OpenIdLogin,
+    private readonly logins: OpenIdLoginService,
     private readonly sessions: SessionStore,
     private readonly cookies: ConsoleCookie,
     private readonly loginCookies: ConsoleLoginCookie,

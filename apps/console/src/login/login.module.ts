@@ -3,11 +3,11 @@ import { RequestLimitsModule } from '../request-limits/request-limits.module.js'
 import { ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionModule } from '../session/session.module.js';
 import { LoginController } from './login.controller.js';
-import { OpenIdLogin } from './openid-login.service.js';
+import { OpenIdLoginService } from './openid-login.service.js';
 
 @Module({
   imports: [RequestLimitsModule, SessionModule],
   controllers: [LoginController],
-  providers: [ConsoleLoginCookie, OpenIdLogin],
+  providers: [ConsoleLoginCookie, OpenIdLoginService],
 })
 export class LoginModule {}

@@ -26,7 +26,7 @@ const openid = () => import('openid-client');
 
 /** OpenID Connect Core 1.0 3.1 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the state of a login. */
 @Injectable()
-export class OpenIdLogin {
+export class OpenIdLoginService {
   private readonly callback: string;
   private current: { readonly config: Configuration; readonly checkedAt: number } | null = null;
 

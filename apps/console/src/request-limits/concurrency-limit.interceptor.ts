@@ -36,7 +36,7 @@ export class RunningReports {
  * disconnects.
  */
 @Injectable()
-export class ConcurrencyLimit implements NestInterceptor {
+export class ConcurrencyLimitInterceptor implements NestInterceptor {
   constructor(private readonly reports: RunningReports) {}
 
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {

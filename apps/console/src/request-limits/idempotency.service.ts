@@ -52,8 +52,8 @@ interface Stored {
 
 /** Executes a request once and repeats its response, including secrets (draft-ietf-httpapi-idempotency-key-header). */
 @Injectable()
-export class Idempotency {
-  private readonly logger = new Logger(Idempotency.name);
+export class IdempotencyService {
+  private readonly logger = new Logger(IdempotencyService.name);
   private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(

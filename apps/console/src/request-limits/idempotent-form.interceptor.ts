@@ -6,7 +6,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { OperatorRequest } from '../operator.js';
 import { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { Idempotency } from './idempotency.service.js';
+import { IdempotencyService } from './idempotency.service.js';
 
 export const FORM_ID = 'form_id';
 
@@ -16,8 +16,8 @@ export function formId(): readonly [name: string, value: string] {
 }
 
 @Injectable()
-export class IdempotentForm implements NestInterceptor<Page, Page> {
-  constructor(private readonly idempotency: Idempotency) {}
+export class IdempotentFormInterceptor implements NestInterceptor<Page, Page> {
+  constructor(private readonly idempotency: IdempotencyService) {}
 
   intercept(context: ExecutionContext, next: CallHandler<Page>): Observable<Page> {
     const { operator, url, body } = context.switchToHttp().getRequest<OperatorRequest>();

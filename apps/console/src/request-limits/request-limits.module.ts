@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { RunningReports } from './concurrency-limit.interceptor.js';
-import { Idempotency } from './idempotency.service.js';
+import { IdempotencyService } from './idempotency.service.js';
 import { RateLimits } from './rate-limit.js';
 
 @Module({
-  providers: [Idempotency, RateLimits, RunningReports],
-  exports: [Idempotency, RateLimits, RunningReports],
+  providers: [IdempotencyService, RateLimits, RunningReports],
+  exports: [IdempotencyService, RateLimits, RunningReports],
 })
 export class RequestLimitsModule {}

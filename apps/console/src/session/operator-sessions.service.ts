@@ -14,7 +14,7 @@ interface OpenSession extends Session {
 }
 
 @Injectable()
-export class OperatorSessions {
+export class OperatorSessionsService {
   constructor(
     private readonly cookies: ConsoleCookie,
     private readonly draftCookies: ConsoleDraftCookie,
@@ -56,7 +56,7 @@ export class OperatorSessions {
 
 /** Sets the operator of a request without a route, for which no guard runs, so that the error page shows the menu. */
 export function recognizeOperatorsWithoutRoute(app: NestFastifyApplication): void {
-  const sessions = app.get(OperatorSessions, { strict: false });
+  const sessions = app.get(OperatorSessionsService, { strict: false });
   const operatorOf = async (request: OperatorRequest): Promise<Operator | null> => {
     const session = await sessions.use(request);
     return session && sessions.operatorOf(session, request);

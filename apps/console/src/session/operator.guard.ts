@@ -10,9 +10,9 @@ import { RateLimits } from '../request-limits/rate-limit.js';
 import { mayActAs, type Role } from '../role.js';
 import { Form } from '../form.js';
 import { LoginRequiredError } from './login-required.error.js';
-import { OperatorSessions } from './operator-sessions.service.js';
+import { OperatorSessionsService } from './operator-sessions.service.js';
 import type { OperatorRequest } from '../operator.js';
-import { RecentLogins } from './recent-logins.service.js';
+import { RecentLoginsService } from './recent-logins.service.js';
 
 const PUBLIC = Symbol('no login');
 const ROLE = Symbol('required role');
@@ -24,7 +24,9 @@ export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC
 export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
 
 interface RecentLoginOptions {
-  /** Keeps a submitted form during the login. A page at the same path must then show the form, see `RecentLogins`. */
+  /**
+   * Keeps a submitted form during the login. A page at the same path must then show the form (`RecentLoginsService`).
+   */
   readonly keepsForm: boolean;
 }
 
@@ -37,9 +39,9 @@ export const RecentLogin = (options: RecentLoginOptions = { keepsForm: false }):
 export class OperatorGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly sessions: OperatorSessions,
+    private readonly sessions: OperatorSessionsService,
     private readonly configuration: ConsoleConfiguration,
-    private readonly recentLogins: RecentLogins,
+    private readonly recentLogins: RecentLoginsService,
     private readonly limits: RateLimits,
   ) {}
 

@@ -23,7 +23,7 @@ const DRAFT = 'draft';
  * form's page. Otherwise the thief of an old session could send the operator a link to a form with the thief's values.
  */
 @Injectable()
-export class RecentLogins {
+export class RecentLoginsService {
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly cookies: ConsoleDraftCookie,

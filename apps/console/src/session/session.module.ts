@@ -1,17 +1,17 @@
 import { Module } from '@nestjs/common';
 import { OperatorRoles } from './operator-roles.js';
-import { OperatorSessions } from './operator-sessions.service.js';
+import { OperatorSessionsService } from './operator-sessions.service.js';
 import { PrivilegedAccounts } from './privileged-accounts.js';
-import { RecentLogins } from './recent-logins.service.js';
+import { RecentLoginsService } from './recent-logins.service.js';
 import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
 import { SessionStore } from './session.store.js';
 
 const SHARED = [
   ConsoleCookie,
   OperatorRoles,
-  OperatorSessions,
+  OperatorSessionsService,
   PrivilegedAccounts,
-  RecentLogins,
+  RecentLoginsService,
   SessionStore,
 ];
 

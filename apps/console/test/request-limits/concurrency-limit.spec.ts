@@ -3,7 +3,10 @@ import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
 import { lastValueFrom, type Observable, of, Subject } from 'rxjs';
-import { ConcurrencyLimit, RunningReports } from '../../src/request-limits/concurrency-limit.interceptor.js';
+import {
+  ConcurrencyLimitInterceptor,
+  RunningReports,
+} from '../../src/request-limits/concurrency-limit.interceptor.js';
 
 const server = createServer();
 const sent: ReturnType<typeof request>[] = [];
@@ -31,7 +34,7 @@ async function received(): Promise<{ raw: ServerResponse; disconnect: () => Prom
 }
 
 function reports(running = new RunningReports()) {
-  const limit = new ConcurrencyLimit(running);
+  const limit = new ConcurrencyLimitInterceptor(running);
   const query = { operator: { identity: { subject: '1' } } };
   return (raw: ServerResponse, work: Observable<unknown> = of('report')) => {
     const context = {
@@ -41,7 +44,7 @@ function reports(running = new RunningReports()) {
   };
 }
 
-describe('ConcurrencyLimit', () => {
+describe('ConcurrencyLimitInterceptor', () => {
   it('refuses a fifth report while four reports are being sent', async () => {
     const report = reports();
     const responses = [];
