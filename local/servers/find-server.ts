@@ -33,7 +33,7 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   };
 }
 
-/** Returns the programs that the user can run, in the order of `lookup`. PostgreSQL's newest version comes first. */
+/** Returns the programs that the user can run, in the order of `lookup`, with PostgreSQL's newest version first. */
 export async function findServers(
   name: FoundServer['name'],
   lookup: Lookup,

@@ -64,7 +64,7 @@ const FIELDS = [
   'grant_id',
   'pattern',
 ];
-/** Message sizes in bytes. The largest size is just below the server's limit. */
+/** Message sizes in bytes, all of them below the server's limit (1 MiB). */
 const PADDED_SIZES = [1_000, 100_000, 800_000];
 
 const change: fc.Arbitrary<FieldChange> = fc.oneof(

@@ -40,7 +40,7 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** Headers that responses may contain without a description: general (docs/security.md), connection and CORS headers. */
+/** Headers that need no description: general headers (docs/security.md), connection headers and CORS headers. */
 const COMMON =
   /^(access-control-|allow$|cache-control$|connection$|content-(length|security-policy|type)$|cross-origin-|date$|keep-alive$|origin-agent-cluster$|permissions-policy$|pragma$|referrer-policy$|retry-after$|strict-transport-security$|transfer-encoding$|vary$|x-)/;
 
