@@ -33,7 +33,7 @@ export class AuthorizationResponseService {
     private readonly pages: PageResponder,
   ) {}
 
-  /** @throws ConsentEndedError if the consent has ended; OAuthError if the pushed request was already answered */
+  /** @throws ConsentEndedError if the consent has ended; OAuthError if a pushed request was already answered */
   async approve(
     request: ValidatedRequest,
     user: User,

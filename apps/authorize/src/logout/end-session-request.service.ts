@@ -51,7 +51,9 @@ export class EndSessionRequestService {
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
-  /** RP-Initiated Logout 1.0, section 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask". */
+  /**
+   * RP-Initiated Logout 1.0, section 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask".
+   */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (
       client !== null &&
@@ -62,8 +64,8 @@ export class EndSessionRequestService {
   }
 
   /**
-   * RP-Initiated Logout 1.0, section 2: "the OP MUST verify that the Client Identifier matches the one used when issuing
-   * the ID Token".
+   * RP-Initiated Logout 1.0, section 2: "the OP MUST verify that the Client Identifier matches the one used when
+   * issuing the ID Token".
    */
   private async verifyHint(
     idToken: string,

@@ -17,7 +17,7 @@ export interface Session {
   readonly generation: number;
   /** Time of the login at this service, in milliseconds since the epoch. */
   readonly authTime: number;
-  /** Digest of the login page's query; null after an authorization request with prompt=login consumed the login. */
+  /** Digest of the query of the login page; null after prompt=login has consumed the login. */
   readonly loginFor: string | null;
   /** Id in grants, if the session continues another session of the user. Otherwise, the id is a hash of the cookie. */
   readonly id?: string;
