@@ -55,10 +55,25 @@ export function Rule(id: string, messagesOf: (dto: never) => readonly string[]):
   );
 }
 
+/**
+ * Input of an operation, in which the compiler finds misspelt fields. Every field is optional, because the operation
+ * reports missing fields. The compiler also accepts an `object` of unknown fields, such as a request body.
+ */
+export type Input<Dto> = {
+  readonly [Field in keyof Dto]?: InputValue<Dto[Field]> | undefined;
+};
+
+/** Any text is accepted in place of a keyword, because the operation reports unknown keywords. */
+type InputValue<Value> = [Value] extends [string[] | undefined]
+  ? readonly string[]
+  : [Value] extends [string | undefined]
+    ? string
+    : Value;
+
 /** Treats an undefined value as absent. Rejects unknown fields. */
 export function checked<T extends object>(
   shape: new () => T,
-  input: object,
+  input: Input<NoInfer<T>>,
 ): { readonly dto: T; readonly problems: readonly Problem[] } {
   const values = Object.entries(input).filter(([, value]) => value !== undefined);
   const dto = Object.assign(new shape(), Object.fromEntries(values));
@@ -68,7 +83,7 @@ export function checked<T extends object>(
 }
 
 /** @throws AdministrationError that lists every problem */
-export function validated<T extends object>(shape: new () => T, input: object): T {
+export function validated<T extends object>(shape: new () => T, input: Input<NoInfer<T>>): T {
   const { dto, problems } = checked(shape, input);
   refuseInvalid(problems);
   return dto;

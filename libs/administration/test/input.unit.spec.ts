@@ -62,7 +62,7 @@ describe('the input of an operation', () => {
     [{ name: 'a', list: [1] }, 'list', 'a list of texts without NUL characters'],
     [{ name: 'a', flag: 'true' }, 'flag', 'true or false'],
     [{ name: 'a', count: '1' }, 'count', 'a number'],
-  ])('is rejected before the rules run if a type is wrong: %j', (input, field, type) => {
+  ])('is rejected before the rules run if a type is wrong: %j', (input: object, field, type) => {
     expect(problemsOf(() => validated(Example, input))).toEqual([
       ['type', field, `‹${field}› must be ${type}`],
     ]);
@@ -79,7 +79,8 @@ describe('the input of an operation', () => {
 
   it('cannot set a field that is fixed for a new client', async () => {
     const catalogue = new ScopeCatalogue([]);
-    await expect(checkNewClient({ name: 'A', clientId: 'sc_mine' }, catalogue, '')).rejects.toMatchObject({
+    const input: object = { name: 'A', clientId: 'sc_mine' };
+    await expect(checkNewClient(input, catalogue, '')).rejects.toMatchObject({
       kind: 'invalid',
       problems: [{ id: 'unknown_field', field: 'clientId' }],
     });

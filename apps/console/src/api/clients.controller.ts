@@ -49,7 +49,8 @@ export class ClientsApiController {
     @RequestedChange() { actor, input: { type, ...input } }: ChangeRequest,
   ): Promise<ApiResponse> {
     const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
-    const change = this.clients.create(actor, { ...input, ...isPublic });
+    const unchecked: object = { ...input, ...isPublic };
+    const change = this.clients.create(actor, unchecked);
     return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
   }
 

@@ -1,5 +1,7 @@
 import { AdministrationError } from '#administration/administration.error.js';
+import type { Input } from '#administration/input.js';
 import type { Change } from '#administration/operation.js';
+import type { ClientChangesDto, NewClientDto } from '#administration/client/client.dto.js';
 import type { UpdatedClient } from '#administration/client/client.service.js';
 import { actor } from '../command-line/actor.js';
 import { confirmed } from '../command-line/dialog.js';
@@ -308,14 +310,16 @@ async function inputOf({
   postLogoutRedirectUri: postLogoutRedirectUris,
   state: requireState,
   grant: deviceGrant,
+  logo,
+  jwks,
   ...options
-}: RegistrationOptions): Promise<object> {
+}: RegistrationOptions): Promise<Input<NewClientDto & ClientChangesDto>> {
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
   const addresses = { backchannelLogoutUri, clientUri, policyUri, jwksUri };
   return {
     ...options,
     ...withNone(addresses),
-    ...(await readGivenFiles(options)),
+    ...(await readGivenFiles({ logo, jwks })),
     redirectUris,
     scopes,
     optionalScopes,

@@ -4,8 +4,8 @@ import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 
 /** Paths of files; `none` removes the registered value. */
 export interface FileOptions {
-  readonly logo?: string;
-  readonly jwks?: string;
+  readonly logo?: string | undefined;
+  readonly jwks?: string | undefined;
 }
 
 export interface GivenFiles {

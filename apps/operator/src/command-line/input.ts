@@ -24,10 +24,10 @@ export function choice<Value>(
 }
 
 /** Replaces each value `none` by null, which removes the registered value. Commander's parsers cannot return null. */
-export function withNone(
-  values: Readonly<Record<string, string | undefined>>,
-): Record<string, string | null | undefined> {
+export function withNone<Name extends string>(
+  values: Readonly<Record<Name, string | undefined>>,
+): Record<Name, string | null | undefined> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === 'none' ? null : value]),
-  );
+  ) as Record<Name, string | null | undefined>;
 }

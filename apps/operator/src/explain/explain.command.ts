@@ -11,8 +11,8 @@ import { ChangeSettings } from '../settings/settings.js';
 import { printExplanation, printSummary } from './explain.report.js';
 
 interface Options extends JsonOption {
-  readonly client?: string;
-  readonly since?: string;
+  readonly client?: string | undefined;
+  readonly since?: string | undefined;
 }
 
 export function explainCommand(): OperatorCommand {
@@ -55,7 +55,7 @@ async function run(text: string | undefined, { json, client, since }: Options): 
   );
 }
 
-async function explainClient(input: object, options: JsonOption): Promise<void> {
+async function explainClient(input: Pick<Options, 'client' | 'since'>, options: JsonOption): Promise<void> {
   const bar = progressBar('events read');
   const { warnings, ...summary } = await withAdministration(ChangeSettings, ({ explain }) =>
     explain.summarize(input, (read, total) => bar.show(read, total)),

@@ -4,7 +4,7 @@ import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
-import { validated } from '../input.js';
+import { type Input, validated } from '../input.js';
 import { AuditIndex } from '../audit-index/audit-index.js';
 import type { ResultPage } from '../operation.js';
 import { findUser } from '../user/user-lookup.js';
@@ -49,7 +49,7 @@ export class AuditService {
   ) {}
 
   /** @param input see `AuditSearchDto` */
-  async search(input: object = {}): Promise<NewestEvents> {
+  async search(input: Input<AuditSearchDto> = {}): Promise<NewestEvents> {
     const { limit, ...options } = validated(AuditSearchDto, input);
     const { filter, warnings } = await this.filterOf(options);
     return this.trail.read(async (reader) => {
@@ -67,7 +67,7 @@ export class AuditService {
   }
 
   /** Returns matching events, newest first, in a time bounded by the index. @param input see `AuditPageDto` */
-  async page(input: object = {}): Promise<EventPage> {
+  async page(input: Input<AuditPageDto> = {}): Promise<EventPage> {
     const { limit, after, ...options } = validated(AuditPageDto, input);
     const { filter, warnings } = await this.filterOf(options);
     const [storedAt = 0, skip = 0] = (after ?? '').split('.').map(Number);
@@ -84,7 +84,7 @@ export class AuditService {
   }
 
   /** @param input see `AuditFilterDto` */
-  async select(input: object): Promise<SelectedEvents> {
+  async select(input: Input<AuditFilterDto>): Promise<SelectedEvents> {
     const { filter, warnings } = await this.filterOf(validated(AuditFilterDto, input));
     return {
       warnings,

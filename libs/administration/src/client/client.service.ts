@@ -22,13 +22,19 @@ import { type AdministrationError, refusal } from '../administration.error.js';
 import { AdministrationOptions, readableScopes } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
-import { validated } from '../input.js';
+import { type Input, validated } from '../input.js';
 import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
 import { counted } from '../text.js';
 import { type ClientView, clientView, describeKeys } from './client.description.js';
-import { ClientListDto, HandoverDto } from './client.dto.js';
+import {
+  type ClientChangesDto,
+  ClientListDto,
+  type DocumentClientDto,
+  HandoverDto,
+  type NewClientDto,
+} from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { redirectUriHints } from '#oauth/registration/client-rules.js';
 import { describeGrantTypes } from './grant-type.js';
@@ -38,6 +44,9 @@ import { checkDocumentClient, checkNewClient } from './registration.js';
 import { changedRegistration, checkClientChanges, newSector } from './registration-changes.js';
 
 const APPLICATION = 'the application';
+
+/** Fields of `DocumentClientDto` if there is a `metadataUrl`, otherwise of `NewClientDto`. */
+type NewClientInput = Input<NewClientDto & DocumentClientDto>;
 
 export interface RegisteredClient {
   readonly client_id: string;
@@ -101,7 +110,7 @@ export class ClientService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  async list(input: object = {}): Promise<ResultPage<ClientView>> {
+  async list(input: Input<ClientListDto> = {}): Promise<ResultPage<ClientView>> {
     const { limit, ...filter } = validated(ClientListDto, input);
     const rows = await this.clients.page({ ...filter, limit: limit + 1 });
     return pageOf(rows.map(clientView), limit, (last) => last.client_id);
@@ -117,12 +126,12 @@ export class ClientService {
     return { client_id: clientId, name: (await this.clients.find(clientId))?.name ?? null };
   }
 
-  async check(input: object): Promise<void> {
+  async check(input: NewClientInput): Promise<void> {
     await this.checkNew(input);
   }
 
   /** Checks a change without making it. @returns the client, unchanged */
-  async checkUpdate(idOrName: string, input: object): Promise<ClientView> {
+  async checkUpdate(idOrName: string, input: Input<ClientChangesDto>): Promise<ClientView> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
     const client = await this.registered(idOrName);
     const state = { hasSecrets: client.secrets.length > 0, hasDocument: client.document !== null };
@@ -136,8 +145,7 @@ export class ClientService {
     return live?.count ?? 0;
   }
 
-  /** @param input see `NewClientDto`, or `DocumentClientDto` if there is a `metadataUrl` */
-  async create(actor: Actor, input: object): Promise<Change<RegisteredClient>> {
+  async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
     const { dto, client } = await this.checkNew(input);
     const { keys, type, rules } = client;
     const credential = type === 'public' || keys ? null : generateClientSecret();
@@ -185,11 +193,12 @@ export class ClientService {
     };
   }
 
-  /**
-   * @param input see `ClientChangesDto`
-   * @throws AdministrationError of the kind `unconfirmed` if the change would give users new subjects
-   */
-  async update(actor: Actor, idOrName: string, input: object): Promise<Change<UpdatedClient>> {
+  /** @throws AdministrationError of the kind `unconfirmed` if the change would give users new subjects */
+  async update(
+    actor: Actor,
+    idOrName: string,
+    input: Input<ClientChangesDto>,
+  ): Promise<Change<UpdatedClient>> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
     const { changes } = checked;
     const clientId = await identifyClient(this.clients, idOrName);
@@ -258,10 +267,10 @@ export class ClientService {
     };
   }
 
-  /** Returns Markdown without the secret. @param input see `HandoverDto` */
+  /** Returns Markdown without the secret. */
   async handover(
     idOrName: string,
-    input: object,
+    input: Input<HandoverDto>,
   ): Promise<{
     readonly client_id: string;
     readonly markdown: string;
@@ -280,11 +289,10 @@ export class ClientService {
     return { client_id: client.clientId, markdown, warnings };
   }
 
-  private checkNew(input: object): ReturnType<typeof checkNewClient> {
+  private checkNew(input: NewClientInput): ReturnType<typeof checkNewClient> {
     const { settings } = this.options;
     const catalogue = this.options.scopes().value;
-    if (!('metadataUrl' in input) || input.metadataUrl === undefined)
-      return checkNewClient(input, catalogue, settings.CONSOLE_URL);
+    if (input.metadataUrl === undefined) return checkNewClient(input, catalogue, settings.CONSOLE_URL);
     return checkDocumentClient(
       input,
       catalogue,

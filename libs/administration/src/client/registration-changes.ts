@@ -11,7 +11,7 @@ import {
 } from '#oauth/registration/client-rules.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type Problem, refuseInvalid } from '../administration.error.js';
-import { checked } from '../input.js';
+import { checked, type Input } from '../input.js';
 import { quoted } from '../text.js';
 import { ClientChangesDto } from './client.dto.js';
 import { readKeys } from './keys.js';
@@ -33,7 +33,7 @@ export interface CheckedChanges {
 
 /** Makes the checks that do not depend on the registration. @throws AdministrationError that lists every problem */
 export async function checkClientChanges(
-  input: object,
+  input: Input<ClientChangesDto>,
   catalogueOf: () => ScopeCatalogue,
 ): Promise<CheckedChanges> {
   const { dto: changes, problems } = checked(ClientChangesDto, input);

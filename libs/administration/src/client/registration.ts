@@ -6,7 +6,7 @@ import type { ClientKeys } from '#oauth/client.js';
 import type { OutsideHttp } from '#platform/http/outside-http.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError, type Problem, refuseInvalid } from '../administration.error.js';
-import { checked } from '../input.js';
+import { checked, type Input } from '../input.js';
 import { named, optionalScopeProblems, scopeProblems } from '#oauth/registration/client-rules.js';
 import { DocumentClientDto, NewClientDto } from './client.dto.js';
 import { grantTypeProblems } from './grant-type.js';
@@ -16,7 +16,7 @@ import { defaultAlgorithm, sectorOf, storedAlgorithm } from './openid-registrati
 
 /** @param consoleUrl empty without a console @throws AdministrationError that lists every problem */
 export async function checkNewClient(
-  input: object,
+  input: Input<NewClientDto>,
   catalogue: ScopeCatalogue,
   consoleUrl: string,
 ): Promise<{ readonly dto: NewClientDto; readonly client: Omit<NewClient, 'secretHash'> }> {
@@ -66,7 +66,7 @@ export async function checkNewClient(
 }
 
 export async function checkDocumentClient(
-  input: object,
+  input: Input<DocumentClientDto>,
   catalogue: ScopeCatalogue,
   http: OutsideHttp,
 ): Promise<Awaited<ReturnType<typeof checkNewClient>>> {

@@ -4,7 +4,7 @@ import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { type AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
-import { Rule, Text, validated } from '../input.js';
+import { Rule, Text, type Input, validated } from '../input.js';
 import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 
@@ -50,7 +50,7 @@ export class ConsoleOperatorService {
   /** Replaces an earlier role. The new role applies to the operator's next request. */
   async grant(
     actor: Actor,
-    input: object,
+    input: Input<RoleDto>,
   ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
     const { login, role } = validated(RoleDto, input);
     const userId = await this.userOf(login);

@@ -4,7 +4,7 @@ import { DatabaseInspection } from '#database/connection/database-inspection.js'
 import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { AuditTrail } from '../audit/audit-trail.js';
-import { Rule, Text, Texts, validated } from '../input.js';
+import { Rule, Text, Texts, type Input, validated } from '../input.js';
 import { type Answers, askServices } from '../running-services/status.js';
 import { addressArea } from './address.area.js';
 import { certificateArea } from './certificate.area.js';
@@ -44,7 +44,7 @@ export class DoctorService {
   ) {}
 
   async diagnose(
-    input: object = {},
+    input: Input<DoctorDto> = {},
     progress: (done: number, total: number) => void = () => undefined,
   ): Promise<Diagnosis & Pick<DoctorDto, 'failOn'> & { readonly warnings: readonly string[] }> {
     const { skip, failOn } = validated(DoctorDto, input);

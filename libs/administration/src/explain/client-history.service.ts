@@ -8,7 +8,7 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { INDEX_BEHIND } from '../audit/audit.service.js';
 import { MOMENT, parseTime } from '../audit/moment.js';
 import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
-import { Rule, Text, validated } from '../input.js';
+import { Rule, Text, type Input, validated } from '../input.js';
 import { quoted } from '../text.js';
 import { GrantOwners } from './grant-owners.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
@@ -62,7 +62,7 @@ export class ClientHistoryService {
   ) {}
 
   /** @param input see `HistoryDto`. The history begins at a full hour or day, and covers at most 92 days. */
-  async read(input: object, now = Date.now()): Promise<ClientHistory> {
+  async read(input: Input<HistoryDto>, now = Date.now()): Promise<ClientHistory> {
     const { client: idOrName, since: text } = validated(HistoryDto, input);
     const { clientId } = await clientIdInTrail(this.clients, idOrName);
     const requested = Math.min(parseTime(text, now)?.getTime() ?? now, now);

@@ -11,7 +11,7 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { INDEX_BEHIND } from '../audit/audit.service.js';
 import { MOMENT, parseTime } from '../audit/moment.js';
 import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
-import { Rule, Text, validated } from '../input.js';
+import { Rule, Text, type Input, validated } from '../input.js';
 import { quoted } from '../text.js';
 import { clientIdOf, type Explanation, explanationOf, isRefusal } from './explanation.js';
 import { type GrantOwner, GrantOwners } from './grant-owners.js';
@@ -128,7 +128,10 @@ export class ExplainService {
   }
 
   /** @param input see `SummaryDto` */
-  async summarize(input: object, progress: Progress = () => undefined): Promise<WithWarnings<ClientSummary>> {
+  async summarize(
+    input: Input<SummaryDto>,
+    progress: Progress = () => undefined,
+  ): Promise<WithWarnings<ClientSummary>> {
     const { client, since: text } = validated(SummaryDto, input);
     const since = parseTime(text) ?? new Date();
     const { clientId, warnings } = await clientIdInTrail(this.clients, client);

@@ -11,7 +11,7 @@ import { AdministrationError, refusal, refuseInvalid } from '../administration.e
 import { Announcer } from '../announcer.js';
 import { identifyClient, unknownClient } from '../client/client-lookup.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
-import { validated } from '../input.js';
+import { type Input, validated } from '../input.js';
 import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { quoted } from '../text.js';
@@ -36,7 +36,7 @@ export class GrantService {
     private readonly announcer: Announcer,
   ) {}
 
-  async list(input: object = {}): Promise<ResultPage<GrantView>> {
+  async list(input: Input<GrantListDto> = {}): Promise<ResultPage<GrantView>> {
     const { limit, ended, before, ...selection } = validated(GrantListDto, input);
     const owner = await this.ownerOf(selection);
     const rows = await this.grants.list(owner, { ended, before, limit: limit + 1 });
@@ -67,7 +67,7 @@ export class GrantService {
     };
   }
 
-  async countLive(input: object): Promise<number> {
+  async countLive(input: Input<GrantSelectionDto>): Promise<number> {
     const counts = await this.grants.countLive(await this.ownerOf(validated(GrantSelectionDto, input)));
     return counts.reduce((sum, { count }) => sum + count, 0);
   }
@@ -75,7 +75,7 @@ export class GrantService {
   /** Safe to repeat. @throws AdministrationError of the kind `incomplete` if the services do not answer */
   async revokeAll(
     actor: Actor,
-    input: object,
+    input: Input<GrantSelectionDto>,
     progress: (revoked: number) => void = () => undefined,
   ): Promise<Change<{ readonly revoked_grants: number }>> {
     const owner = await this.ownerOf(validated(GrantSelectionDto, input));

@@ -5,7 +5,7 @@ import { generateSigningKey } from '#oauth/openid/generate-keys.js';
 import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
-import { Flag, Rule, Text, validated } from '../input.js';
+import { Flag, Rule, Text, type Input, validated } from '../input.js';
 import type { Actor, Change } from '../operation.js';
 import { askServices } from '../running-services/status.js';
 import { processName } from '../text.js';
@@ -89,7 +89,7 @@ export class KeyService {
   }
 
   /** Returns the next step, which the operator must apply. @throws UnsafeStepError */
-  async nextTokenKeys(actor: Actor, input: object): Promise<Change<RotationStep>> {
+  async nextTokenKeys(actor: Actor, input: Input<TokenKeyRotationDto>): Promise<Change<RotationStep>> {
     const { tokenKeys, begin } = validated(TokenKeyRotationDto, input);
     const state = await this.read();
     const newKey = () => randomBytes(32).toString('base64url');
@@ -98,7 +98,7 @@ export class KeyService {
   }
 
   /** Returns the next step, which the operator must apply. @throws UnsafeStepError */
-  async nextIdTokenKeys(actor: Actor, input: object): Promise<Change<IdTokenKeyStep>> {
+  async nextIdTokenKeys(actor: Actor, input: Input<IdTokenKeyRotationDto>): Promise<Change<IdTokenKeyStep>> {
     const { idTokenKeys, alg, begin } = validated(IdTokenKeyRotationDto, input);
     const { idTokenRecords: records, ...state } = await this.read();
     const ring = { records, idTokenKeys, alg, begin, newKey: generateSigningKey };

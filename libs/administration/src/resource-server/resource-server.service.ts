@@ -10,7 +10,7 @@ import { describeKeys } from '../client/client.description.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from '../client/keys.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
-import { checked, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';
+import { type Input, checked, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';
 import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 
@@ -62,7 +62,7 @@ export class ResourceServerService {
     return server;
   }
 
-  async create(actor: Actor, input: object): Promise<Change<RegisteredResourceServer>> {
+  async create(actor: Actor, input: Input<NewResourceServerDto>): Promise<Change<RegisteredResourceServer>> {
     const { dto, problems } = checked(NewResourceServerDto, input);
     const credentials = readKeys(dto);
     refuseInvalid([...problems, ...credentials.problems] satisfies Problem[]);

@@ -16,7 +16,7 @@ import {
 import { AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
-import { validated } from '../input.js';
+import { type Input, validated } from '../input.js';
 import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { type BadLine, type ImportCounts, UserImport } from './user-import.js';
@@ -89,7 +89,7 @@ export class UserService {
     private readonly announcer: Announcer,
   ) {}
 
-  async list(input: object = {}): Promise<ResultPage<UserView, number>> {
+  async list(input: Input<UserListDto> = {}): Promise<ResultPage<UserView, number>> {
     const { limit, ...filter } = validated(UserListDto, input);
     const rows = await this.accounts.list({ ...filter, limit: limit + 1 });
     return pageOf(rows.map(userView), limit, (last) => last.id);
@@ -102,7 +102,7 @@ export class UserService {
     return userDetails(user, details);
   }
 
-  async create(actor: Actor, input: object): Promise<Change<CreatedUser>> {
+  async create(actor: Actor, input: Input<NewUserDto>): Promise<Change<CreatedUser>> {
     const { password: given, ...user } = validated(NewUserDto, input);
     const password = given ?? generatePassword();
     const { timeZone, locale = null, email, username, name } = user;
@@ -130,7 +130,7 @@ export class UserService {
   async update(
     actor: Actor,
     login: string,
-    input: object,
+    input: Input<UserChangesDto>,
     expected?: Expected,
   ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
     const { locale } = validated(UserChangesDto, input);
@@ -147,7 +147,7 @@ export class UserService {
   async setPassword(
     actor: Actor,
     login: string,
-    input: object = {},
+    input: Input<PasswordChangeDto> = {},
     expected?: Expected,
   ): Promise<Change<ChangedPassword>> {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
@@ -293,7 +293,7 @@ export class UserService {
   async import(
     actor: Actor,
     stream: Readable,
-    input: object,
+    input: Input<UserImportDto>,
     report: (bad: BadLine) => void,
   ): Promise<Change<Readonly<ImportCounts>>> {
     const { issuer = null, ...options } = validated(UserImportDto, input);
