@@ -28,6 +28,7 @@ export interface Deletion {
   readonly revokedGrants: number;
 }
 
+/** Changes and deletes registered clients. `ClientStore` finds and creates clients. */
 @Injectable()
 export class ClientRegistrationStore {
   constructor(private readonly dataSource: DataSource) {}
