@@ -114,6 +114,10 @@ const CLAIMS = `
          u.email_verified
   FROM (${PROFILE}) p JOIN users u USING (id)`;
 
+/**
+ * Creates users, and has the operations that logins, APIs and the users' own pages need. `UserAccountStore` has the other
+ * operations of operators and of the product.
+ */
 @Injectable()
 export class UserStore {
   private readonly users: Repository<UserEntity>;
