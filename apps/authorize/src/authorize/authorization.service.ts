@@ -51,7 +51,10 @@ export class AuthorizationService {
     private readonly responses: AuthorizationResponseService,
   ) {}
 
-  /** @throws RedirectableError if the request needs a page that `prompt=none` forbids, or another user logged in */
+  /**
+   * @throws RedirectableError if the request needs a page that `prompt=none` forbids, or if a user other than the
+   * expected user logged in
+   */
   async begin(visit: Visit): Promise<NextStep> {
     const { request, visitor, query } = visit;
     const isLoginForRequest = this.sessions.isLoginFor(visitor.session, query);

@@ -213,7 +213,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 }
 
-/** Replaces unsupported values, which providers reject, with `login`, because users can log in with any account. */
+/** Replaces unsupported values, which providers reject, with `login`, which also allows another account. */
 function supportedPrompt(prompt: string, { prompt_values_supported: supported }: ServerMetadata): string {
   return Array.isArray(supported) && supported.includes(prompt) ? prompt : 'login';
 }

@@ -63,7 +63,7 @@ return session
 /** Seconds for which a concurrent login of the same browser can read the session that another login has replaced. */
 const REPLACED_LIFETIME = 60;
 
-/** KEYS index. Adds a session to the sessions of the user. */
+/** KEYS index. Adds a session to the sessions of the user, and removes sessions beyond the limits of age and number. */
 const INDEX = script(
   ['session', 'start', 'oldest_start', 'max', 'ttl'],
   `
