@@ -38,7 +38,7 @@ export async function useToken(server, url) {
   return contentOf(await request(url, await accessToken(server, token)));
 }
 
-/** Revokes the access (RFC 7009), then deletes the tokens, which the revocation needs. */
+/** Revokes the refresh token (RFC 7009) before it deletes the tokens, so that a failed revocation can be retried. */
 export async function end(server) {
   const store = storeOf(server);
   await store.locked(async () => {

@@ -89,7 +89,7 @@ describe('the ingress of docker-compose.yml without apps', () => {
   afterEach(() => ingress?.stop());
 
   it.each(URLS)(
-    'limits requests to %s by the client networks for which logins are throttled',
+    'limits requests to %s per client network, and groups addresses as the login throttle does',
     async (url) => {
       const seen = new Map<string, number>();
       for (const address of ADDRESSES) {

@@ -89,7 +89,7 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
     }
   });
 
-  it('are listed individually instead of importing a whole Secret', () => {
+  it('are listed individually, and no container imports a whole Secret', () => {
     for (const { name, envFrom } of ours) expect([name, envFrom]).toEqual([name, undefined]);
   });
 

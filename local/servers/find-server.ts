@@ -33,7 +33,7 @@ export function machineLookup(env: NodeJS.ProcessEnv): Lookup {
   };
 }
 
-/** Returns the programs that the user can run, in the order of `lookup`, with PostgreSQL's newest version first. */
+/** Returns the programs that the user can run, in the order of `lookup`. Newer versions in `postgresRoots` are first. */
 export async function findServers(
   name: FoundServer['name'],
   lookup: Lookup,

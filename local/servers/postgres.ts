@@ -132,8 +132,8 @@ async function connect(url: string): Promise<void> {
 }
 
 /**
- * Deletes the postmaster.pid of a killed server. Stops a running postmaster of this folder, in at most 20 seconds.
- * PostgreSQL refuses to start while the id in the file belongs to any live process.
+ * Deletes the postmaster.pid of a killed server if another program now has the process id in the file, because
+ * PostgreSQL might refuse to start. Stops a postmaster that still uses this folder, in at most 20 seconds.
  */
 async function clearStalePid(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');

@@ -27,9 +27,9 @@ export function checkLogLine(app: FuzzedApp, line: string, secrets: Pick<KnownSe
 }
 
 const MIB = 2 ** 20;
-/** Maximum growth in bytes of live memory, because bounded caches may still fill. */
+/** In bytes. Live memory may grow by this much, because bounded caches may still fill. */
 const MAX_LIVE_GROWTH = 12 * MIB;
-/** Maximum growth in bytes of resident memory, because allocators keep a multiple of freed memory. */
+/** In bytes. Resident memory may grow by this much, because allocators keep a multiple of freed memory. */
 const MAX_RSS_GROWTH = 160 * MIB;
 
 export function checkMemory(before: MemoryOfApps, after: MemoryOfApps): Finding[] {

@@ -208,7 +208,7 @@ for (const [index, example] of EXAMPLES.entries()) {
       expect(await cost(valid)).toBe(0);
     });
 
-    it('empties its cache at most once per second because of unreadable broadcasts', async () => {
+    it('empties its cache at most once per second, however many unreadable broadcasts arrive', async () => {
       const valid = await accessToken();
       await cached(valid);
       const began = performance.now();

@@ -70,7 +70,7 @@ export function resumableQuery(query: string, request: { readonly pushedId: stri
     const page = parameters.get('to') ?? '';
     return Object.hasOwn(RETURN_PAGES, page) ? `to=${page}` : '';
   }
-  // RFC 9126 4: the other parameters of a pushed request are ignored.
+  // The parameters of a pushed request replace all others in the URL (RFC 9101 6.3).
   const known =
     request.pushedId === null ? Object.keys(AUTHORIZATION_PARAMETERS) : ['client_id', 'request_uri'];
   const kept = [...parameters].filter(([name, value]) => value !== '' && known.includes(name));

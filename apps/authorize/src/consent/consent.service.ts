@@ -140,7 +140,10 @@ export class ConsentService {
     });
   }
 
-  /** Withdraws the grant if the step fails or its response is lost. A record without a delivered code is harmless. */
+  /**
+   * Withdraws the grant if the step fails or its response is lost. Only logs an error of the withdrawal, because a
+   * record without a delivered code is harmless.
+   */
   private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
     try {
       return await step();

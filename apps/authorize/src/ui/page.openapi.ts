@@ -74,5 +74,5 @@ export const formOf = (
 
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
 
-/** Binary content has no schema (section 4.8.14.2 of OpenAPI 3.1.1). */
+/** Binary content needs no schema (OpenAPI 3.1.1, Considerations for File Uploads), so the schema is empty. */
 export const IMAGE = { 'image/*': { schema: {} } } as const;

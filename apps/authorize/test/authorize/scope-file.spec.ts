@@ -92,7 +92,7 @@ describe("a product's scope file", () => {
   });
 
   it.each(['profile:read', 'notes:read profile:read'])(
-    'causes invalid_scope for a removed scope: %s',
+    'makes a request for a removed scope fail with invalid_scope: %s',
     async (scope) => {
       const { status, headers } = await app.browser().get(address({ scope }));
       expect([status, redirectParameters(headers['location'])]).toEqual([
@@ -105,7 +105,7 @@ describe("a product's scope file", () => {
     },
   );
 
-  it('causes invalid_scope for a client with only removed scopes', async () => {
+  it('makes a request fail with invalid_scope if all scopes of the client were removed', async () => {
     const old = await app.client({ scopes: ['profile:read'] });
     const { headers } = await app.browser().get(address({}, old));
     expect(redirectParameters(headers['location'])['error']).toBe('invalid_scope');

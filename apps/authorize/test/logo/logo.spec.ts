@@ -48,7 +48,7 @@ describe('the logo of an application', () => {
     expect((await browser.get(`/auth/logos/${digest}`)).status).toBe(200);
   });
 
-  it('costs few queries for many concurrent guesses of digests, and stays cached', async () => {
+  it('stays cached during many concurrent guesses of digests, which cause few queries', async () => {
     const { logo } = await app.client({ logo: { mediaType: 'image/png', image: randomBytes(100) } });
     const real = `/auth/logos/${logo}`;
     const browser = app.browser();

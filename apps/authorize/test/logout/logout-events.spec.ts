@@ -41,21 +41,21 @@ describe('the queue of log-out events with password logins', () => {
   const next = useQueue(app);
 
   // @back-channel logout 2.3
-  it('gets an event of the session after a log-out', async () => {
+  it('gets an event for the session after a log-out', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(await next()).toMatchObject({ session, subject: 'oauth.logout.ended.authorize' });
   });
 
-  it('gets an event of the session after a confirmed log-out', async () => {
+  it('gets an event for the session after a confirmed log-out', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await browser.submit(await browser.get('/auth/logout'), {}, '/auth/logout/confirm');
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the user after a log-out everywhere', async () => {
+  it('gets an event for the user after a log-out everywhere', async () => {
     const browser = await app.loggedIn(user);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
     expect(await next()).toMatchObject({ user_id: user.id });
@@ -73,7 +73,7 @@ describe('the queue of log-out events with password logins', () => {
   };
 
   // @back-channel logout 2.3
-  it('gets an event of the former session after another user logs in with its browser', async () => {
+  it('gets an event for the former session after another user logs in with its browser', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await logInAgain(browser, await app.user());
@@ -81,7 +81,7 @@ describe('the queue of log-out events with password logins', () => {
   });
 
   // @back-channel logout 2.1
-  it('gets an event of the first session only at the log-out if the same user logs in again', async () => {
+  it('gets an event for the first session only at the log-out if the same user logs in again', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await logInAgain(browser, user);
@@ -91,7 +91,7 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the first session if the same user logs in twice concurrently', async () => {
+  it('gets an event for the first session if the same user logs in twice concurrently', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await Promise.all([logInAgain(browser, user), logInAgain(browser, user)]);
@@ -99,7 +99,7 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the new session if the user logged out everywhere before a new login', async () => {
+  it('gets an event for the new session if the user logged out everywhere before a new login', async () => {
     const browser = await app.loggedIn(user);
     const other = await app.loggedIn(user);
     await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
@@ -141,7 +141,7 @@ describe('the queue of log-out events with a login provider', () => {
       ),
     });
 
-  it('gets an event of the session whose sid the provider has ended', async () => {
+  it('gets an event for the session whose sid the provider has ended', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'ada', sid: 'sid-1' } });
     const session = sessionOf(browser);
@@ -156,7 +156,7 @@ describe('the queue of log-out events with a login provider', () => {
     await provider.logIn(browser, { claims }, `/auth/login?${query.toString()}`);
   };
 
-  it('gets an event of the first session if the provider ends the new sid of the same user', async () => {
+  it('gets an event for the first session if the provider ends the new sid of the same user', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'joan', sid: 'old' } });
     const session = sessionOf(browser);
@@ -169,7 +169,7 @@ describe('the queue of log-out events with a login provider', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event of the new session if the provider ended the former sid before the login', async () => {
+  it('gets an event for the new session if the provider ended the former sid before the login', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'mary', sid: 'ended' } });
     const former = sessionOf(browser);
@@ -207,7 +207,7 @@ describe('the queue of log-out events with a login provider', () => {
     expect((await browser.get('/auth/logout')).status).toBe(200);
   });
 
-  it('gets an event of the user whose sessions the provider has ended', async () => {
+  it('gets an event for the user whose sessions the provider has ended', async () => {
     await provider.logIn(app.browser(), { claims: { sub: 'grace', email: 'grace@example.com' } });
     const [user] = await app.sql<{ id: number }>("SELECT id FROM users WHERE external_id = 'grace'");
     expect((await logoutToken({ sub: 'grace' })).status).toBe(200);

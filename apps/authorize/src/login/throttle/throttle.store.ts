@@ -51,8 +51,9 @@ const luaOf = ({ failures, window }: ThrottleLimit): string =>
   `{ failures = ${failures}, window = ${window} }`;
 
 /**
- * KEYS addressAndLogin address login siteAndLogin [device]. Adds an attempt to the counter of a known device, to all
- * other counters, or to none if a limit is reached. A counter is a sorted set by time, so that a single attempt can be
+ * KEYS addressAndLogin address login siteAndLogin [device]. Adds the attempt of a known device only to the device's
+ * counter. If the device is unknown or has reached its limit, adds the attempt to all other counters, or to none if the
+ * attempt is refused. A counter is a sorted set of attempts with their times as scores, so that a single attempt can be
  * removed at any time.
  */
 const COUNT_ATTEMPT = script(

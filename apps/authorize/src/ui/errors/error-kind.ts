@@ -25,7 +25,7 @@ interface Remedy {
   readonly advice: Advice;
 }
 
-/** Kinds of error pages. The texts are in i18n/error-kind.messages.ts and i18n/external-login.messages.ts. */
+/** Kinds of error pages. The texts are error.<kind>.title and error.<kind>.what in the folder i18n. */
 export const ERROR_KINDS = {
   client_missing: { party: 'application', advice: 'contact_developer' },
   client_unknown: { party: 'application', advice: 'contact_developer' },
