@@ -51,7 +51,7 @@ const POLL_TOLERANCE = 500;
  *   or a poll after a refresh, counts as a replay, as in REDEEM.
  * - Each poll must prove the key that the device proved first.
  * - A code that was approved before a failover is refused, as in REDEEM.
- * - If a grant was revoked before it had tokens, the user denied the request or removed the application.
+ * - A grant that was revoked before it had tokens counts as denied, even if the user had allowed the request.
  */
 export const POLL = grantScript(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],

@@ -38,8 +38,8 @@ const RESTORE_ATTEMPTS = 4;
 
 /**
  * State machine of a grant (docs/adr/0003-grant-as-one-key.md): `pending ──redeem──► active ──refresh──► active`, for a
- * device `requested ──approve──► pending ──poll──► active`, and `revoked` from any state. PostgreSQL is read only after
- * Redis has lost a grant, and written only to revoke a grant. Methods return refusals and throw
+ * device `requested ──approve──► pending ──poll──► active`, and `revoked` from any state. PostgreSQL is read only for a
+ * grant that Redis has lost and for a revocation, and written only to revoke a grant. Methods return refusals and throw
  * DependencyUnavailableError.
  */
 @Injectable()
@@ -128,7 +128,7 @@ export class GrantEngine {
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
-    // `rotatedAt` is earlier in a retry, unless both polls were in the same millisecond.
+    // In a retry, `rotatedAt` is before `now`, unless both polls were in the same millisecond.
     const name = grant.rotatedAt === now ? 'redeemed' : 'retried';
     this.count(name);
     const pair = this.issuer.pair(token.handle, grant, { ...request, scope: null }, now);

@@ -44,8 +44,8 @@ end
 `;
 
 /**
- * Returns false for a requested grant, which has no tokens. If such a grant has an authentic token, Redis has lost the
- * code exchange, so the grant must be restored.
+ * Returns false for a requested grant. If a client presents an authentic token of such a grant, Redis has lost the code
+ * exchange, so the grant must be restored.
  */
 export const EXISTS = `
 local function exists(stored)

@@ -91,7 +91,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** Reads the fields of an active grant that scripts compare with their arguments. */
+/** Reads the fields that scripts compare with their arguments or return. */
 const READ_GRANT = `${EXISTS}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
   GENERATION, ROTATED_AT, LOGIN)
@@ -102,19 +102,21 @@ if not exists(status) then status = nil end
 `;
 
 /**
- * active ──► active, generation + 1. The generation stays the same if the client keeps its refresh token (FAPI 2.0
- * 5.3.2.1); `kept_since` is then the start of the token's generation. The result depends on the token's generation:
+ * active ──► active, generation + 1. The generation does not change if the client keeps its refresh token (section
+ * 5.3.2.1 of FAPI 2.0); `kept_since` is then the start of the token's generation. The result depends on the token's
+ * generation:
  * - The stored generation rotates the token.
- * - The previous generation, within the retry window, returns the same pair. Using the successor closes the window.
+ * - The previous generation, within the retry window, returns the current pair again. Using the successor closes the
+ *   window.
  * - An older generation is reuse, for which the caller revokes the grant (RFC 9700 4.14.2). Reuse is checked before the
  *   key, so that a thief cannot hide the reuse with another key or without a key.
  * - A later generation means that Redis has lost writes, perhaps the code exchange, because the token is authentic. The
  *   script treats a later generation as the stored generation.
  *
  * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the
- * key of the refresh token that a rotation returns; a retry returns the key of that rotation. `jkt` must be the stored
- * key, unless `any_key` is set (the client authenticated with its keys and proved a key, RFC 9449 5) or the grant is
- * still pending (Redis has lost the exchange that bound the grant).
+ * key of the refresh token that a rotation returns; a retry returns the stored key. `jkt` must be the stored key,
+ * unless `any_key` is set (the client authenticated with its keys and proved a key, RFC 9449 5) or the grant is still
+ * pending (Redis has lost the exchange that bound the grant).
  */
 export const REFRESH = grantScript(
   [

@@ -286,7 +286,7 @@ function transitionOf(id: string, reply: unknown): Transition<IntrospectedGrant>
     ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
     grant: {
       clientId,
-      // The reply is nil if the grant has no user.
+      // Redis returns nil if the grant has no user.
       userId: (userId ?? null) === null ? null : Number(userId),
       externalId: externalId || null,
       scope,

@@ -3,7 +3,7 @@ import type { Token } from './token-codec.js';
 
 /** Login of the user who granted the scope `openid`. */
 export interface Login {
-  /** `auth_time` (OpenID Connect Core 2), in seconds since the epoch; null if the login provider did not report it. */
+  /** `auth_time` of the ID token, in seconds since the epoch; null if the login provider did not report it. */
   readonly authTime: number | null;
   /** Session of the authorize app, from which each client's `sid` is derived. */
   readonly session: string;
@@ -47,7 +47,7 @@ export interface ActiveGrant extends Authorization {
   readonly jkt: string | null;
 }
 
-/** Grant of any token. The grant of a client of `client_credentials` has no user (RFC 6749 4.4). */
+/** Grant of any token; without a user for `client_credentials` (RFC 6749 4.4). */
 export type IntrospectedGrant = Omit<ActiveGrant, 'userId'> & { readonly userId: number | null };
 
 /** Grant of access to the operators' HTTP API, without a user (RFC 6749 4.4). */
@@ -99,13 +99,13 @@ export interface RefreshRequest extends RequestedAccess {
   readonly clientId: string;
   /** The client authenticated with its keys, which already constrain its refresh tokens (RFC 9449 5). */
   readonly clientHasKeys?: boolean;
-  /** True to keep a refresh token that is bound to a key (FAPI 2.0 5.3.2.1). Every other token rotates. */
+  /** True to keep a refresh token that is bound to a key (section 5.3.2.1 of FAPI 2.0). Every other token rotates. */
   readonly keepsRefreshToken?: boolean;
 }
 
 /** Refusal because of the DPoP key (RFC 9449 5). */
 export type KeyRefusal =
-  /** The token is bound, but the request did not prove its key. A client with keys may prove another key. */
+  /** The request did not prove the key of the code or token. A client with keys may refresh with another key. */
   | 'key_mismatch'
   /**
    * The token is not bound, but the request proved a key. Without client keys, only the code exchange binds a grant.
@@ -139,7 +139,7 @@ export type RefusalReason =
   | 'decision_pending'
   /** The device polled before its interval had passed (RFC 8628 3.5). */
   | 'polled_too_early'
-  /** The user denied the request, or removed the access before the device polled (RFC 8628 3.5). */
+  /** The user denied the request, or the grant was revoked before the device polled (RFC 8628 3.5). */
   | 'decision_denied'
   /** Revokes the grant, because the code may be stolen (RFC 7636 4.6). */
   | 'verifier_mismatch'

@@ -32,7 +32,7 @@ export interface PushRefusal {
   readonly retryAfter: number;
 }
 
-/** Seconds added at the first open, because a login can take longer than the `expires_in` of FAPI 2.0 5.3.2.2. */
+/** Seconds added at the first open, because a login can take longer than the `expires_in` of a FAPI 2.0 request. */
 const LOGIN_LIFETIME = 5 * 60;
 /** Seconds in which a logged-in user must answer. */
 const ANSWER_LIFETIME = 15 * 60;

@@ -37,9 +37,9 @@ export class UnfinishedRevocationError extends DependencyUnavailableError {
 }
 
 /**
- * The only code that revokes grants (docs/adr/0011-revocation-outbox.md). Records a revocation in PostgreSQL, applies
- * it to Redis, broadcasts it, and marks it as applied. The reconciler of the token app completes an interrupted
- * revocation. Methods throw UnfinishedRevocationError if only PostgreSQL has the revocation.
+ * Records a revocation in PostgreSQL, applies it to Redis, broadcasts it, and marks it as applied
+ * (docs/adr/0011-revocation-outbox.md). The reconciler of the token app completes an interrupted revocation. `revoke`,
+ * `revokeGrants` and `apply` throw UnfinishedRevocationError if only PostgreSQL has the revocation.
  */
 @Injectable()
 export class RevocationService {
@@ -65,8 +65,8 @@ export class RevocationService {
   }
 
   /**
-   * Revokes only in Redis a grant that PostgreSQL has lost, because nothing can restore such a grant.
-   * @returns true if Redis has such a grant of the client
+   * Revokes, only in Redis, a grant that is not recorded in PostgreSQL, because nothing can restore such a grant.
+   * @returns true if Redis has this grant, and the grant belongs to the client
    */
   async revokeUnrecorded(id: string, clientId: string): Promise<boolean> {
     if (!(await this.store.revokeOfClient(clientId, id, grantTtl(this.lifetimes)))) return false;

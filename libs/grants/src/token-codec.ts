@@ -7,7 +7,7 @@ export interface Token {
   readonly kind: TokenKind;
   /** 128 random bits that identify the grant, known only to holders of its tokens. */
   readonly handle: Buffer;
-  /** 0 for a code and a device code, 1 for the first pair. Each refresh adds one. */
+  /** 0 for a code and a device code, 1 for the first pair. Each rotation adds one. */
   readonly generation: number;
   /** Seconds since the epoch. */
   readonly expiry: number;

@@ -9,7 +9,7 @@ interface NewCode {
   readonly grantId: string;
 }
 
-/** Computes the tokens of a grant without storing anything. Only the handle of a new code is random. */
+/** Computes the tokens of a grant without storing anything. Only the handle of a new grant is random. */
 export class TokenIssuer {
   constructor(
     private readonly codec: TokenCodec,

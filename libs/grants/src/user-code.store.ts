@@ -178,7 +178,7 @@ export class UserCodeStore {
     return limits;
   }
 
-  /** Hashes a network, so that Redis has no plain addresses. */
+  /** Hashes a network, so that Redis does not store plain addresses. */
   private hashed(network: string): string {
     return createHmac('sha256', this.keys.throttleKey).update(`device:${network}`).digest('base64url');
   }

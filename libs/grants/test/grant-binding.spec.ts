@@ -46,7 +46,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect(await introspect()).toMatchObject({ outcome: 'active', token: { jkt: JKT }, grant: { jkt: JKT } });
   });
 
-  it('has tokens of one key, regardless of the key in Redis', async () => {
+  it('accepts a token only with the key in the token, regardless of the key in Redis', async () => {
     const { engine, fixture } = environment;
     const [bound, bearer] = [await environment.active({ jkt: JKT }), await environment.active()];
     for (const stored of ['', OTHER]) {

@@ -123,7 +123,7 @@ describe('the grant engine after a loss of state in Redis', () => {
     expect(result.outcome).toBe('expired');
   });
 
-  it('rejects the tokens of a grant that PostgreSQL does not have', async () => {
+  it('rejects the tokens of a grant that is not in PostgreSQL', async () => {
     const { pair, grantId } = await environment.active();
     await environment.fixture.redis.flushdb();
     await environment.fixture.sql('DELETE FROM grants WHERE id = $1', [grantId]);

@@ -68,7 +68,7 @@ type Step =
     } & Omit<RequestedAccess, 'jkt'>)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
-  /** A process records a revocation and dies before it reaches Redis. Another process applies the revocation. */
+  /** A process records a revocation, and dies before writing to Redis. Another process applies the revocation. */
   | { readonly do: 'record revocation' }
   | { readonly do: 'wait'; readonly seconds: number };
 

@@ -55,7 +55,7 @@ const boundTokens: fc.Arbitrary<Token & { readonly jkt: string }> = fc
   .map(([token, kind]) => ({ ...token, ...kind }));
 const tokens: fc.Arbitrary<Token> = fc.oneof(bearerTokens, boundTokens);
 
-describe('the token format', () => {
+describe('the token codec', () => {
   it('decodes an encoded token without loss', () => {
     fc.assert(fc.property(tokens, (token) => expect(codec.decode(codec.encode(token))).toEqual(token)));
   });
@@ -106,7 +106,7 @@ describe('the token format', () => {
     );
   });
 
-  it('has a subkey for each kind, so that tokens of different kinds never share a MAC', () => {
+  it('uses a subkey for each kind, so that tokens of different kinds never share a MAC', () => {
     fc.assert(
       fc.property(bearerTokens, fc.constantFrom<TokenKind>('code', 'access', 'refresh'), (token, kind) => {
         const [one, other] = [token, { ...token, kind }].map((each) =>

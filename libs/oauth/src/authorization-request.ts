@@ -132,7 +132,7 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   );
 }
 
-/** RFC 6749 4.1.2.1: an error response has the state and the response mode of the request, if they are valid. */
+/** An error response uses the state (RFC 6749 4.1.2.1) and the response mode of the request, if they are valid. */
 function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddress {
   return {
     redirectUri,

@@ -2,7 +2,7 @@ import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { scopeTokens } from './scope.js';
 
 /**
- * Grant type of a client (RFC 7591 2). A client of `client_credentials` authenticates with keys and calls only the
+ * Grant type of a client (RFC 7591 2). A client with `client_credentials` authenticates with keys and calls only the
  * operators' HTTP API. Such a client has no redirect URI, no secret, and no scope that users grant.
  */
 export type GrantType = 'authorization_code' | 'client_credentials';

@@ -11,7 +11,7 @@ export interface OAuthClient {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;
-  /** Compared with the requested `redirect_uri` character by character. Empty for `client_credentials`. */
+  /** Compared with the requested `redirect_uri` character by character. Empty if the client cannot use codes. */
   readonly redirectUris: readonly string[];
   /** Registered scopes, never empty. */
   readonly scopes: readonly string[];
@@ -58,12 +58,12 @@ export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
 
-/** Returns true for the URL of a metadata document (draft-ietf-oauth-client-id-metadata-document 3). */
+/** Returns true for the URL of a metadata document (section 3 of draft-ietf-oauth-client-id-metadata-document). */
 export function isDocumentUrl(clientId: string): boolean {
   return /^https?:\/\//.test(clientId);
 }
 
-/** Puts the host before a name from a metadata document (draft-ietf-oauth-client-id-metadata-document 9.5). */
+/** Puts the host before a name from a document (section 9.5 of draft-ietf-oauth-client-id-metadata-document). */
 export function shownName(clientId: string, name: string, hasDocument: boolean): string {
   return hasDocument ? `${new URL(clientId).host} (${name})` : name;
 }

@@ -6,7 +6,7 @@ export const ENDPOINTS = {
   loginCallback: '/auth/login/callback',
   loginKeys: '/auth/login/jwks.json',
   backChannelLogout: '/auth/login/back-channel-logout',
-  /** `end_session_endpoint` (RP-Initiated Logout 1.0 2.1). */
+  /** `end_session_endpoint` (section 2.1 of RP-Initiated Logout 1.0). */
   logout: '/auth/logout',
   logoutConfirm: '/auth/logout/confirm',
   logoutEverywhere: '/auth/logout-everywhere',

@@ -18,7 +18,7 @@ const KEY_SHAPES = {
 /** Asymmetric signature algorithms, never `none` or an HMAC. */
 export type SignatureAlgorithm = keyof typeof KEY_SHAPES;
 
-/** Algorithms of FAPI 2.0 Security Profile 5.4.1. RFC 9864 gives `EdDSA` with the curve Ed25519 the name `Ed25519`. */
+/** Algorithms of section 5.4.1 of FAPI 2.0. RFC 9864 gives `EdDSA` with the curve Ed25519 the name `Ed25519`. */
 export const FAPI_ALGORITHMS = ['ES256', 'PS256', 'EdDSA', 'Ed25519'] as const;
 
 export function isFapiAlgorithm(alg: string): boolean {
@@ -94,5 +94,5 @@ function isCoordinate(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_COORDINATE && BASE64URL.test(value);
 }
 
-/** FAPI 2.0 5.3.2.1: accepts JWTs from up to 10 seconds in the future, and rejects JWTs from more than 60 seconds. */
+/** Section 5.3.2.1 of FAPI 2.0: a JWT 10 seconds in the future must be accepted, and more than 60 seconds rejected. */
 export const fapiClockSkew = (configured: number): number => Math.min(Math.max(configured, 10), 60);

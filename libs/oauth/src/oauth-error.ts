@@ -23,7 +23,7 @@ interface Failure {
   readonly cause?: unknown;
 }
 
-/** Error of an OAuth endpoint. The client gets the description; the log has the detail under the same reference. */
+/** Error of an OAuth endpoint. The client gets the description and a reference; the log contains the detail. */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ export function isPushedReference(requestUri: string): boolean {
   return requestUri.startsWith(PREFIX);
 }
 
-/** Returns the SHA-256 of the reference, so that stores and logs have no usable request URI; null for another URI. */
+/** Returns the SHA-256 of the reference, so that stores and logs hold no usable request URI; null for another URI. */
 export function pushedRequestId(requestUri: string): string | null {
   const reference = requestUri.startsWith(PREFIX) ? requestUri.slice(PREFIX.length) : '';
   return REFERENCE.test(reference) ? hash('sha256', reference, 'base64url') : null;

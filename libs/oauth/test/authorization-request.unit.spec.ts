@@ -76,7 +76,7 @@ describe('prompt (OpenID Connect Core 3.1.2.1)', () => {
   );
 
   it.each(['prompt=Login', 'prompt=create', 'prompt=login,consent', 'prompt=__proto__'])(
-    'cannot have a value that the standard does not define: %j',
+    'cannot contain a value that the standard does not define: %j',
     (query) => expect(() => check(query)).toThrow('the values of prompt are: none login consent'),
   );
 });

@@ -8,7 +8,7 @@ const codes = fc.infiniteStream(fc.nat({ max: 19 })).map((letters) => {
 
 describe('a user code', () => {
   // @rfc 8628 6.1
-  it('has 8 of 20 consonants, and is shown in two halves', () => {
+  it('consists of 8 letters out of 20 consonants, and is shown in two halves', () => {
     let letter = 0;
     expect(displayedUserCode(generateUserCode(() => letter++))).toBe('BCDF-GHJK');
     expect(generateUserCode((max) => max - 1)).toBe('ZZZZZZZZ');

@@ -25,12 +25,12 @@ describe('the error guide', () => {
     expect(named.filter(([check]) => guideEntry(check, undefined) === null)).toEqual([]);
   });
 
-  it('has a meaning and a remedy for each error', () => {
+  it('contains a meaning and a remedy for each error', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     expect(entries.filter(({ meaning, remedies }) => meaning === '' || remedies.length === 0)).toEqual([]);
   });
 
-  it('does not have commands inside sentences, because operators paste whole lines', () => {
+  it('does not contain commands inside sentences, because operators paste whole lines', () => {
     const entries = ERROR_GUIDE.flatMap((section) => section.entries);
     const actions = entries.flatMap(({ remedies }) => remedies.map(([, action]) => action));
     expect(actions.filter((action) => action.includes('`operator '))).toEqual([]);
@@ -41,7 +41,7 @@ describe('the error guide', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('has unique anchors that need no encoding', () => {
+  it('uses unique anchors that need no encoding', () => {
     expect(new Set(anchors).size).toBe(anchors.length);
     expect(anchors.filter((anchor) => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(anchor))).toEqual([]);
   });

@@ -20,7 +20,7 @@ describe('a form', () => {
     ['a=1&a[b]=1', { a: ['1', {}] }],
     ['__proto__=1&constructor=2', JSON.parse('{"__proto__":"1","constructor":"2"}') as object],
     ['a=1\r\n', { a: '1' }],
-  ])('with the text %j has the parameters %j', (text, parameters) => {
+  ])('with the text %j contains the parameters %j', (text, parameters) => {
     expect(entriesOf(parseForm(text))).toEqual(entriesOf(parameters));
   });
 
@@ -33,7 +33,7 @@ describe('a JSON body', () => {
   it.each([
     ['{"a":"1","b":["2","3"]}', { a: '1', b: ['2', '3'] }],
     ['{"a":null,"b":"","c":7,"d":{"e":[1]},"f":[1]}', { c: 7, d: {}, f: {} }],
-  ])('with the text %j has the parameters %j', (text, parameters) => {
+  ])('with the text %j contains the parameters %j', (text, parameters) => {
     expect(entriesOf(parseJson(text))).toEqual(entriesOf(parameters));
   });
 

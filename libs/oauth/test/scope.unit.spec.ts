@@ -59,7 +59,7 @@ describe('a list of scopes', () => {
     ['', []],
     [' , ', []],
     ['a\tb', ['a\tb']],
-  ])('with the text %j has the unique tokens %j', (list, tokens) => {
+  ])('with the text %j contains the unique tokens %j', (list, tokens) => {
     expect(scopeTokens(list)).toEqual(tokens);
   });
 });
@@ -174,7 +174,7 @@ describe('a scope file', () => {
   });
 
   // @rfc 6749 3.3
-  it('must have a default scope for requests without scope', () => {
+  it('must declare a default scope for requests without scope', () => {
     expect(problemsOf('scopes: [{ name: a, text: { en: A } }]')).toEqual([
       expect.stringMatching(/^no scope is the default/),
     ]);

@@ -1,6 +1,6 @@
 /**
- * Returns true if objects and arrays are nested in more levels. JSON.parse accepts thousands of levels, which overflow
- * the stack of recursive functions.
+ * Returns true if objects and arrays are nested in more than `levels` levels. JSON.parse accepts thousands of levels,
+ * which overflow the stack of recursive functions.
  */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

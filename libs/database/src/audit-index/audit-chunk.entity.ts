@@ -6,7 +6,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 export class AuditChunkEntity {
   @PrimaryColumn({ type: 'text' }) stream: string;
 
-  /** Time at which NATS created the stream. A recreated stream has new sequences. */
+  /** Time at which NATS created the stream. A recreated stream starts new sequences. */
   @PrimaryColumn({ name: 'stream_created', type: 'text' }) streamCreated: string;
 
   /** All events up to the highest `last_sequence` of a stream are indexed and counted. */

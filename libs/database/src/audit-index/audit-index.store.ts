@@ -114,7 +114,7 @@ export class AuditIndexStore {
     );
   }
 
-  /** Returns chunks that may have a matching event, the latest first. */
+  /** Returns chunks that may contain a matching event, the latest first. */
   async chunks(query: ChunkQuery): Promise<AuditChunk[]> {
     const { streams, keys, hashes, storedSince, storedUntil, happenedBefore, limit } = query;
     const values: unknown[] = [
@@ -169,7 +169,7 @@ export class AuditIndexStore {
     before: Date,
   ): Promise<void> {
     for (const { stream, created, firstSequence } of streams)
-      // Keeps the last chunk, which is the position of the index in the stream.
+      // Keeps the last chunk, which records how far the stream is indexed.
       await this.dataSource.query(
         `DELETE FROM audit_chunks WHERE stream = $1 AND (stream_created <> $2 OR last_sequence < least($3,
            (SELECT max(last_sequence) FROM audit_chunks WHERE stream = $1 AND stream_created = $2)))`,
@@ -178,7 +178,7 @@ export class AuditIndexStore {
     await this.repeat(`done AS (DELETE FROM audit_counts WHERE ${some('hour < $1')} RETURNING 1)`, before);
   }
 
-  /** Replaces the hours of each past day by one row at the first hour, because most rows belong to past days. */
+  /** Replaces the hourly rows of past days by daily rows at the first hour, because most rows belong to past days. */
   compact(before: Date): Promise<void> {
     return this.repeat(
       `old AS (DELETE FROM audit_counts WHERE ${some(`hour < $1 AND ${IS_LATER_HOUR}`)} RETURNING *),

@@ -10,7 +10,7 @@ export interface DocumentHost {
   readonly clients: number;
 }
 
-/** Uses SQL, because TypeORM's `update` would increase the client's version although its registration is unchanged. */
+/** Uses SQL if the registration does not change, because TypeORM's `update` would increase the client's version. */
 @Injectable()
 export class ClientDocumentStore {
   constructor(private readonly dataSource: DataSource) {}

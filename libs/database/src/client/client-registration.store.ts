@@ -77,8 +77,8 @@ export class ClientRegistrationStore {
   }
 
   /**
-   * Revokes secrets and grants, and deletes the logo. Disables a client of `client_credentials`, because its tokens
-   * have no grant that could be revoked. Idempotent: a second call completes an interrupted call.
+   * Revokes secrets and grants, and deletes the logo. Disables a client with `client_credentials`, because its tokens
+   * have no recorded grant that could be revoked. Idempotent: a second call completes an interrupted call.
    * @returns null if the client never existed
    * @throws OutdatedVersionError
    */

@@ -64,7 +64,7 @@ export class SubjectSectorEntity {
 export class ClientEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;
 
-  /** Increases with each change of the registration. */
+  /** Increases when the registration or a secret changes, and when the client is disabled or enabled. */
   @VersionColumn({ type: 'integer', default: 1 }) version: number;
   @Column({ type: 'text' }) name: string;
   @Column({ type: 'text' }) type: ClientType;

@@ -62,7 +62,7 @@ const NO_RULES: TokenRules = {
   profile: null,
 };
 
-/** Finds and creates clients. `ClientRegistrationStore` changes and deletes clients. Never returns deleted clients. */
+/** Finds and creates clients. `ClientRegistrationStore` changes and deletes clients. */
 @Injectable()
 export class ClientStore {
   private readonly clients: Repository<ClientEntity>;

@@ -11,7 +11,7 @@ export interface ClientLinks {
   readonly contacts: readonly string[];
 }
 
-/** URIs for the log-out of users (RP-Initiated Logout 1.0 3.1, Back-Channel Logout 1.0 2.2). */
+/** URIs for the log-out of users (RP-Initiated Logout 1.0, section 3.1; Back-Channel Logout 1.0, section 2.2). */
 export interface LogoutUris {
   readonly postLogoutRedirectUris: readonly string[];
   readonly backchannelLogoutUri: string | null;
@@ -55,7 +55,7 @@ export interface TokenRules {
   readonly deviceGrant: boolean;
   /** RFC 9449 5.2 `dpop_bound_access_tokens`: token requests require a DPoP proof. */
   readonly dpopBound: boolean;
-  /** Refresh tokens do not rotate (FAPI 2.0 5.3.2.1). Requires `dpopBound`. */
+  /** Refresh tokens do not rotate (section 5.3.2.1 of FAPI 2.0). Requires `dpopBound`. */
   readonly keepsRefreshToken: boolean;
   /** FAPI 2.0 Security Profile. Requires keys, pushed requests, `dpopBound` and `keepsRefreshToken`. */
   readonly profile: 'fapi2' | null;

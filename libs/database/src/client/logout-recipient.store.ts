@@ -3,14 +3,14 @@ import { DataSource, LessThanOrEqual, MoreThan } from 'typeorm';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { ClientEntity } from './client.entity.js';
 
-/** A client that receives a logout token when a session ends (Back-Channel Logout 1.0 2.3). */
+/** A client that receives a logout token when a session ends (section 2.3 of Back-Channel Logout 1.0). */
 export interface LogoutRecipient {
   readonly clientId: string;
   readonly userId: number;
 }
 
 const INFORMED = 'client.backchannelLogoutUri IS NOT NULL AND client.disabledAt IS NULL';
-/** SQL condition: the client has an ID token. Includes ended grants, because clients may keep their ID tokens. */
+/** SQL condition: the grant provides ID tokens. Includes ended grants, because clients may keep their ID tokens. */
 const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))`;
 
 @Injectable()

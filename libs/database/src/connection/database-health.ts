@@ -15,8 +15,8 @@ export class DatabaseHealth {
   }
 
   /**
-   * Rejects while migrations are pending, and caches success. Accepts newer migrations, so that the previous version
-   * works during a rollout or after a rollback.
+   * Rejects while migrations are pending, and caches success. Accepts newer migrations, so that the previous version of
+   * the service works during a rollout or after a rollback.
    */
   async migrated(): Promise<void> {
     if (this.isMigrated) return;

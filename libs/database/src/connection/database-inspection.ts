@@ -9,7 +9,7 @@ interface DurabilitySettings {
   readonly full_page_writes: string;
 }
 
-/** Value set by `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`. Null means all. */
+/** Value set by `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`. A null role or database means all. */
 interface CommitOverride {
   readonly role: string | null;
   readonly database: string | null;

@@ -67,7 +67,7 @@ function driverErrorOf(error: unknown): DatabaseError {
   return (error instanceof DependencyUnavailableError ? error.cause : error) as DatabaseError;
 }
 
-/** Returns true if a later attempt to connect may succeed without any change. */
+/** Returns true if a later attempt to connect may succeed with the same configuration. */
 export function isTransient(error: unknown): boolean {
   const { code, message = '' } = driverErrorOf(error);
   // pg reports a connection timeout or a closed socket without a code.

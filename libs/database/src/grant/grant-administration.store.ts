@@ -122,7 +122,7 @@ function toAdministered({ user, client, ...grant }: GrantRecordEntity): Administ
   };
 }
 
-/** Derives the version from the fields that change, because a column would need a write for every recorded use. */
+/** Derives the version from the fields that change, so that no statement needs to increment a column. */
 function versionOf({ lastUsedOn, revokedAt }: Pick<GrantRecordEntity, 'lastUsedOn' | 'revokedAt'>): number {
   const day = lastUsedOn === null ? 0 : Date.parse(lastUsedOn) / 86_400_000;
   return 1 + 2 * day + (revokedAt ? 1 : 0);

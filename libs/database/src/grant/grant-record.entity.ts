@@ -42,7 +42,7 @@ export class GrantRecordEntity {
   @Column({ type: 'text', nullable: true, select: false }) session: string | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
 
-  /** Interval between the latest use and `expires_at`. */
+  /** Interval for which the grant stays valid after its creation and after each use. */
   @Column({ type: 'interval', select: false }) lifetime: unknown;
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;

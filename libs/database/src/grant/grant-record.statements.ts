@@ -12,9 +12,9 @@ export interface NewGrantRecord {
   resources: string | null;
   /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
   login?: { readonly authTime: number | null; readonly session: string } | null;
-  /** Expiry of an unused grant. Each use extends the expiry by the same lifetime. */
+  /** Expiry of an unused grant. Each use extends the expiry by the interval from the creation to this time. */
   expiresAt: Date;
-  /** True for consent without a page: requires that live grants to the client still cover every scope for every API. */
+  /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
   continuesConsent?: boolean;
 }
 

@@ -58,7 +58,7 @@ export class GrantRecordStore {
 
   /**
    * Records a grant. The same statement deletes up to 1000 expired grants of the user and up to ten expired grants of
-   * any user, which bounds storage without a clean-up job, and revokes the oldest live grant above MAX_LIVE_GRANTS.
+   * any user, which bounds storage without a clean-up job, and revokes the oldest live grants above MAX_LIVE_GRANTS.
    * Grants whose revocation was not applied, or was applied in the last day, are not deleted.
    *
    * Common lock order: client, user, grants by id. Concurrent calls, deletions and revocations wait for the lock on the

@@ -108,9 +108,10 @@ async function createClients(runner: QueryRunner): Promise<void> {
 async function createUsers(runner: QueryRunner): Promise<void> {
   // A user has a password, an identity of the product (issuer and external_id), or both. Users with only an identity
   // cannot log in here by email or username, so several of them may share an email or a username.
-  // Logins are compared by lower(). For ASCII usernames, lower() is the same under every collation. A username that
-  // differs from the user's email has no '@', so that it cannot pass for an email. Sessions store the user id and
-  // session_generation, which starts at a random number: a deleted user's session stays invalid if the id is reused.
+  // Logins are compared by lower(). For ASCII usernames, lower() is the same under every collation except Turkic
+  // collations. A username that differs from the user's email has no '@', so that it cannot pass for an email. Sessions
+  // store the user id and session_generation, which starts at a random number: a deleted user's session stays invalid
+  // if the id is reused.
   // external_updated_at is the time of the product's newest applied change; older changes are ignored. disabled_at is
   // generated from both columns, so that no reader can overlook one of them.
   await runner.query(`
@@ -302,7 +303,7 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
       PRIMARY KEY (client_id, hour, type, "check", error)
     )`);
   await runner.query('CREATE INDEX audit_counts_hour ON audit_counts (hour)');
-  // Finds hours that are not merged yet. The row of a whole day has the first hour of the day.
+  // Finds hours that are not merged yet. The row of a whole day is at the first hour of the day.
   await runner.query(`
     CREATE INDEX audit_counts_later_hours ON audit_counts (hour) WHERE (hour AT TIME ZONE 'UTC')::time <> '00:00'`);
 }
@@ -339,7 +340,7 @@ async function retainGrants(runner: QueryRunner): Promise<void> {
       FOR EACH STATEMENT EXECUTE FUNCTION clients_truncate_keep_grants()`);
 }
 
-/** Stores hashes of deleted identities, so that a change from before the deletion does not create the user again. */
+/** Stores hashes of deleted identities, so that a change made before the deletion does not create the user again. */
 async function createDeletedIdentities(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE TABLE deleted_identities (
@@ -365,7 +366,7 @@ async function createDeletedIdentities(runner: QueryRunner): Promise<void> {
       END $$`);
 }
 
-/** Locks the user, so that a later delete or disable waits and sees the grant. An earlier change is visible here. */
+/** Locks the user, so that a later delete or disable waits and sees the grant. Rejects a deleted or disabled user. */
 const NEED_USER = `
   BEGIN
     PERFORM FROM users WHERE id = NEW.user_id AND disabled_at IS NULL FOR SHARE;
@@ -376,7 +377,10 @@ const NEED_USER = `
     RETURN NEW;
   END`;
 
-/** Rejects the change while a grant is live. Revokes expired grants: Redis may still have them. @param condition SQL */
+/**
+ * Rejects the delete or disable while a grant is live. Revokes expired grants, which may still be in Redis.
+ * @param condition SQL condition on grants
+ */
 const endGrantsFirst = (condition: string, subject: string, command: string): string => `
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
       RAISE feature_not_supported USING
@@ -420,7 +424,7 @@ const INHERIT_NO_GRANTS = `
     RETURN NULL;
   END`;
 
-/** Adds a hint to the error. The foreign key also rejects the deletion, even while a grant is being recorded. */
+/** Raises an error with a hint. The foreign key also rejects the deletion, even while a grant is being recorded. */
 const keepGrants = (condition: string, subject: string): string => `
   BEGIN
     IF EXISTS (SELECT FROM grants WHERE ${condition}) THEN

@@ -23,7 +23,7 @@ export class ConsoleOperatorStore {
     this.users = dataSource.getRepository(UserEntity);
   }
 
-  /** @param subject `sub` of an ID token of this service. @returns null without a role, and for a disabled user */
+  /** @param subject `sub` of an ID token of this service @returns null unless this user has a role and is enabled */
   async accessOf(subject: string): Promise<ConsoleAccess | null> {
     if (!/^[1-9]\d{0,8}$/.test(subject)) return null;
     const user = await this.users.findOne({
@@ -39,7 +39,7 @@ export class ConsoleOperatorStore {
     return this.users.existsBy({ id, consoleRole: Not(IsNull()) });
   }
 
-  /** Replaces an earlier role. @returns false if the user does not exist */
+  /** Replaces any existing role. @returns false if the user does not exist */
   async grant(id: number, consoleRole: ConsoleRole): Promise<boolean> {
     return (await this.users.update({ id }, { consoleRole })).affected === 1;
   }

@@ -31,7 +31,10 @@ function updatedValue(column: ProfileColumn): string {
   return `coalesce(${inputValue(column)}, ${emailAsUsername}u.${name})`;
 }
 
-/** SQL condition: the change enables a disabled user. A repeated change must not undo a change with the same time. */
+/**
+ * SQL condition: the input enables a user disabled by the product. Does not accept equal times, because a redelivered
+ * message must not undo a disable with the same time.
+ */
 const REENABLES = `(i.line -> 'enable' = 'true' AND u.product_disabled_at IS NOT NULL AND coalesce(i.updated_at > u.external_updated_at, true))`;
 
 /** SQL: without a claim from the issuer, a verified email stays verified until the email changes. */
@@ -40,7 +43,7 @@ const EMAIL_VERIFIED = `coalesce(
   u.email_verified AND coalesce(${sameEmail('u.email', `i.line ->> 'email'`)}, true)
 )`;
 
-/** Ignores only the case of ASCII letters. Most collations equate K and the Kelvin sign, which are two mailboxes. */
+/** Ignores only the case of ASCII letters. Most collations equate K and the Kelvin sign, but the mailboxes differ. */
 function sameEmail(a: string, b: string): string {
   return `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
 }
@@ -54,7 +57,7 @@ const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
   ['product_disabled_at', `CASE WHEN ${REENABLES} THEN NULL ELSE u.product_disabled_at END`],
   // Existing sessions stay invalid, as in UserAccountStore.enable.
   ['session_generation', `u.session_generation + CASE WHEN ${REENABLES} THEN 1 ELSE 0 END`],
-  // The stored hash may be newer, set at a login or by the operator.
+  // Keeps the stored hash, which a login or the operator may have set later.
   [
     'password_hash',
     `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'
@@ -69,17 +72,17 @@ const CHANGED = `
     IS DISTINCT FROM (${ASSIGNMENTS.map(([, value]) => value).join(', ')})`;
 
 /**
- * Creates or updates users by identity, or by email without one. Each user is written atomically. $1 is a JSON array of
- * objects with the columns above and
+ * Creates or updates users by identity, or by email if the input has no identity. Each user is written atomically. $1
+ * is a JSON array of objects with the columns above and
  * - `issuer`, `external_id`: both or neither; no duplicates
- * - `updated_at`: a change older than the stored change is ignored
+ * - `updated_at`: time of the change; an element that is older than the stored change is ignored
  * - `asserted_at`: time of a login, instead of `updated_at`; only a later deletion of the identity takes precedence
  * - `email_verified`: absent without a claim from the issuer
- * - `link`: gives an unknown identity to the user without identity who has the same verified email. An unverified email
- *   may have been registered by an attacker, who would keep the password and the grants.
+ * - `link`: gives an unknown identity to the user who has the same verified email and no identity. An attacker may
+ *   have registered an unverified email, and would keep the password and the grants.
  * - `password_hash`; `replace_password` overwrites a stored hash
  * - `disabled`: creates the user disabled, by the product if they have an identity; ignored for an existing user
- * - `enable`: undoes the product's disable of an existing user, if `updated_at` is newer than the stored time
+ * - `enable`: undoes the product's disable of an existing user, unless the stored time is equal or newer
  * Returns a row for each element (index `at`). The id is null if the identity was deleted after this change (outcome
  * `deleted`), or if the statement must be retried because a concurrent one created, changed or deleted the user.
  */

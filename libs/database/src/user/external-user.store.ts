@@ -12,11 +12,11 @@ export interface IdentifiedUser {
   readonly profile: UserProfile;
   /** OpenID Connect Core 5.1 `email_verified`; absent without a claim from the issuer. */
   readonly emailVerified?: boolean | undefined;
-  /** Gives an unknown identity to the user with the same verified email, if the issuer verified the email too. */
+  /** Gives an unknown identity to the user with the same verified email. The issuer must have verified the email. */
   readonly linkByEmail: boolean;
   /** Time of the issuer's last profile change (RFC 3339, with microseconds), or null. Older changes are ignored. */
   readonly updatedAt?: Date | string | null;
-  /** Time of a login, instead of `updatedAt`. The login fails only if the identity was deleted later. */
+  /** Time of a login, instead of `updatedAt`. Only a deletion of the identity after this time takes precedence. */
   readonly assertedAt?: Date;
 }
 
@@ -27,7 +27,7 @@ export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   readonly replacePassword: boolean;
   /** Creates the user disabled: by the product with an identity, else by the operator. Ignored for an existing user. */
   readonly disabled: boolean;
-  /** Enables a user whom the product disabled, unless a newer change is stored. */
+  /** Enables a user disabled by the product, unless the stored change is newer or has the same time. */
   readonly enable: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface UpsertResult {
   readonly outcome: 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
   readonly wasDisabled: boolean;
   readonly disabled: boolean;
-  /** True if the stored password differs from the given password and was not replaced. */
+  /** True if the stored password hash differs from the given hash and was not replaced. */
   readonly keptPassword: boolean;
 }
 

@@ -27,7 +27,7 @@ export async function verifyPassword(
   return isMatch;
 }
 
-/** Verifies both forms even after a match, because the work must not depend on the result. */
+/** Verifies the normalized and the original password, even after a match: the work must not depend on the result. */
 async function matchesInAnyForm(password: string, passwordHash: string): Promise<boolean> {
   if (passwordHashProblem(passwordHash) !== null) return false;
   let isMatch = false;

@@ -67,7 +67,10 @@ const ID = /^[1-9]\d{0,9}$/;
 /** Maximum of a PostgreSQL `integer`. */
 const MAX_ID = 2 ** 31 - 1;
 
-/** Locks the user before it revokes grants, so that a grant being recorded is revoked and a later grant is rejected. */
+/**
+ * Accounts for operators and the product. Disabling and deletion lock the user before they revoke grants, so that a
+ * grant that is being recorded is revoked, and a later grant is rejected.
+ */
 @Injectable()
 export class UserAccountStore {
   private readonly users: Repository<UserEntity>;
@@ -143,7 +146,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Ignores a change older than the stored change. @param updatedAt RFC 3339 */
+  /** Does nothing if a newer change is stored. @param updatedAt time of the product's change (RFC 3339) */
   disableIdentity(identity: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
     return this.transaction(async (manager) => {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
@@ -194,8 +197,8 @@ export class UserAccountStore {
   }
 
   /**
-   * Ignores a change older than the stored change. Also records the deletion of an unknown user.
-   * @param updatedAt RFC 3339
+   * Does nothing if a newer change is stored. Also records the deletion of an unknown user.
+   * @param updatedAt time of the deletion (RFC 3339)
    */
   deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {
     return this.transaction(async (manager) => {

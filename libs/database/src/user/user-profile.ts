@@ -57,7 +57,7 @@ const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = 
   locale: (value) => value === null || isText(value, 35),
 };
 
-/** Returns the fields that the database would reject. */
+/** Returns the invalid fields. A missing email is invalid. */
 export function invalidFields(
   profile: Readonly<Partial<Record<keyof UserProfile, unknown>>>,
 ): (keyof UserProfile)[] {
@@ -68,7 +68,7 @@ export function invalidFields(
     .map(([field]) => field);
 }
 
-/** Drops invalid fields and shortens a long name, so that no profile field fails a login. @throws InvalidEmailError */
+/** Drops invalid fields and shortens a long name, so that only the email can fail a login. @throws InvalidEmailError */
 export function acceptableProfile(profile: UserProfile): UserProfile {
   const shortened = {
     ...profile,

@@ -17,17 +17,17 @@ export interface NewUser {
 }
 
 export interface Credentials {
-  /** Null if the user does not exist. */
+  /** Null if no user with a password has this login. */
   readonly user: User | null;
   readonly passwordHash: string | null;
   /** Hashes of the other kinds, verified as well, so that timing reveals neither the kind nor whether a user exists. */
   readonly others: readonly string[];
 }
 
-/** Limits the hashes verified by one login. A product has one or two kinds: its own algorithm and cost, and ours. */
+/** Limits the hashes verified by one login. Users usually have one or two kinds: the product's, and this service's. */
 export const MAX_PASSWORD_KINDS = 8;
 
-/** SQL of algorithm and cost (for bcrypt only the cost) of a hash. The index `users_password_kind` has the same SQL. */
+/** SQL: algorithm and cost of a hash (for bcrypt only the cost). The index `users_password_kind` repeats this SQL. */
 const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
 
 const nextKind = (condition: string): string => `
@@ -115,8 +115,8 @@ const CLAIMS = `
   FROM (${PROFILE}) p JOIN users u USING (id)`;
 
 /**
- * Creates users, and has the operations that logins, APIs and the users' own pages need. `UserAccountStore` has the other
- * operations of operators and of the product.
+ * Creates users, and provides the operations for logins, APIs and the users' own pages. `UserAccountStore` and
+ * `ExternalUserStore` provide the other operations for operators and the product.
  */
 @Injectable()
 export class UserStore {

@@ -11,7 +11,7 @@ export interface User {
   readonly weekStart: string;
   readonly timeZone: string;
   readonly organizationId: number | null;
-  /** OpenID Connect Core 2 `iss` and `sub`; null without an identity. */
+  /** `iss` and `sub` (section 2 of OpenID Connect Core); null without an identity. */
   readonly issuer: string | null;
   readonly externalId: string | null;
   /** One of `LOCALES`; null if not chosen. */

@@ -80,7 +80,7 @@ describe('ClientRegistrationStore', () => {
     expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed', version: 2 });
   });
 
-  it('changes all fields of the pages, including the logo, in one transaction', async () => {
+  it('changes all fields that pages show, including the logo, in one transaction', async () => {
     const clientId = await registered();
     const logo = { mediaType: 'image/png', image: randomBytes(30) } as const;
     const wanted = {
@@ -154,7 +154,7 @@ describe('ClientRegistrationStore', () => {
     expect(await registrations.delete(clientId)).toEqual({ first: false, revokedGrants: 0 });
   });
 
-  it('leaves no live grant of a deleted client, even if a grant is recorded during the deletion', async () => {
+  it('leaves no live grant to a deleted client, even if a grant is recorded during the deletion', async () => {
     const clientId = await registered();
     const [revoked, ...late] = await Promise.all([
       registrations.delete(clientId),
@@ -211,7 +211,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
 
-  it('never has three live secrets after concurrent calls', async () => {
+  it('never stores three live secrets after concurrent calls', async () => {
     const clientId = await confidential();
     const results = await Promise.all(Array.from({ length: 8 }, () => secrets.add(clientId, newHash())));
     expect(outcomes(results)).toEqual(['done', ...Array.from({ length: 7 }, () => 'two_live')]);

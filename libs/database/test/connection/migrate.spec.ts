@@ -96,7 +96,7 @@ describe('migrate', () => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('finds columns that a migration of another version did not create', async () => {
+  it('reports the columns that this version of the service needs and the database lacks', async () => {
     await migrate(database.databaseUrl);
     expect(await missingColumns(database.databaseUrl)).toEqual([]);
     await dataSource.query('ALTER TABLE clients DROP COLUMN dpop_bound CASCADE');

@@ -107,7 +107,7 @@ describe('a database with tables of another application', () => {
     expect(await tablesOf('public')).toEqual([]);
   });
 
-  it('is not migrated if another schema has the tables of this service', async () => {
+  it('is not migrated if another schema contains the tables of this service', async () => {
     await migrate(url, { schema: 'public' });
     const found =
       'the tables of this service are in the schema public of this database: set DATABASE_SCHEMA=public';
@@ -118,7 +118,7 @@ describe('a database with tables of another application', () => {
     expect(await migrate(url, { schema: 'second' })).not.toEqual([]);
   });
 
-  it('is migrated if another schema has the migrations of another application', async () => {
+  it('is migrated if another schema contains the migrations of another application', async () => {
     await admin.query(`CREATE TABLE migrations AS SELECT 1 AS id, 'CreateUsers1' AS name`);
     expect(await migrate(url)).not.toEqual([]);
     expect(await migrate(url)).toEqual([]);

@@ -172,7 +172,7 @@ describe('the list of revocations to apply', () => {
 
   beforeEach(() => fixture.database.dataSource.query('DELETE FROM grants'));
 
-  it('has unapplied revocations first, then recently applied revocations, each newest first', async () => {
+  it('begins with unapplied revocations, followed by recently applied revocations, each newest first', async () => {
     const { userId, clientId } = fixture;
     const grant = () => fixture.grant(userId, clientId);
     const [oldest, live, recent, appliedOld, appliedLate, applied] = [
@@ -194,7 +194,7 @@ describe('the list of revocations to apply', () => {
     expect(await within(4 * HOUR)).not.toContain(live);
   });
 
-  it('has each revocation once and in order across pages', async () => {
+  it('contains each revocation once and in order across pages', async () => {
     expect(await within(HOUR)).toEqual([]);
     const ids = await revoked(MANY, 1);
     const found = await pages();
@@ -202,19 +202,19 @@ describe('the list of revocations to apply', () => {
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
   });
 
-  it('has each revocation once across pages if one statement revoked all grants', async () => {
+  it('contains each revocation once across pages if one statement revoked all grants', async () => {
     const ids = await revoked(MANY, 0);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('has each revocation once while revocations are marked as applied, and again for another process', async () => {
+  it('contains each revocation once while revocations are marked as applied, and again for another process', async () => {
     const ids = await revoked(MANY, 1);
     const found = await pages(HOUR, (page) => fixture.grants.markApplied(page));
     expect(found.flat().map(({ id }) => id)).toEqual(ids);
     expect((await within(HOUR)).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('has a revocation with an old timestamp that is committed late', async () => {
+  it('contains a revocation with an old timestamp that is committed late', async () => {
     const { database, userId, clientId } = fixture;
     const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();

@@ -334,7 +334,7 @@ describe('ExternalUserStore', () => {
     const isKnown = async ({ identity }: IdentifiedUser) =>
       (await accounts().matching(identity.externalId)).length === 1;
 
-    it('gets a new user by a later change or login, but not by an earlier change', async () => {
+    it('gets a new user by a change or login after the deletion, but not by a change before the deletion', async () => {
       const known = newIdentity();
       const { id } = await change(known, 1);
       expect(await accounts().deleteIdentity(known.identity, at(3))).toMatchObject({
@@ -371,7 +371,7 @@ describe('ExternalUserStore', () => {
       expect((await users.findByLogin('linked-late'))?.user.issuer).toBeNull();
     });
 
-    it('does not delete the user if a newer change was applied', async () => {
+    it('keeps its user if a change newer than the deletion was applied', async () => {
       const known = newIdentity();
       const { id } = await change(known, 3);
       expect(await accounts().deleteIdentity(known.identity, at(2))).toMatchObject({ outcome: 'stale', id });

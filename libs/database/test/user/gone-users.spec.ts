@@ -113,7 +113,7 @@ describe('a user', () => {
     expect(await isActive(userId)).toBe(true);
   });
 
-  it('can be deleted and created under the same rules by a role without privileges on grants', async () => {
+  it('can be deleted and created, under these rules, by a role without privileges on grants', async () => {
     const { userId, clientId, grants, database } = fixture;
     const role = `provisions_${randomUUID().replaceAll('-', '')}`;
     await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'provisions'`);

@@ -210,7 +210,7 @@ describe('the list of users', () => {
     expect(disabled).toEqual({ ...found, disabledAt: expect.any(Date), disabledBy: ['operator'] });
   });
 
-  it('has pages, and treats a search as literal text', async () => {
+  it('is divided into pages, and treats a search as literal text', async () => {
     const ids = [];
     for (const name of ['one', 'two', 'three']) ids.push(await make(`paged_${name}`));
     await make('pagedXfour');

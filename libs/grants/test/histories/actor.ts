@@ -13,7 +13,7 @@ export class Actor {
   private newest: Pair | undefined;
   private tryingSince: number | undefined;
   private permittedRefusal: string | undefined;
-  /** True after the start of a redemption or a single-use refresh, of which a round may have only one. */
+  /** True after the start of a redemption or a single-use refresh, of which a round may contain only one. */
   private refreshing = false;
   private room = 0;
 
@@ -24,7 +24,8 @@ export class Actor {
   ) {}
 
   /**
-   * Begins a round. Allows fewer requests if the round has a loss or a revocation, which multiply the possible orders.
+   * Begins a round. Allows fewer requests if the round contains a loss or a revocation, which multiply the possible
+   * orders.
    */
   begin(events: readonly Event[]): void {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;

@@ -30,7 +30,7 @@ export type Request =
   /** Redis loses its last writes or everything; `left` remains. */
   | { readonly do: 'lose'; readonly left: RedisState };
 
-/** Each phase is one atomic step on Redis or PostgreSQL; `done` has the response. */
+/** Each phase is one atomic step on Redis or PostgreSQL; `done` contains the response. */
 export interface Progress {
   readonly phase: 'try' | 'miss' | 'find' | 'restore' | 'record' | 'tombstone' | 'done';
   /** Empty while unknown. */

@@ -104,7 +104,7 @@ export function checkAssertionClaims(
   { claims, alg }: UnverifiedAssertion,
   { audiences, now, isFapi = false, ...rules }: AssertionRules,
 ): AssertionClaims {
-  // FAPI 2.0 5.4.1 permits PS256, ES256 and EdDSA.
+  // Section 5.4.1 of FAPI 2.0 permits PS256, ES256 and EdDSA.
   if (isFapi && !isFapiAlgorithm(alg))
     throw new InvalidAssertionError(
       'client_assertion_alg_unsupported',
@@ -113,7 +113,7 @@ export function checkAssertionClaims(
   const clockSkew = isFapi ? fapiClockSkew(rules.clockSkew) : rules.clockSkew;
   const { aud, exp, iat, nbf, jti } = claims;
   // RFC 7523 3, 3: this server must be the only audience, because any other audience could present the assertion here.
-  // FAPI 2.0 5.3.2.1: "shall only accept its issuer identifier value … as a string in the aud claim".
+  // Section 5.3.2.1 of FAPI 2.0: "shall only accept its issuer identifier value … as a string in the aud claim".
   const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
   if (named.length === 0 || !named.every((name) => audiences.includes(name as string)))
     throw new InvalidAssertionError(

@@ -22,7 +22,7 @@ const MAX_KID = 256;
 /** In characters. */
 export const MAX_JWKS = 65_536;
 
-/** @throws InvalidKeyError for a key that cannot authenticate the client; the message has the key's number */
+/** @throws InvalidKeyError; for a key that cannot authenticate the client, the message contains the key's number */
 export function readRegisteredKeys(text: string): ClientJwkSet {
   if (text.length > MAX_JWKS) throw new InvalidKeyError(`is longer than ${MAX_JWKS} characters`);
   const keys = keysOf(text);

@@ -35,7 +35,7 @@ export interface ProofTarget {
 export interface DpopVerifierOptions {
   /** Seconds after `iat` during which a proof is accepted. */
   readonly lifetime: number;
-  /** Seconds that `iat` may be in the future, at least ten (FAPI 2.0 5.3.2.1). */
+  /** Seconds that `iat` may be in the future; `fapiClockSkew` limits them to 10 to 60. */
   readonly clockSkew: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -45,11 +45,11 @@ export interface DpopVerifierOptions {
 export const DEFAULT_PROOF_LIFETIME = 300;
 export const DEFAULT_CLOCK_SKEW = 5;
 
-/** In characters. A proof with a 4096-bit RSA key has about 1800. */
+/** In characters. A proof with a 4096-bit RSA key has about 1800 characters. */
 const MAX_PROOF = 8192;
 const MAX_JTI = 256;
 const MAX_NONCE = 256;
-/** Characters of a rejected claim shown in an error. */
+/** Characters of a rejected claim in the log. */
 const MAX_SHOWN_CLAIM = 300;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

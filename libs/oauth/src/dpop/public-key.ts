@@ -2,7 +2,8 @@ import { InvalidKeyError, type PublicKey, readPublicJwk, type SignatureAlgorithm
 import { InvalidProofError } from './invalid-proof.error.js';
 
 /**
- * Excludes RS256, which FAPI 2.0 5.4.1 forbids, because an API cannot distinguish the clients that follow that profile.
+ * Excludes RS256, which section 5.4.1 of FAPI 2.0 forbids, because an API cannot distinguish the clients that follow
+ * FAPI 2.0.
  */
 export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'EdDSA', 'PS256'] as const;
 

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import type { SigningAlgorithm } from './signing-keys.js';
 
-/** Claims of an ID token (OpenID Connect Core 2). Times are in seconds since the epoch. */
+/** Claims of an ID token (section 2 of OpenID Connect Core). Times are in seconds since the epoch. */
 export interface IdTokenClaims {
   readonly iss: string;
   readonly sub: string;
@@ -14,7 +14,7 @@ export interface IdTokenClaims {
   readonly sid?: string;
 }
 
-/** A client's subject type (OpenID Connect Core 8). */
+/** A client's subject type (section 8 of OpenID Connect Core). */
 export interface SubjectRule {
   /** Key of the client's sector (8.1); null for the public subject. */
   readonly subjectKey: Buffer | null;
@@ -30,8 +30,8 @@ export function subjectOf({ subjectKey }: SubjectRule, userId: number): string {
 }
 
 /**
- * Returns a `sid` of 128 bits (Back-Channel Logout 1.0 2.1), which differs between clients, so that it cannot link
- * pairwise subjects.
+ * Returns a `sid` of 128 bits (section 2.1 of Back-Channel Logout 1.0), which differs between clients, so that it
+ * cannot link pairwise subjects.
  */
 export function sessionIdFor(clientId: string, session: string): string {
   return hash('sha256', `sid\n${session}\n${clientId}`, 'buffer').subarray(0, 16).toString('base64url');

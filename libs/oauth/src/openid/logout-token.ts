@@ -1,14 +1,14 @@
 import { sessionIdFor, type SubjectRule, subjectOf } from './id-token.js';
 
-/** `typ` of the header (Back-Channel Logout 1.0 2.4). */
+/** `typ` of the header (section 2.4 of Back-Channel Logout 1.0). */
 export const LOGOUT_TOKEN_TYPE = 'logout+jwt';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** In seconds. 2.4: "preferably at most two minutes in the future". */
+/** In seconds. Section 2.4: "preferably at most two minutes in the future". */
 export const LOGOUT_TOKEN_LIFETIME_S = 120;
 
-/** Claims of a logout token, without `nonce` (Back-Channel Logout 1.0 2.4). Times are in seconds since the epoch. */
+/** Claims of a logout token, which must not include `nonce` (section 2.4). Times are in seconds since the epoch. */
 export interface LogoutTokenClaims {
   readonly iss: string;
   readonly sub: string;

@@ -21,7 +21,7 @@ type WrongPart = 'format' | 'typ' | 'kid' | 'signature' | 'iss' | 'aud';
 export const SIGNING_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
-/** OpenID Connect Core 2: `id_token_signed_response_alg` "default, if omitted, is RS256". */
+/** Section 2 of OpenID Connect Dynamic Client Registration: "The default, if omitted, is RS256." */
 export const DEFAULT_SIGNING_ALGORITHM = 'RS256';
 
 export const ID_TOKEN_KEYS_RULE = 'PEM keys, a JWK or a JWK Set of which at least one key is RSA';
@@ -135,7 +135,7 @@ export class SigningKeys {
   }
 
   /**
-   * Accepts expired tokens, because an `id_token_hint` has usually expired (RP-Initiated Logout 1.0 2).
+   * Accepts expired tokens, because an `id_token_hint` has usually expired (section 2 of RP-Initiated Logout 1.0).
    * @returns the claims, or the part that is wrong
    */
   async verify(token: string, issuer: string, clientId?: string): Promise<IdTokenClaims | WrongPart> {
@@ -143,7 +143,7 @@ export class SigningKeys {
     if (token.length > MAX_TOKEN) return wrong;
     try {
       const { kid, typ } = decodeProtectedHeader(token);
-      // A logout token is not a hint (Back-Channel Logout 1.0 2.4).
+      // A logout token is not a hint (section 2.4 of Back-Channel Logout 1.0).
       if (typ !== 'JWT') return 'typ';
       const key = this.byId.get(kid ?? '');
       if (!key) return 'kid';

@@ -39,8 +39,8 @@ export function postLogoutProblems(uris: readonly string[], type: ClientType): s
 }
 
 /**
- * Applies the rules for confidential clients to every client, because a server gets the logout token (Back-Channel
- * Logout 1.0 2.2).
+ * Applies the rules for confidential clients to every client, because a server gets the logout token (section 2.2 of
+ * Back-Channel Logout 1.0).
  */
 export function backchannelProblems(uri: string | null): string[] {
   return uri === null ? [] : redirectUriProblems([uri], 'confidential');

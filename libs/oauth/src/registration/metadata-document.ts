@@ -14,7 +14,7 @@ import {
   redirectUriProblems,
 } from './client-rules.js';
 
-/** Client described by a metadata document (draft-ietf-oauth-client-id-metadata-document-03 4, RFC 7591 2). */
+/** Client described by a metadata document (section 4 of draft-ietf-oauth-client-id-metadata-document-03). */
 export interface DescribedClient extends ClientKeys {
   readonly name: string;
   readonly type: ClientType;
@@ -50,9 +50,9 @@ export class InvalidDocumentError extends Error {
 }
 
 /**
- * Draft 3: the URL of a document MUST use https, MUST contain a path, and MUST NOT contain dot segments, a fragment or
- * a user name and password. Also accepts http on a developer's machine; the HTTP client fetches such a URL only if the
- * configuration permits local addresses.
+ * Section 3 of the draft: the URL of a document MUST use https, MUST contain a path, and MUST NOT contain dot segments,
+ * a fragment or a user name and password. Also accepts http on a developer's machine; the HTTP client fetches such a
+ * URL only if the configuration permits local addresses.
  * @returns null, or the problem
  */
 export function documentUrlProblem(text: string): string | null {
@@ -153,7 +153,8 @@ const AUTH_METHODS = ['private_key_jwt', 'none'] as const;
 const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 
 /**
- * Draft 6: chooses `token_endpoint_auth_method` if this service supports it, otherwise a supported method of the list.
+ * Section 6 of the draft: chooses `token_endpoint_auth_method` if this service supports it, otherwise a supported
+ * method of the list.
  * Without both, "the authorization server MUST assume the default token endpoint authentication method of none."
  */
 function methodOf(
@@ -165,7 +166,7 @@ function methodOf(
   const hasList = members[METHODS_SUPPORTED] !== undefined;
   if (method === null && !hasList) return 'none';
   const declared = [...(method === null ? [] : [method]), ...supported];
-  // Draft 4.1: "MUST NOT include […] any other method based around a shared symmetric secret".
+  // Section 4.1 of the draft: "MUST NOT include […] any other method based around a shared symmetric secret".
   const secret = declared.find((name) => SECRET_METHODS.includes(name));
   if (secret !== undefined) problems.push(`${secret} is refused: a published secret is no secret`);
   if (method !== null && hasList && !supported.includes(method))
@@ -179,7 +180,7 @@ function methodOf(
   return own ?? null;
 }
 
-/** Ignores the keys of a public client, but rejects a document that publishes a private key (draft 4.1). */
+/** Ignores the keys of a public client, but rejects a document with a private key (section 4.1 of the draft). */
 function authenticationOf(
   method: AuthMethod | null,
   jwks: unknown,

@@ -36,7 +36,7 @@ describe('a DPoP proof', () => {
   it.each([
     ['accepted at the maximum age', -60, true],
     ['rejected beyond the maximum age', -61, false],
-    // FAPI 2.0 5.3.2.1 requires ten seconds, even with a smaller clock skew.
+    // Section 5.3.2.1 of FAPI 2.0 requires ten seconds, even with a smaller clock skew.
     ['accepted ten seconds in the future', 10, true],
     ['rejected more than ten seconds in the future', 11, false],
   ])('is %s', async (_rule, seconds, good) => {

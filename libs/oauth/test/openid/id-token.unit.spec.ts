@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { grantedClaims, NO_CLAIMS, parseClaims } from '#oauth/openid/claims.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
-describe('the subject of a user (OpenID Connect Core 8)', () => {
+describe('the subject of a user (section 8 of OpenID Connect Core)', () => {
   const [sector, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
   it('is the id of the user, unless it is pairwise', () => {
@@ -27,7 +27,7 @@ it('the sid of a session differs between clients, so that pairwise subjects cann
   expect(sessionIdFor('one', 'session')).toBe(one);
 });
 
-// Uses the access token and hash of OpenID Connect Core A.4.
+// Uses the access token and hash in appendix A.4 of OpenID Connect Core.
 // @openid core 3.1.3.6
 it('at_hash is the left half of the hash of the signature algorithm (OpenID Connect Core 3.1.3.6)', () => {
   expect(accessTokenHash('jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y', 'RS256')).toBe(

@@ -78,7 +78,7 @@ describe('a signed token', () => {
 describe('an ID token hint', () => {
   const verify = (token: string) => SIGNING_KEYS.verify(token, ISSUER);
 
-  it('is accepted after it has expired (RP-Initiated Logout 1.0 2)', async () => {
+  it('is accepted after it has expired (section 2 of RP-Initiated Logout 1.0)', async () => {
     expect(await verify(await SIGNING_KEYS.sign({ ...CLAIMS, exp: 1 }, 'RS256'))).toMatchObject({ sub: '7' });
   });
 
@@ -96,7 +96,7 @@ describe('an ID token hint', () => {
     expect(await SIGNING_KEYS.verify(token, ISSUER, 'sc_b')).toBe('aud');
   });
 
-  it('is refused if it is a logout token (Back-Channel Logout 1.0 2.4)', async () => {
+  it('is refused if it is a logout token (section 2.4 of Back-Channel Logout 1.0)', async () => {
     expect(await verify(await SIGNING_KEYS.sign(CLAIMS, 'RS256', 'logout+jwt'))).toBe('typ');
   });
 

@@ -4,7 +4,7 @@ import { RequestObservers } from '../http/request-observers.js';
 import { StatusReport } from '../status/status-report.js';
 import { Metrics } from '../telemetry/metrics.js';
 
-/** Created before the app's modules, because the internal port serves them while the app starts. */
+/** Created before the app's modules, because the internal port serves readiness and metrics while the app starts. */
 export interface Instruments {
   readonly readiness: Readiness;
   readonly metrics: Metrics;

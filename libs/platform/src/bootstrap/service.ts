@@ -163,7 +163,7 @@ function fastifyAdapter(configuration: HttpConfiguration): FastifyAdapter {
     rewriteUrl: requestTarget,
     routerOptions: {
       querystringParser: unparsedQuery,
-      // Disables the limit, because Fastify's response to a long parameter would quote the path and lack the headers.
+      // Disables the limit, because Fastify's response to a long parameter would quote the path and lack our headers.
       maxParamLength: maxHeaderSize,
     },
     // Skips Express-style middleware, which the apps do not use and which would run code for each request.

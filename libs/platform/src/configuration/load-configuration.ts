@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 
-/** Invalid environment variables. Each problem names its variable and never its value. */
+/** Invalid environment variables or files. Each problem names its variable and never contains a secret. */
 export class ConfigurationError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`the configuration is not complete:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -31,7 +31,7 @@ export function loadConfiguration<T extends object>(
     ({ property, constraints = {} }) =>
       Object.values(constraints).map((rule) => (given.includes(property) ? rule : missing(property, rule))),
   );
-  // Removes duplicates, because the decorators of a number within bounds have the same message.
+  // Removes duplicates, because `NumberVariable` applies three decorators with one message.
   const all = [...new Set(problems)].sort();
   for (const read of readers) all.push(...problemsOf(() => read(configuration), all.length === 0));
   if (all.length > 0) throw new ConfigurationError(all);

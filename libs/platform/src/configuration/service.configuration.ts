@@ -33,8 +33,8 @@ export abstract class ServiceConfiguration {
   @ChoiceVariable('true', 'false') AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
-   * Timeout in seconds, after which the request gets 503. At most 10, because Redis marks a missing grant for 60 s
-   * (MARKER_TTL).
+   * Timeout for dependencies in seconds, after which the request gets 503. At most 10, because Redis marks a missing
+   * grant for 60 s (MARKER_TTL).
    */
   @NumberVariable(1, 10) DEPENDENCY_TIMEOUT = 2;
 

@@ -51,7 +51,7 @@ export function OriginVariable({ optional = false } = {}): PropertyDecorator {
   });
 }
 
-/** Issuer of an OpenID provider; may be empty. OpenID Connect Core 2: https, without query and fragment. */
+/** Issuer of an OpenID provider; may be empty. Section 2 of OpenID Connect Core: https, without query and fragment. */
 export function IssuerVariable(): PropertyDecorator {
   return ValidateBy({
     name: 'issuer',

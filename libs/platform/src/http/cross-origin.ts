@@ -16,7 +16,7 @@ function isOpen(url: string, paths: ReadonlySet<string>): boolean {
   return paths.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
 }
 
-/** Matches cross-origin requests, except preflights, to which a plugin responds. */
+/** Matches cross-origin requests to these and well-known paths, except preflights, to which a plugin responds. */
 export function crossOriginMatcher(paths: readonly string[]): (request: FastifyRequest) => boolean {
   const open = new Set(paths);
   // Only browsers send Origin, and nearly all requests come from servers.

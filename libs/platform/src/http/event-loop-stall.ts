@@ -10,8 +10,8 @@ const STALLED = { headers: { 'Retry-After': '1' }, detail: { check: 'event_loop_
 
 /**
  * Refuses requests that waited while the process was stopped, frozen with its container, or starved of CPU. The clients
- * of such requests have retried at another instance, and a late refresh would look like token reuse (RFC 9700 4.14.2)
- * and revoke the grant. Only the timer sets `lastTurn`, because a turn of the event loop may serve requests for
+ * of such requests may have retried at another instance, and a late refresh would look like token reuse (RFC 9700
+ * 4.14.2) and revoke the grant. Only the timer sets `lastTurn`, because a turn of the event loop may serve requests for
  * seconds.
  *
  * @param now monotonic milliseconds

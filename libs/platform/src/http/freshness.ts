@@ -3,7 +3,7 @@ import type { OutsideResponse } from './outside-http.js';
 interface Bounds {
   readonly min: number;
   readonly max: number;
-  /** Lifetime of a response without Cache-Control and Expires. */
+  /** Lifetime of a response without `max-age` and Expires. */
   readonly byDefault: number;
 }
 

@@ -128,7 +128,7 @@ export class OutsideHttp {
     });
   }
 
-  /** Resolves a name, and refuses the name if any address is not public. The connection uses these addresses. */
+  /** Resolves a name. Refuses private addresses that are not allowed. The connection uses the checked addresses. */
   private lookupChecked(
     host: string,
     { limit, ...options }: LookupOptions & { readonly limit: AbortSignal },

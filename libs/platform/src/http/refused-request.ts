@@ -5,7 +5,7 @@ interface Options {
   readonly cause?: unknown;
 }
 
-/** Refusal of a request before a controller. The app's exception filter renders the error. */
+/** Refusal of a request, rendered by the app's exception filter. */
 export class RefusedRequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly detail: Readonly<Record<string, unknown>>;

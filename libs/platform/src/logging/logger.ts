@@ -25,7 +25,7 @@ export function createLogger(service: string, level: string): Logger {
 
 const CREDENTIAL = /(s(?:ac|at|rt|cs|dc)_)[\w-]{16,}/g;
 
-/** Truncates to its prefix each credential that a caller put in the wrong place, such as a path or a client id. */
+/** Truncates credentials to their prefixes, because callers may send them in a wrong place, such as a path. */
 export function redactCredentials(line: string): string {
   return line.replaceAll(CREDENTIAL, '$1…');
 }

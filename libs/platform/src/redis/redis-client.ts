@@ -24,7 +24,7 @@ export interface Script<Name extends string = never> {
 
 type Scripts = Readonly<Record<string, Script<string>>>;
 
-/** Values by name. Null becomes an empty string. */
+/** Values by name. Null becomes an empty string, except at the end. */
 type Values<Name extends string> = Readonly<Record<Name, Argument | null>>;
 
 /**
@@ -131,7 +131,7 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** Retries after CLUSTERDOWN, which did not execute the command. The total delay is well below its timeout. */
+/** Retries commands that CLUSTERDOWN rejected. The total delay is well below the timeout of a command. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**

@@ -13,7 +13,8 @@ export class RedisConnection {
   }
 
   /**
-   * Calls back when the server or a master of the Cluster becomes ready, because it may have lost its latest writes.
+   * Calls back immediately if Redis is ready, and whenever the server or a master of the Cluster becomes ready, because
+   * it may have lost its latest writes.
    */
   onReady(callback: () => void): void {
     if (this.redis.status === 'ready') callback();

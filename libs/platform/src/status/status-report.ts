@@ -33,7 +33,7 @@ export interface LogoutQueueStatus {
   readonly max_bytes: number;
   /** ISO 8601; null if the queue is empty. */
   readonly oldest: string | null;
-  /** Settings of the stream that this version would change. */
+  /** Settings of the stream that the process's version of the service would change. */
   readonly differing: readonly string[];
 }
 
@@ -52,7 +52,7 @@ interface IdTokenKeyStatus {
 
 export type Settings = Readonly<Record<string, string | number>>;
 
-/** Fields of INFO. A Cluster has the distinct values of its masters, comma-separated, and the smallest numbers. */
+/** Fields of INFO; for a Cluster the masters' distinct texts, comma-separated, and the smallest number of replicas. */
 export interface RedisStatus {
   readonly version: string;
   readonly maxmemory_policy: string;

@@ -1,7 +1,7 @@
 import { type TracingChannelSubscribers, tracingChannel } from 'node:diagnostics_channel';
 import type { Metrics } from './metrics.js';
 
-/** Call to another process, without keys, arguments, parameters or payloads. */
+/** Call to or from another process, without keys, arguments, parameters or payloads. */
 export interface Call {
   readonly system: 'redis' | 'postgresql' | 'nats';
   /** Redis command, first word of an SQL statement, `request` or `process`. */

@@ -17,7 +17,7 @@ function recorded() {
   return { lines, logger };
 }
 
-describe('the log of Nest', () => {
+describe('NestLogger', () => {
   it.each(['InstanceLoader', 'RoutesResolver', 'RouterExplorer'])(
     'writes the startup messages of %s at debug level',
     (context) => {

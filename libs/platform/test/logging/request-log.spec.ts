@@ -78,7 +78,7 @@ describe('the log of a request', () => {
     },
   );
 
-  it('has one line if the client stays connected', async () => {
+  it('contains one line if the client stays connected', async () => {
     const socket = await request('/works');
     answer();
     await written(1);
@@ -88,7 +88,7 @@ describe('the log of a request', () => {
   });
 });
 
-it('the log line of a request that failed before the framework has the reference but not the query', () => {
+it('the log line of a request that failed before the framework contains the reference but not the query', () => {
   const lines: Line[] = [];
   const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line)) as Line));
   const request = Object.assign(new IncomingMessage(new Socket()), {
