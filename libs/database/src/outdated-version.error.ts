@@ -1,4 +1,4 @@
-/** Thrown, before anything is changed, if another change has replaced the expected version. */
+/** Thrown, before anything is written, if the stored version is not the expected version. */
 export class OutdatedVersionError extends Error {
   constructor() {
     super('the stored version is not the expected one');

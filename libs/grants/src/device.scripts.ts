@@ -14,7 +14,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** requested ──► pending. Returns 0 if the user has already decided or the request has expired. Keeps the TTL. */
+/** requested ──► pending. Returns 0 unless the request is live, undecided and from this client. Keeps the TTL. */
 export const APPROVE = grantScript(
   ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
   `${SET_OPTIONAL}${REPLICATION_ID}
@@ -29,7 +29,7 @@ return 1
 `,
 );
 
-/** requested ──► revoked. Returns 0 if the user has already decided or the request has expired. Keeps the TTL. */
+/** requested ──► revoked. Returns 0 unless the request is live, undecided and from this client. Keeps the TTL. */
 export const DENY = grantScript(
   ['client'],
   `

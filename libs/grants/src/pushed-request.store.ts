@@ -42,8 +42,8 @@ const ANSWERED_LIFETIME = 60;
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
- * Nothing ──► pushed. The keys are the request, the client's counter and the other counters; the list has a limit for
- * each counter. `ttl` and `login` are in milliseconds. Later scripts update only the client's counter, so the other
+ * Nothing ──► pushed. The keys are the request, the client's counter and the other counters; the list contains a limit
+ * for each counter. `ttl` and `login` are in milliseconds. Later scripts update only the client's counter, so the other
  * counters include the login time from the start.
  * @returns `{0, 0}`, or the 1-based index of the full counter and the milliseconds until it has room
  */

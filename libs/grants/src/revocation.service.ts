@@ -26,8 +26,8 @@ export interface ReconcilerPass {
 const BATCH = 500;
 
 /**
- * Thrown if PostgreSQL has the revocation but Redis does not, so tokens may still work. A repeated call completes the
- * revocation.
+ * Thrown if a revocation is recorded in PostgreSQL but not applied to Redis, so tokens may still work. A repeated call
+ * completes the revocation.
  */
 export class UnfinishedRevocationError extends DependencyUnavailableError {
   constructor(cause: unknown) {

@@ -61,7 +61,7 @@ export type UserCodeLookup =
   | { readonly outcome: 'refused'; readonly counter: keyof typeof GUESS_LIMITS; readonly retryAfter: number };
 
 /**
- * The keys are the code and its counters; the list has a limit for each counter.
+ * The keys are the code and its counters; the list contains a limit for each counter.
  * @returns the 1-based index of the full counter and its wait; 0 if created; -1 if the code exists
  */
 const CREATE = script(
@@ -78,7 +78,7 @@ return {0, 0}
 
 /**
  * Reads a code, and counts a wrong code. While a counter is full, the result does not depend on the code. The keys are
- * three counters and the name of the code under each key of the ring; the list has a limit for each counter.
+ * three counters and the name of the code under each key of the ring; the list contains a limit for each counter.
  * @returns `{index, wait}` of the full counter (from 1), `{0, index, value}` of the matching name, or `{0, -1}` for a
  * wrong code
  */

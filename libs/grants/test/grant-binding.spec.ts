@@ -129,7 +129,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     expect(await scopeOf(whole.pair.accessToken)).toBe('profile:read bookings:read bookings:write');
   });
 
-  it('gets the same response within the retry window', async () => {
+  it('gets the same response again within the retry window', async () => {
     const { pair } = await environment.active();
     const first = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));
     const again = granted(await refresh(pair.refreshToken, { scope: 'bookings:read' }));

@@ -4,7 +4,7 @@ import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 
 const BASE_URL = 'https://base.example.com';
 
-/** Matches names of checks in errors, log lines and refusals. Operator commands have other checks. */
+/** Matches names of checks in errors, log lines and refusals. The guide omits checks of operator commands. */
 const NAMED = /\bcheck: '([^']+)'/g;
 
 function checksIn(file: string): [check: string, file: string][] {

@@ -50,7 +50,7 @@ describe('a JSON body', () => {
 });
 
 describe('a query', () => {
-  it('may have up to 200 parameters, including unknown ones', () => {
+  it('may contain up to 200 parameters, including unknown ones', () => {
     const query = `${'x&'.repeat(199)}state=s`;
     expect(readParameter(parseQuery(query), 'state')).toBe('s');
   });

@@ -20,7 +20,7 @@ const MAX_STATEMENTS = 200;
 
 /** SQLSTATEs of a prepared statement that is missing or exists already, because a pooler switched the connection. */
 const NOT_PREPARED = new Set(['26000', '42P05']);
-/** Error of a plan from before a migration. Includes the message, because our triggers use the same code. */
+/** Error of a plan that a migration has outdated. Includes the message, because our triggers use the same code. */
 const OUTDATED_PLAN = { code: '0A000', message: /^cached plan/ };
 
 /**

@@ -55,7 +55,7 @@ export async function pendingMigrations(
 }
 
 /**
- * Returns the columns, as `table.column`, that this version needs and the database lacks.
+ * Returns the columns, as `table.column`, that this version of the service needs and the database lacks.
  * @throws DependencyUnavailableError
  */
 export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
@@ -84,7 +84,7 @@ async function withDatabase<Result>(
   }
 }
 
-/** Like `pendingMigrations`, on an open connection. Ignores migrations that a later version applied. */
+/** Like `pendingMigrations`, on an open connection. Ignores migrations of newer versions of the service. */
 export async function pendingMigrationsOf(dataSource: DataSource): Promise<string[]> {
   try {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();

@@ -34,7 +34,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
   // The row of a deleted client stays, because its identifier is never assigned again, and because its grants record
   // revocations. The grants of a disabled client stay, but have no effect until the client is enabled
   // (docs/adr/0019-disabled-clients.md).
-  // A client of client_credentials has no users. Its id is the subject of its tokens, and cannot be the id of a user.
+  // A client with client_credentials has no users. Its id is the subject of its tokens, and cannot be the id of a user.
   // A client with public keys (jwks or jwks_uri) has no secrets (docs/adr/0028-client-keys.md). Only the stores enforce
   // this rule.
   await runner.query(`
@@ -201,7 +201,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE INDEX grants_live ON grants (user_id, client_id, created_at) WHERE revoked_at IS NULL`);
   // Outbox of revocations (docs/adr/0011-revocation-outbox.md): revocation_applied_at is null until Redis and every
-  // cache have a revocation.
+  // cache have received the revocation.
   await runner.query(`
     CREATE INDEX grants_revocation_outstanding ON grants (revoked_at, id)
       WHERE revoked_at IS NOT NULL AND revocation_applied_at IS NULL`);

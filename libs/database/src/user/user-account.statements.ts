@@ -78,7 +78,7 @@ export async function deleteLocked(manager: EntityManager, id: number): Promise<
   return revokedGrants;
 }
 
-/** Records a deletion; removes expired hashes. @param at RFC 3339; null for now @returns true if already recorded */
+/** Records a deletion; removes expired hashes. @param at RFC 3339, or null for now @returns true if already recorded */
 export async function rememberDeletion(
   manager: EntityManager,
   { issuer, externalId }: Identity,

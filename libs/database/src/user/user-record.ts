@@ -41,7 +41,7 @@ export const USER_FIELDS_OF_RECORDS: readonly string[] = [
   'disabled',
 ];
 
-/** RFC 3339 with a required time zone. */
+/** RFC 3339 `date-time`, with an upper-case T and Z. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 /** Milliseconds. A change with a time further in the future would block subsequent changes. */
 const CLOCK_TOLERANCE = 300_000;

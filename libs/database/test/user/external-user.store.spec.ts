@@ -243,7 +243,7 @@ describe('ExternalUserStore', () => {
       expect((await users.find(id))?.disabled).toBe(false);
     });
 
-    it('counts as disabled by the product after an import with an identity, otherwise by the operator', async () => {
+    it('can come from an import with an identity; an import without an identity disables for the operator', async () => {
       const imported = { ...change, enable: false, disabled: true };
       const [withIdentity, withoutIdentity] = [newIdentity(), newIdentity()].map((known) => ({
         ...imported,

@@ -80,7 +80,7 @@ export class GrantRequests {
   /** Restores the copy in Redis. A token app that connects then applies the revocations again. */
   async fallBack(process: number, now: number): Promise<void> {
     const { status, generation, rotatedAt, client } = withFullNames(this.saved);
-    // A copy without the grant is a wipe. Histories have no devices, so no copy has a requested grant.
+    // A copy without the grant is a wipe. Histories have no devices, so no copy contains a requested grant.
     if (status === undefined || status === 'requested') return this.wipe();
     const left = {
       status,

@@ -240,7 +240,7 @@ describe('the name of an outside host', () => {
       const [isIpv4, reply] = [query.readUInt16BE(query.length - 4) === 1, Buffer.from(query)];
       reply.writeUInt16BE(0x8180, 2);
       reply.writeUInt16BE(isIpv4 ? 1 : 0, 6);
-      // The record has the name of the question, type A, class IN, TTL 60 and four bytes of data.
+      // The record consists of the name of the question, type A, class IN, TTL 60 and four bytes of data.
       const record = Buffer.from('c00c000100010000003c00040a000001', 'hex');
       server.send(isIpv4 ? Buffer.concat([reply, record]) : reply, port, address);
     });
