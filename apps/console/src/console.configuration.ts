@@ -54,11 +54,11 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @RedisUrlVariable()
   REDIS_URL: string;
 
-  /** Same value as in the services: hosts outside the public internet that may serve metadata documents. */
+  /** Same value as in the other apps: hosts outside the public internet that may serve metadata documents. */
   @OutsideHostsVariable()
   OUTSIDE_FETCH_ALLOW = '';
 
-  /** Must equal the limits of the last `operator migrate`, which the diagnosis compares with the streams. */
+  /** Must equal the limits of the last `operator migrate`: the diagnosis compares them with the streams. */
   @NumberVariable(1, 3650)
   AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
 

@@ -57,7 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Returns the error code for the log. RFC 6749 has no code for a refused page or API request. */
+/** Returns the error code for the log. RFC 6749 defines no code for a refused page or API request. */
 const nameOf = (status: number): string =>
   (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
 
@@ -77,7 +77,7 @@ function describedFailure(thrown: unknown, request: OperatorRequest, isApi: bool
   const { kind, problems, cause } = thrown;
   const description = thrown.messages(isApi ? memberOf : labelOf).join('; ');
   const detail = { check: problems.map(({ id }) => id).join(' ') };
-  // The pages have no If-Match, so only the API answers 412 (RFC 9110 13.1.1).
+  // Browsers send no If-Match with a form, so only the API answers 412 (RFC 9110 13.1.1).
   const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];
   return { status, description, headers: {}, detail, cause };
 }

@@ -5,6 +5,6 @@ import { ConsoleConfiguration } from './console.configuration.js';
 
 main(async () => {
   const configuration = loadConfiguration(ConsoleConfiguration, process.env);
-  // Without NATS the pages work, and the API answers 503.
+  // Without NATS, most pages work, and the API answers 503.
   return runService(consoleApp(configuration), ['postgres', 'redis'], ['nats']);
 });

@@ -5,7 +5,8 @@ export interface Problem {
   /** Number of the invalid line of a file; `message` begins with this number. */
   readonly line?: number;
   /**
-   * Explains what to do. Field names are in ‹›, because terminal, page and API use different names: see `withNames`.
+   * Explains what to do. Field names are in ‹›, because commands, pages and the API use different names, see
+   * `withNames`.
    */
   readonly message: string;
   /** Command that solves the problem, introduced by `text`, which may be empty. */
@@ -20,12 +21,12 @@ export interface Next {
 /**
  * - `invalid`: the input breaks a rule
  * - `unknown`: the input names something that does not exist
- * - `conflict`: the stored state does not permit the change
+ * - `conflict`: the stored state does not permit the change, or several records match the given name
  * - `outdated`: another change has replaced the expected version
  * - `unconfirmed`: the operation requires the confirmation that the problem names
- * - `unsafe`: the change would log users out, or its effect is unknown
- * - `incomplete`: the change is stored, but the running services have not applied it yet: repeat the operation
- * - `unavailable`: a service does not answer, and nothing was changed
+ * - `unsafe`: the change would log users out, its effect is unknown, or the operator or channel may not make it
+ * - `incomplete`: only a part succeeded, for example because the running services do not answer: repeat the operation
+ * - `unavailable`: a service does not answer or is busy, and nothing was changed
  */
 export type RefusalKind =
   'invalid' | 'unknown' | 'conflict' | 'outdated' | 'unconfirmed' | 'unsafe' | 'incomplete' | 'unavailable';

@@ -38,7 +38,7 @@ const SERVICES = [
   MigrationService,
 ];
 
-/** Provides operations, each of which checks the input, makes a change, and records the change in the audit trail. */
+/** Provides the operations, which check their input and record every change in the audit trail. */
 @Module({})
 export class AdministrationModule {
   static forRoot(

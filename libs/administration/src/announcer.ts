@@ -30,7 +30,8 @@ export class Announcer {
   }
 
   /**
-   * Resolves when the services reject all tokens of the owner. Records the change even on failure.
+   * Resolves when the services reject the tokens of all revoked grants of the owner. Records the change even on
+   * failure.
    * @throws AdministrationError of the kind `incomplete`
    */
   async applyRevocation(

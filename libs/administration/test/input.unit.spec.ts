@@ -69,7 +69,7 @@ describe('the input of an operation', () => {
   });
 
   it.each([['admin'], ['__proto__x'], ['toString']])(
-    'is rejected if it has the unknown field %s',
+    'is rejected if it contains the unknown field %s',
     (field) => {
       expect(problemsOf(() => validated(Example, { name: 'a', [field]: 1 }))).toEqual([
         ['unknown_field', field, `‹${field}› is not a field of this operation`],

@@ -68,7 +68,7 @@ export interface AuditEvent {
   readonly grant_id?: string;
   /** Name of the operator, such as `ada@laptop` for a command; only in events of the service `operator`. */
   readonly operator?: string;
-  /** Interface of the operator's change; absent for a command. */
+  /** Interface that the operator or API client used; absent for a command. */
   readonly channel?: 'api' | 'page';
   readonly request?: { readonly method: string; readonly path: string };
   /** `address` and `user_agent` are present only if AUDIT_CLIENT_ADDRESS is true. */

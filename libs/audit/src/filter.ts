@@ -15,7 +15,7 @@ export interface AuditFilter {
   readonly until?: Date | undefined;
 }
 
-/** Returns all types of tokens for `token`, one type for `token.issued`, and an empty array for an unknown name. */
+/** Returns all types `token.…` for `token`, one type for `token.issued`, and an empty array for an unknown name. */
 export function typesNamed(name: string): AuditType[] {
   return AUDIT_TYPES.filter((type) => type === name || type.startsWith(`${name}.`));
 }

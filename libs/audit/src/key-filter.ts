@@ -12,7 +12,7 @@ export interface HashedKey {
   readonly step: number;
 }
 
-/** Returns the values of an event that a search can use. */
+/** Returns the keys by which a search can find an event. */
 export function keysOf(event: AuditEvent): string[] {
   const { type, client_id, user_id, grant_id, reference, operator } = event;
   return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, operator });

@@ -189,7 +189,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** Omits oversized details, and redacts credentials as the log does. */
+/** Omits the details and cuts the values of an oversized event. Redacts credentials as the log does. */
 function serialize(event: AuditEvent): string {
   const text = JSON.stringify(event);
   if (text.length <= MAX_EVENT) return redactCredentials(text);

@@ -53,7 +53,7 @@ export interface StoredMessage {
 
 type Progress = (read: number, total: number) => void;
 
-/** Returns each event once, even if NATS has stored it twice. */
+/** Returns each event once, even if NATS has stored it twice; `messages` returns every stored message. */
 export class AuditReader {
   private constructor(
     private readonly nats: NatsConnection,

@@ -8,13 +8,14 @@ import { addLogContext, logContext, pathOf, referenceOf } from '#platform/loggin
 import type { AuditRecord, AuditType } from './event.js';
 import type { AuditPublisher } from './publisher.js';
 
-/** Sets the audit event type of a request. The log line of the request also has the type. */
+/** Sets the audit event type of a request. The log line of the request also contains the type. */
 export function addAuditEvent(request: IncomingMessage, type: AuditType): void {
   addLogContext(request, { event: type });
 }
 
 /**
- * Records events of requests. Excludes refusals under overload, for which an event would cost more than the response.
+ * Records events of requests, except pending polls of devices. Excludes refusals under overload, for which an event
+ * would cost more than the response.
  * @param caller null to omit address and user agent
  */
 export function requestEvents(

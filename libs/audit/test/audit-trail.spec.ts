@@ -44,7 +44,7 @@ describe('the audit trail in NATS', () => {
     return events;
   }
 
-  it('has no events without streams', async () => {
+  it('contains no events without streams', async () => {
     const { streams } = await jetstreamManager(nats);
     await Promise.all(AUDIT_STREAMS.map(({ name }) => streams.delete(name)));
     expect(await read({ clientId: 'nobody' })).toEqual([]);
@@ -177,7 +177,7 @@ describe('the audit trail in NATS', () => {
     ['authorize', 'login.succeeded', 'token', 'token.refreshed'],
     ['token', 'token.issued', 'authorize', 'consent.allowed'],
     ['token', 'request.refused', 'resource', 'request.refused'],
-  ] as const)('keeps a %s event %s during a flood of %s events %s', async (...row) => {
+  ] as const)('keeps an event of %s (%s) during a flood of events of %s (%s)', async (...row) => {
     const [service, type, flooding, flood] = row;
     await ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 });
     const kept = auditEvent(service, { type, client_id: `kept from ${flood}` });

@@ -202,7 +202,7 @@ describe('the publisher of the audit trail', () => {
     const reader = await AuditReader.open(nats.url, 'test reader');
     const [, activity] = await reader.streams();
     await reader.close();
-    // A message has up to 32,000 characters.
+    // A message contains up to 32,000 characters.
     expect(activity?.messages).toBeLessThan(10);
     expect(await read(nats.url)).toHaveLength(400);
     await nats.stop();

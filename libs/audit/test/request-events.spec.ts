@@ -6,7 +6,7 @@ import type { AuditRecord } from '../src/event.js';
 import { addAuditEvent, callerOf, keepAddresses, requestEvents } from '../src/request-events.js';
 
 describe('the record of a request', () => {
-  it('has the address of a client that closed the connection before the response', async () => {
+  it('contains the address of a client that closed the connection before the response', async () => {
     const server = fastify();
     const observers = new RequestObservers();
     const recorded = new Promise<AuditRecord>((record) => observers.add(requestEvents({ record }, callerOf)));

@@ -128,7 +128,7 @@ export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue
   return known.length > 0 ? known : catalogue.names;
 }
 
-/** Returns true if the name, type, jwks_uri or an added redirect URI needs new consent. */
+/** Returns true if a changed name, type or jwks_uri, or an added redirect URI, requires new consent. */
 function needsConsent(before: DescribedClient, after: DescribedClient): boolean {
   return (
     before.name !== after.name ||
@@ -154,7 +154,8 @@ function refused(url: string, reason: string, cause?: Error): OAuthError {
     check === 'client_document_refused'
       ? 'the metadata document at this client_id is refused'
       : 'the metadata document at this client_id cannot be fetched';
-  // Client metadata draft 6: "the authorization server MUST abort the authorization request with unauthorized_client".
+  // Section 6 of the client metadata draft: "the authorization server MUST abort the authorization request with
+  // unauthorized_client".
   const isUnauthorized = cause instanceof InvalidDocumentError && cause.hasUnsupportedMethod;
   return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, description, {
     detail: { check, client_id: url, reason },

@@ -9,11 +9,11 @@ import { OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http
 
 const MINUTE_MS = 60_000;
 const FRESHNESS = { min: 5 * MINUTE_MS, max: 24 * 60 * MINUTE_MS, byDefault: 60 * MINUTE_MS };
-/** Short, because a user waits for the document. */
+/** Short, because a user or an operator waits for the document. */
 const TIMEOUT_MS = 3_000;
 /** The client metadata draft recommends 5 KB, which is too small for ten keys. */
 const MAX_BYTES = 16 * 1024;
-/** Client metadata draft 4: `application/json`, or "more specific content types as long as the response is JSON". */
+/** Section 4 of the draft: `application/json`, or "more specific content types as long as the response is JSON". */
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:$|;)/i;
 
 export interface FetchedDocument {
@@ -33,7 +33,7 @@ export async function fetchDocument(
     maxBytes: MAX_BYTES,
   });
   const { status, headers, body } = response;
-  // Client metadata draft 5: "The authorization server MUST treat all other HTTP status codes as an error response."
+  // Section 5 of the draft: "The authorization server MUST treat all other HTTP status codes as an error response."
   if (status !== 200)
     throw new OutsideFetchError('unreachable', `its host answered with the status ${status}`);
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))

@@ -69,7 +69,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'A dependency is unavailable, or the service is overloaded',
 };
 
-/** Responses of an endpoint that reads a body. @param errors additional error codes by status */
+/** Error responses of an endpoint that reads a body. @param errors additional error codes by status */
 export function oauthErrors(
   errors: Readonly<Record<number, readonly OAuthErrorCode[]>>,
   headers: Readonly<Record<string, HeaderDescription>> = {},

@@ -52,7 +52,7 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
   return { ...input, ...(from !== undefined && { [cursor]: from }) };
 });
 
-/** Rejects names that no operation has, such as `redirectUris` (camel case), `__proto__` and `constructor`. */
+/** Rejects names that no operation can accept, such as `redirectUris` (camel case), `__proto__` and `constructor`. */
 function inputOf(members: readonly (readonly [string, unknown])[]): Values {
   const problems = members
     .filter(([name]) => !/^[a-z]+(?:_[a-z]+)*$/.test(name) || fieldOf(name) in Object.prototype)

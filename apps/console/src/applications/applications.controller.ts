@@ -83,7 +83,7 @@ export class ApplicationsController {
     return this.orForm(operator, id, form, async () => {
       const client = await this.clients.find(id);
       await this.requireLogin(operator, id, client, form);
-      // Updates only the version that was checked: the same change to a later version may be dangerous.
+      // Updates only the version that was checked above, because the change may be dangerous for a later version.
       const expectedVersion = Math.min(Number(form.text('version')), client.version);
       const changes = { ...changesOf(form), expectedVersion };
       const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, changes);

@@ -51,7 +51,7 @@ export class ConsentPreviewController {
     };
   }
 
-  /** Document of the frame. The policy denies an origin, scripts, forms and navigation, even outside a frame. */
+  /** Document of the frame. Its policy denies an origin, scripts, forms and navigation, even outside the frame. */
   @Get(':locale')
   async document(
     @Param('id') id: string,

@@ -95,7 +95,7 @@ function carried(form: Form, shown: Html): [name: string, value: string][] {
   );
 }
 
-/** The only page that shows the secret, which is not stored. */
+/** The only page that shows the secret of a new application. */
 export function createdPage(name: string, created: RegisteredClient, warnings: readonly string[]): Page {
   const { client_id: id, client_secret: secret } = created;
   const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;

@@ -46,7 +46,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
 export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = Object.hasOwn(TEXTS, type) ? TEXTS[type] : type;
   const { command } = detail;
-  // The token app stores this event after it has recorded an earlier revocation in Redis.
+  // The token app stores this event when it applies revocations that PostgreSQL has already recorded.
   if (detail['recorded_revocations'] !== undefined) return t('applied the revocation');
   return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
 }

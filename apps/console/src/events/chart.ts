@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import { table } from '../ui/components.js';
 import { day, t } from '../ui/text.js';
 
-/** Number of causes with a separate colour and column; all other causes share one column. */
+/** Number of causes with a separate colour in the chart and column in the table; all others share one of each. */
 const MAX_CAUSES = 3;
 /** In units of the drawing, which is stretched to the width of the page. */
 const HEIGHT = 100;

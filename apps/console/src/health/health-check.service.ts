@@ -30,7 +30,7 @@ export interface HealthState {
   readonly isRunning: boolean;
 }
 
-/** Runs checks in the background, because a check waits seconds for replies. Redis shares the result. */
+/** Runs checks in the background, because a check waits seconds for replies. All processes show the result. */
 @Injectable()
 export class HealthCheckService {
   private readonly logger = new Logger('health check');

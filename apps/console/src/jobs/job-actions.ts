@@ -19,7 +19,7 @@ interface Action {
   readonly section: '/applications' | '/users';
 }
 
-/** Actions of jobs. An item is a client id or a user id; for grants, `user=ID` or `client=ID`. */
+/** Actions of jobs. An item is a client id or a user id; for grants, `user=…`, `client=…` or both. */
 export const ACTIONS = {
   'disable-applications': {
     question: (count) =>

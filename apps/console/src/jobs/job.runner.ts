@@ -25,12 +25,12 @@ export class JobRunner implements BeforeApplicationShutdown {
     await Promise.all(this.running);
   }
 
-  /** Starts the job unless another process is working on it. Resolves before the job ends. */
+  /** Starts the job unless it is finished or another process is working on it. Resolves before the job ends. */
   async start(id: string, action: ActionName, operator: Operator): Promise<void> {
     const owner = randomUUID();
     if (!(await this.jobs.claim(id, owner, operator.name))) return;
     const work = this.work(id, owner, action, operator).catch((error: unknown) => {
-      // The page offers to continue the job after the lease has expired.
+      // The page offers to continue the job after the lease was released or has expired.
       this.logger.error(error);
     });
     this.running.add(work);

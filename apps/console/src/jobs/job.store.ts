@@ -32,9 +32,9 @@ interface Failure {
 
 /**
  * - `running`: a process is working on the job
- * - `interrupted`: the process ended before the job
+ * - `interrupted`: no process is working on the job, because its process ended or an error occurred
  * - `stopped`: an operator stopped the job
- * - `refused`: the operator of the job lost the role
+ * - `refused`: the operator of the job lost the role, or all sessions of the operator were ended
  */
 export type JobState = 'running' | 'interrupted' | 'stopped' | 'refused' | 'finished';
 

@@ -24,7 +24,7 @@ export interface FinishedLogin {
 // Imported at the first login.
 const openid = () => import('openid-client');
 
-/** OpenID Connect Core 1.0 3.1 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the state of a login. */
+/** Code flow of OpenID Connect Core 1.0 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the login state. */
 @Injectable()
 export class OpenIdLoginService {
   private readonly callback: string;
@@ -48,13 +48,13 @@ export class OpenIdLoginService {
       nonce: derived(cookie, 'nonce', state),
       code_challenge: await client.calculatePKCECodeChallenge(derived(cookie, 'verifier', state)),
       code_challenge_method: 'S256',
-      // With max_age, the ID token has `auth_time` (Core 2).
+      // With max_age, the ID token contains `auth_time` (section 2 of Core).
       ...(again && { prompt: 'login', max_age: '0' }),
     }).href;
   }
 
   /**
-   * Validates response and ID token (OpenID Connect Core 3.1.2.7, 3.1.3.7).
+   * Validates the response and the ID token (sections 3.1.2.7 and 3.1.3.7 of OpenID Connect Core).
    * @throws RefusedRequestError with a message for the operator
    */
   async finish(cookie: string | null, parameters: URLSearchParams): Promise<FinishedLogin> {
@@ -82,7 +82,7 @@ export class OpenIdLoginService {
     const claims = tokens.claims();
     if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
-    // Core 5.4: with a code, the claims of the scopes may be only in the UserInfo response.
+    // Section 5.4 of Core: with a code, the claims of the scopes may be only in the UserInfo response.
     const userInfo =
       endpoint === undefined
         ? {}
@@ -98,10 +98,10 @@ export class OpenIdLoginService {
     { startedAt, again }: LoginState,
   ): Promise<Session> {
     const { CONSOLE_GROUPS_CLAIM: claim, CLOCK_SKEW, roles } = this.configuration;
-    // Core 2: `auth_time` is a claim of ID tokens. In UserInfo, `auth_time` may be an attribute that users edit.
+    // In section 2 of Core, `auth_time` is a claim of ID tokens. In UserInfo, it may be an attribute that users edit.
     const { sub: subject, auth_time: time = 0 } = idToken;
     const claims: IDToken = { ...userInfo, ...idToken };
-    // Core 3.1.2.1: with prompt=login, the provider only "SHOULD" authenticate the user again.
+    // Section 3.1.2.1 of Core: with prompt=login, the provider only "SHOULD" authenticate the user again.
     if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
     const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);

@@ -65,7 +65,8 @@ export class IdempotencyService {
   }
 
   /**
-   * @throws RefusedRequestError 409 if the first request has not finished, 422 if the first request had other content
+   * @throws RefusedRequestError 409 if the first request has not finished or its result is unknown, 422 if its content
+   * was different
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */
   async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<string> {

@@ -10,7 +10,7 @@ import { IdempotencyService } from './idempotency.service.js';
 
 export const FORM_ID = 'form_id';
 
-/** Returns a new id for each page. */
+/** Returns the name and value of a hidden field with a new id. */
 export function formId(): readonly [name: string, value: string] {
   return [FORM_ID, randomBytes(16).toString('base64url')];
 }

@@ -13,10 +13,10 @@ const WINDOW_S = 60;
 
 const LIMITS = {
   api: 600,
-  /** Requests without a valid token, from one address. */
+  /** Requests without a valid token, per `addressNetwork`. */
   unauthenticated: 60,
   pages: 300,
-  /** Starts and ends of logins, from one address. */
+  /** Starts and ends of logins, per `addressNetwork`. */
   login: 60,
 } as const;
 

@@ -3,7 +3,7 @@ import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import type { OperatorIdentity } from '../operator.js';
 import type { Role } from '../role.js';
 
-/** `ended`: after this login, the user ended all sessions. */
+/** `ended`: all sessions of the user were ended after this login. */
 export type CurrentRole = Role | 'ended' | null;
 
 @Injectable()

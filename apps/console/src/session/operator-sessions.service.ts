@@ -31,7 +31,7 @@ export class OperatorSessionsService {
     return { ...session, cookie };
   }
 
-  /** @returns null if the user has ended all sessions. @throws RefusedRequestError without a role */
+  /** @returns null if all sessions of the user were ended. @throws RefusedRequestError without a role */
   async operatorOf(
     { subject, name, role, generation, authTime, cookie }: OpenSession,
     { headers }: OperatorRequest,
@@ -66,7 +66,7 @@ export function recognizeOperatorsWithoutRoute(app: NestFastifyApplication): voi
     .getInstance()
     .addHook('preHandler', async (request: OperatorRequest) => {
       if (!request.is404) return;
-      // The page has no menu if Redis or PostgreSQL does not answer.
+      // The page has no menu without a role, or if Redis or PostgreSQL does not answer.
       const operator = await operatorOf(request).catch(() => null);
       if (operator) request.operator = operator;
     });

@@ -17,7 +17,7 @@ interface Failure {
   readonly status: number;
   readonly description: string | undefined;
   readonly reference: string;
-  /** Page of the application or user that was not changed. */
+  /** Path of the page of the application or user to which the requested path belongs. */
   readonly back: string | undefined;
 }
 

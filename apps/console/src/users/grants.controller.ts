@@ -31,7 +31,7 @@ export class GrantsController {
       return await this.page(operator, form, changed);
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      // The grant is revoked even if the selected user or client has since been deleted.
+      // The grant is revoked even if the selected user or client was deleted after the list was shown.
       return this.page(operator, new Form(), changed);
     }
   }

@@ -105,7 +105,7 @@ describe('Idempotency-Key', () => {
     expect(missing.status).toBe(400);
   });
 
-  it('repeats the response byte for byte, including the secret', async () => {
+  it('gives a retry the first response byte for byte, including the secret', async () => {
     const [key, body] = [randomUUID(), { ...ROOMS, name: 'Repeated' }];
     const [first, quoted] = [await createClient(body, key), await createClient(body, `"${key}"`)];
     expect(first.body.client_secret).toMatch(/^scs_/);
@@ -135,7 +135,7 @@ describe('Idempotency-Key', () => {
     expect(other.body.client_id).not.toBe(first.body.client_id);
   });
 
-  it('creates only one client for concurrent requests', async () => {
+  it('lets only one of several concurrent requests create a client', async () => {
     const [key, body] = [randomUUID(), { ...ROOMS, name: 'Concurrent' }];
     const all = await Promise.all(Array.from({ length: 5 }, () => createClient(body, key)));
     expect(all.every(({ status }) => status === 201 || status === 409)).toBe(true);
@@ -164,7 +164,7 @@ describe('Idempotency-Key', () => {
     expect(await countOf('Killed')).toBe(1);
   });
 
-  it('permits a corrected request with the same key after a refusal', async () => {
+  it('can be reused for a corrected request after a refusal', async () => {
     const key = randomUUID();
     expect((await createClient({ name: 'Rooms' }, key)).status).toBe(400);
     expect((await createClient(ROOMS, key)).status).toBe(201);

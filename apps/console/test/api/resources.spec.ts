@@ -208,7 +208,7 @@ describe('a problem', () => {
     ['an unknown resource', 'get', '/users/2147483647', {}, 404],
     ['a method that a path does not support', 'put', '/clients', {}, 405],
     ['a method that a resource does not support', 'put', '/clients/sc_x', {}, 405],
-    ['a method that a part does not support', 'get', '/clients/sc_x/disable', {}, 405],
+    ['a method that an action does not support', 'get', '/clients/sc_x/disable', {}, 405],
     ['a body that is not JSON', 'post', '/clients', '{"name"', 400],
     [
       'a body with too many levels',

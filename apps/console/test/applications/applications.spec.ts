@@ -221,7 +221,7 @@ describe('the edit form of an application', () => {
     });
   });
 
-  it('refuses a change if another operator has changed the application since', async () => {
+  it('refuses a change if another operator changed the application after the form was shown', async () => {
     const id = await created();
     const other = await app.operator('admin', 'grace');
     const [mine, theirs] = [
@@ -429,7 +429,7 @@ describe('a dangerous step', () => {
     expect(await registered(id)).toMatchObject({ name: 'Rooms', version: 2 });
   });
 
-  it('is the addition of a scope to an application that needs no consent', async () => {
+  it('can be the addition of a scope to an application that needs no consent', async () => {
     const id = await created();
     await app.sql('UPDATE clients SET first_party = true WHERE client_id = $1', [id]);
     const form = await admin.get(`/applications/${id}/edit`);

@@ -54,7 +54,7 @@ it('the console records logins, log-outs and refused logins of operators', async
   ]);
 });
 
-it('a page that a role may not open is recorded, counted and explained by its reference', async () => {
+it('a request for a page that the role may not open is recorded, counted and explained by its reference', async () => {
   const page = await viewer.get('/applications/new');
   expect(page.status).toBe(403);
   const [refused] = await auditEvents(app.services.natsUrl, {

@@ -12,7 +12,7 @@ let app: ConsoleApp;
 let support: Browser;
 
 beforeAll(async () => {
-  // The console stores roles, so that a test can remove them.
+  // Roles are stored in PostgreSQL, so that tests can change them.
   app = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' });
   support = await operator('support');
 });

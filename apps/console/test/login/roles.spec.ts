@@ -121,7 +121,7 @@ it('every page is in the table of minimum roles', () => {
   expect(routes.toSorted()).toEqual(Object.keys(PAGES).toSorted());
 });
 
-it.each(Object.entries(PAGES))('%s requires the role %s', async (route, least) => {
+it.each(Object.entries(PAGES))('the minimum role of %s is %s', async (route, least) => {
   const anonymous = await send(app.browser(), route);
   if (least === null) return expect(anonymous.headers['location'] ?? '').not.toMatch(/^\/login/);
   expect([anonymous.status, anonymous.headers['location']]).toEqual([

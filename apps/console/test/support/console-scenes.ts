@@ -172,7 +172,7 @@ export async function openConsoleScenes() {
     await page.locator('[name=tokenKeys]').fill(keys);
     await press(page, 'Next step');
   };
-  /** Returns from the login provider as an operator with this group. */
+  /** Opens the login callback as an operator with this group. */
   const logIn = async (page: Page, group: string, more: Record<string, string> = {}) => {
     app.provider.state.forgery = { claims: { groups: [group], preferred_username: 'ada' } };
     await page.context().clearCookies();

@@ -69,7 +69,7 @@ export async function startAdminApi() {
     clientId: standard.clientId,
     registerClient,
 
-    /** Sends a request. A POST has a new Idempotency-Key unless `headers` has one. */
+    /** Sends a request. A POST has a new Idempotency-Key unless `headers` contains one. */
     async call(method: string, path: string, { token: given, headers, body }: Call = {}): Promise<Response> {
       const accessToken = given === undefined ? standard.accessToken : given;
       const sent = request(console.server)[method as 'get'](`/admin/v1${path}`);
@@ -78,7 +78,7 @@ export async function startAdminApi() {
       return sent.set({ ...headers }).send(body);
     },
 
-    /** Returns a token of the same client for another console. */
+    /** Returns a token for another console, issued to the client of `clientId`. */
     async tokenForOtherApi(): Promise<string> {
       const other = await startApp('token', { ...environment, CONSOLE_URL: 'http://localhost:3005' });
       const accessToken = await tokenOf(standard.clientId, other.url);

@@ -61,7 +61,7 @@ it('disabling a user revokes the grants, and the user can be enabled again', asy
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('can log in again');
 });
 
-it('the page of a user offers Enable only if an operator has disabled the user', async () => {
+it('the page of a user shows the button Enable only if an operator has disabled the user', async () => {
   const userId = await fixture.user();
   await app.sql('UPDATE users SET product_disabled_at = now() WHERE id = $1', [userId]);
   const page = await support.get(`/users/${userId}`);
@@ -130,7 +130,7 @@ it('one grant or all grants of an application can be revoked', async () => {
   expect(await liveGrants(all.userId)).toEqual([]);
 });
 
-it('the revocation of a grant succeeds even if the application has since been deleted', async () => {
+it('the revocation of a grant succeeds even if the application was deleted after the list was shown', async () => {
   const { userId, clientId } = await userWithGrant();
   const page = await support.get(`/grants?client=${clientId}`);
   await app.sql('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [clientId]);
@@ -170,7 +170,7 @@ it('only an admin can delete a user', async () => {
   expect(await app.sql('SELECT 1 FROM users WHERE id = $1', [userId])).toEqual([]);
 });
 
-it('a viewer can read the page of a user, but cannot end access', async () => {
+it('a viewer can read the page of a user, but cannot disable the user or log the user out', async () => {
   const { userId } = await userWithGrant();
   const viewer = await app.operator('viewer');
   const page = await viewer.get(`/users/${userId}`);

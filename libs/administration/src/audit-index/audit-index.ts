@@ -17,13 +17,13 @@ const MAX_CHUNKS = 20;
 const CONCURRENT_CHUNKS = 4;
 /** Approximate limit of unindexed events that one page reads from a stream. */
 const MAX_TAIL = 3_000;
-/** Number of messages in the first read. A message has between one and a hundred events. */
+/** Number of messages in the first read. A message contains between one and a hundred events. */
 const FIRST_MESSAGES = 30;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
 const END_OF_TIME = new Date('9999-01-01');
 
-/** Position in the trail. NATS stores the events in this order. */
+/** Position in the trail, which is ordered by the time at which NATS stored the events. */
 export interface Cursor {
   readonly storedAt: number;
   /** Number of matching events of this millisecond on earlier pages. */
@@ -32,9 +32,9 @@ export interface Cursor {
 
 export interface FoundEvents {
   readonly events: readonly AuditEvent[];
-  /** Start of the next page, or null. A page may have fewer events than its limit although another page follows. */
+  /** Start of the next page, or null. A page may contain fewer events than its limit although another page follows. */
   readonly next: Cursor | null;
-  /** True if the index does not contain all events yet. */
+  /** True if some events were not read, because they are not indexed yet. */
   readonly isBehind: boolean;
 }
 
@@ -75,7 +75,7 @@ export class AuditIndex {
     return { ...page.build(searchedUntil), isBehind };
   }
 
-  /** Also counts events that are not indexed yet. @param since start of an hour */
+  /** Also counts events that are not indexed yet. @param since start of an hour or day, as `unit` */
   async counts(
     reader: AuditReader,
     clientId: string,
@@ -113,7 +113,7 @@ export class AuditIndex {
     for (let limit = MAX_CHUNKS + 1; ; limit *= 2) {
       const chunks = await this.index.chunks({ ...query, limit });
       const last = chunks.at(-1);
-      // Otherwise the next page would begin at the same position.
+      // Otherwise the next page would begin at the position of this page.
       if (!last || chunks.length < limit || last.lastStoredAt.getTime() < before) return chunks;
     }
   }
@@ -121,7 +121,7 @@ export class AuditIndex {
 
 type OnMessage = (data: Buffer, subject: string, storedAt: number) => void;
 
-/** Reads messages that are not indexed yet. @returns true if there are more than one page may read */
+/** Reads messages that are not indexed yet. @returns true if the limit of a page left some of them unread */
 async function readTails(
   reader: AuditReader,
   streams: readonly AuditStreamState[],

@@ -42,7 +42,7 @@ export class AuditIndexer {
     });
   }
 
-  /** Deletes chunks and counts of events that are no longer in the trail, and merges the hours of past days. */
+  /** Deletes chunks and counts of events that are no longer in the trail, and merges hourly counts of past days. */
   async prune(now = Date.now()): Promise<void> {
     const streams = await this.trail.read((reader) => reader.streams());
     const { AUDIT_RETENTION_DAYS: days } = this.options.settings;

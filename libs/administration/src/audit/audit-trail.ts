@@ -12,7 +12,7 @@ import { jsonText } from '../text.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;
-/** Time limit for all events of an operation. An import may have thousands of events. */
+/** Time limit for all events of an operation. An import may record thousands of events. */
 const STORE_WITHIN_MS = 30_000;
 
 @Injectable()

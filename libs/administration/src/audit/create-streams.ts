@@ -7,7 +7,7 @@ import {
 } from '../administration.options.js';
 import { withNats } from '../running-services/nats.js';
 
-/** @throws Error with the reason why NATS cannot have the streams */
+/** @throws Error with the reason why NATS did not create or update the streams */
 export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
   const { url, variable } = trailServer(settings);
   try {

@@ -61,7 +61,7 @@ export function entryOf(client: TransferredClient) {
     ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
     ...(type === 'confidential' &&
       !hasKeys(client) && {
-        // Sorted by day, because the file has no times. The text is then the same in every installation.
+        // Sorted by day and id, because the file omits the time of day. Every installation then exports the same text.
         secrets: secrets
           .map(({ id, hash, createdAt }) => ({
             id,

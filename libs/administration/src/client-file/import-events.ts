@@ -3,7 +3,7 @@ import { describeKeys } from '../client/client.description.js';
 import { entryOf } from './client-file.js';
 import type { PlannedChange } from './import-plan.js';
 
-/** Returns the events that separate commands would record for the same change. */
+/** Returns the events that separate commands would record for this change. */
 export function importEvents({ before, after, fields }: PlannedChange): AuditRecord[] {
   const { secrets: _secrets, logo: _logo, jwks: _jwks, client_id: clientId, ...described } = entryOf(after);
   const registration = { ...described, ...describeKeys(after) };

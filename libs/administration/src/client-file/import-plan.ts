@@ -29,7 +29,7 @@ export interface ImportPlan {
   readonly others: KnownClients['others'];
 }
 
-/** Reports problems to `report` of the clients. @param now creation time of clients and secrets without a date */
+/** Reports problems through `report` of each client. @param now creation time of clients and secrets without a date */
 export function planImport(
   file: readonly ClientOfFile[],
   known: KnownClients,
@@ -66,7 +66,7 @@ export function planImport(
       jwks,
       jwksUri,
       createdAt: before?.createdAt ?? createdAt ?? now,
-      // A registered secret keeps its exact time, because the file has only the day.
+      // A registered secret keeps its exact time, because the file contains only the day.
       secrets: (secrets ?? before?.secrets ?? []).map(
         (secret) => before?.secrets.find(({ id }) => id === secret.id) ?? secret,
       ),
@@ -81,7 +81,7 @@ function subjectText(client: TransferredClient): string {
   return client.sector === null ? subjectOf(client) : `${subjectOf(client)} at ${client.sector}`;
 }
 
-/** Checks only new values. A client may keep existing values, such as a scope that is no longer declared. */
+/** Permits registered redirect URIs and scopes that could not be added, such as a scope that is no longer declared. */
 function checkRegistration(
   {
     redirectUris,
@@ -113,7 +113,7 @@ function checkRegistration(
   });
 }
 
-/** Same rules as the constraints of the table. */
+/** Same rules as the constraints of the table `clients`. */
 function checkRules({
   profile,
   dpopBound,

@@ -266,7 +266,7 @@ function readRules(entry: Fields, report: Report): TokenRules {
   };
 }
 
-/** RFC 7591 2. Without redirect URIs, `authorization_code` has no effect. */
+/** Reads `grant_types` (RFC 7591 2). Without redirect URIs, `authorization_code` has no effect. */
 function readGrantTypes(value: unknown, report: Report): Pick<TokenRules, 'grantType' | 'deviceGrant'> {
   const types = new Set(
     value === undefined ? ['authorization_code'] : Array.isArray(value) ? (value as unknown[]) : [],
@@ -283,7 +283,7 @@ function readGrantTypes(value: unknown, report: Report): Pick<TokenRules, 'grant
   return { grantType: 'authorization_code', deviceGrant };
 }
 
-/** `null` removes the keys. */
+/** `jwks: null` in the file removes the keys. @returns null if the file contains neither field, which keeps the keys */
 function readKeys(entry: Fields, type: ClientType, report: Report): ClientKeys | null {
   const { jwks: set, jwks_uri: uri } = entry;
   if (set === undefined && uri === undefined) return null;

@@ -165,7 +165,7 @@ export class DocumentClientDto {
   })
   metadataUrl: string;
 
-  /** Defaults to the scopes of the document, or to every scope if the document has none. */
+  /** Defaults to the scopes of the document, or to every scope if the document names no known scope. */
   @Texts()
   @Rule('scope_missing', ({ scopes }: DocumentClientDto) =>
     scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the scopes of the document'] : [],

@@ -86,7 +86,7 @@ export interface DeletedClient {
   readonly revoked_grants: number;
 }
 
-/** Fields that are not part of the registration, or that the event of an update already has in another place. */
+/** Fields that are not part of the registration, or that the event of an update already contains in another place. */
 const UNRECORDED = new Set([
   'client_id',
   'created_at',

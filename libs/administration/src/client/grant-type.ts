@@ -30,7 +30,7 @@ const USER_FIELDS: readonly (readonly [keyof Registration, field: string, inFile
   ['deviceGrant', 'deviceGrant', 'grant_types'],
 ];
 
-/** RFC 7591 2 `grant_types`, for output; absent for a client that uses only authorization codes. */
+/** Returns `grant_types` (RFC 7591 2), or an empty object for a client that uses only authorization codes. */
 export function describeGrantTypes({
   grantType,
   deviceGrant,
@@ -40,7 +40,7 @@ export function describeGrantTypes({
   return grantType === 'authorization_code' ? {} : { grant_types: [grantType] };
 }
 
-/** Applies the rules of the table, and rejects fields that would have no effect (RFC 6749 4.4). */
+/** Applies the constraints of the table `clients`, and rejects fields that would have no effect (RFC 6749 4.4). */
 export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
   const isApiClient = client.grantType === 'client_credentials';
   const scopes = client.scopes

@@ -53,7 +53,7 @@ ${
 `;
 }
 
-/** Steps 1 to 3 of an application without a redirect URI (RFC 8628). */
+/** Steps 1 to 3 on a device without a browser (RFC 8628). */
 export function deviceSteps(
   scopes: readonly string[],
   credentials: string,
@@ -78,7 +78,7 @@ curl -sS ${BASE_URL}${ENDPOINTS.token}${proof} \\
 \`\`\``;
 }
 
-/** Returns the algorithms that the client's profile permits (FAPI 2.0 5.4.1). */
+/** Returns the algorithms that the client's profile permits (section 5.4.1 of FAPI 2.0). */
 function permitted({ profile }: ClientWithSecrets, algorithms: readonly string[]): string {
   return algorithms
     .filter((alg) => profile === null || isFapiAlgorithm(alg))

@@ -21,7 +21,7 @@ export interface HandoverOptions {
   readonly secretDelivery: string;
   readonly guide?: string | undefined;
   readonly times: ServiceTimes;
-  /** Null if SCOPES_FILE cannot be read. */
+  /** Null if this machine has no valid SCOPES_FILE. */
   readonly scopes: ScopeCatalogue | null;
 }
 
@@ -60,7 +60,7 @@ export function handoverText(
     scope: scopes.join(' '),
   });
   const isOpenId = scopes.includes(OPENID);
-  // Required with the scope openid (OpenID Connect Core 3.1.2.1).
+  // Required with the scope openid (section 3.1.2.1 of OpenID Connect Core).
   if (isOpenId) authorization.set('response_type', 'code');
   const nonce = isOpenId ? '&nonce=$NONCE' : '';
   const parameters = `${authorization}&state=$STATE${nonce}&code_challenge=$CHALLENGE&code_challenge_method=S256`;
@@ -167,7 +167,7 @@ ${hasRedirectUri && client.deviceGrant ? `\n## On a device without a browser\n\n
 `;
 }
 
-/** Step 4. Only the URL of the profile is known here; other APIs get a placeholder. */
+/** Step 4. Only the paths of the profile and UserInfo are known here; a placeholder stands for other paths. */
 function apiRequests(
   scopes: readonly string[],
   apiUrl: string,

@@ -6,7 +6,7 @@ import {
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { quoted } from '../text.js';
 
-/** OpenID Connect Core 8: pairwise clients of different sites get different `sub` values for the same user. */
+/** Pairwise clients of different sites get different `sub` values for a user (section 8 of OpenID Connect Core). */
 const SUBJECTS = ['public', 'pairwise'] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
@@ -24,7 +24,7 @@ export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg
 export const storedAlgorithm = (alg: SigningAlgorithm): SigningAlgorithm | null =>
   alg === DEFAULT_SIGNING_ALGORITHM ? null : alg;
 
-/** FAPI 2.0 5.4.1 permits PS256, ES256 and EdDSA. */
+/** Section 5.4.1 of FAPI 2.0 permits PS256, ES256 and EdDSA. */
 const FAPI_DEFAULT: SigningAlgorithm = 'ES256';
 
 export const defaultAlgorithm = (profile: string | null | undefined): SigningAlgorithm =>
@@ -51,7 +51,7 @@ export function subjectProblems(name: string, value: unknown): string[] {
     : [`${name} must be ${SUBJECTS.join(' or ')}`];
 }
 
-/** OpenID Connect Core 8.1: several hosts would need a `sector_identifier_uri`, which this service does not support. */
+/** Returns null unless all URIs share a host. Several would need `sector_identifier_uri` (OpenID Connect Core 8.1). */
 export function sectorOf(redirectUris: readonly string[]): string | null {
   const hosts = new Set(redirectUris.map(hostOf));
   const [host = null] = hosts;

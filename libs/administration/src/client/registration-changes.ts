@@ -136,7 +136,7 @@ function redirectUrisAfter(
   return [...current.redirectUris.filter((uri) => !removeRedirectUris.includes(uri)), ...addRedirectUris];
 }
 
-/** Keeps the sector unless `subject` changes, because every redirect URI has the host of the sector. */
+/** Keeps the sector unless `subject` is given, because every redirect URI has the host of the sector. */
 export function newSector(current: CurrentUris, changes: ClientChangesDto): string | null {
   if (changes.subject === undefined) return current.sector;
   return changes.subject === 'public' ? null : sectorOf(redirectUrisAfter(current, changes));

@@ -47,7 +47,7 @@ export class ConsoleOperatorService {
     }));
   }
 
-  /** Replaces an earlier role. The new role applies to the operator's next request. */
+  /** Replaces the current role, if any. The new role applies to the operator's next request. */
   async grant(
     actor: Actor,
     input: Input<RoleDto>,
@@ -66,7 +66,7 @@ export class ConsoleOperatorService {
     };
   }
 
-  /** Revokes the role. The operator's next request is rejected. */
+  /** The operator's next request is rejected. */
   async revoke(
     actor: Actor,
     login: string,

@@ -17,7 +17,7 @@ import { examineHeaders, examineLoginPage, DOCTOR_HEADER_CHECKS } from './header
 const finding = findingOf(DOCTOR_ADDRESS_CHECKS);
 
 const TIMEOUT_MS = 5_000;
-/** Origin that no client has. The response shows whether CORS permits every origin. */
+/** Origin of no client. The response shows whether CORS permits every origin. */
 const FOREIGN_ORIGIN = 'https://doctor.invalid';
 
 export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {

@@ -16,7 +16,7 @@ export const DOCTOR_AUDIT_CHECKS = {
 
 const finding = findingOf(DOCTOR_AUDIT_CHECKS);
 
-/** Number of events. Under load, one or two batches are always waiting. */
+/** Number of waiting events above which a process is reported. Under load, one or two batches always wait. */
 const WAITING_LIMIT = 1_000;
 
 export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {

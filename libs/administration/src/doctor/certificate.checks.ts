@@ -25,7 +25,7 @@ export interface Certificate {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Automatic renewal happens earlier, so it has failed if less time remains. */
+/** Minimum remaining validity. Automatic renewal happens before, so it has failed if less time remains. */
 const MIN_REMAINING_MS = 21 * DAY_MS;
 const MIN_REMAINING_SHARE = 0.25;
 

@@ -39,7 +39,7 @@ async function examine(
   const around = {
     now: Date.now(),
     scopes: scopes.names,
-    // The area `processes` reports a missing NATS.
+    // The area `processes` reports that NATS does not answer.
     idTokenAlgs: signingAlgorithms(statuses),
     withoutConsole: statuses.some(({ settings = {} }) => settings['CONSOLE_URL'] === ''),
     unresolvable: hosts.unresolvable,

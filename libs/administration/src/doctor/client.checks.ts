@@ -132,7 +132,7 @@ export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUr
 
 function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = subjectOf(client);
-  // A client must keep at least one redirect URI.
+  // Does not suggest removing the only redirect URI, because most clients need one.
   const removed = (text: string) =>
     client.redirectUris.length === 1
       ? `${text}: replace it, because an application needs a redirect URI`
@@ -192,7 +192,7 @@ function secrets(client: EnabledClient, now: number): Finding[] {
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
     const revoke = ['client', 'secret', 'revoke', clientId, secret.id];
-    // At most one finding per secret, because the remedy is the same.
+    // Reports only the first finding that applies to a secret.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
       add(
         'secret-rotation-open',

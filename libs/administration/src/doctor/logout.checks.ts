@@ -45,7 +45,7 @@ export interface ClientLogouts {
 
 const LATE_MS = 5 * 60_000;
 const FULL = 0.9;
-/** Number of logout tokens. A burst may wait for a second. */
+/** Number of waiting session ends above which a process is reported. A burst may wait for a second. */
 const WAITING_LIMIT = 1_000;
 const MEGABYTE = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import type { NotChecked } from './finding.js';
 
 const DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A busy week has millions of events. The oldest events are enough to find clients without PKCE. */
+/** A busy week produces millions of events. The oldest events are enough to find clients without PKCE. */
 const TIME_LIMIT_MS = 8_000;
 
 export async function clientsWithoutPkce(

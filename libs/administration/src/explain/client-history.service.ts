@@ -13,7 +13,7 @@ import { quoted } from '../text.js';
 import { GrantOwners } from './grant-owners.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
-/** Maximum length in hours of a history with hourly counts. A longer history has daily counts. */
+/** Maximum length in hours of a history with hourly counts. A longer history contains daily counts. */
 const MAX_HOURS = 48;
 /** Maximum length in days, because a chart with more columns would be illegible. */
 const MAX_DAYS = 92;

@@ -8,7 +8,7 @@ interface ComparedValue {
 
 export interface Comparison {
   readonly values: readonly ComparedValue[];
-  /** One for each of the first five scopes; at most one for other checks. */
+  /** At most five for rejected scopes or resources; at most one for other checks. */
   readonly differences: readonly Difference[];
 }
 
@@ -69,11 +69,11 @@ function differences(check: string, detail: Detail): Difference[] {
   return [];
 }
 
-/** Maximum number of compared scopes, because the sender of a request may choose thousands. */
+/** Maximum number of compared scopes or resources, because the sender of a request may choose thousands. */
 const MAX_SCOPES = 5;
 
 /**
- * Compares rejected scopes with their closest matches, and omits matches that have nothing in common with the scope.
+ * Compares rejected scopes or resources with their closest matches. Omits matches that have nothing in common.
  */
 function differentScopes(requested: readonly string[], permitted: readonly string[]): Difference[] {
   return requested

@@ -88,7 +88,7 @@ class SummaryDto {
   since = '1h';
 }
 
-/** Explains refused requests. Without PostgreSQL, the explanations have less information. */
+/** Explains refused requests. Without PostgreSQL, the explanations contain less information. */
 @Injectable()
 export class ExplainService {
   constructor(
@@ -104,7 +104,7 @@ export class ExplainService {
     return this.explainBy((reader) => wholeTrail(reader, progress), text);
   }
 
-  /** Like `explain`, but in bounded time: finds only indexed older requests, and suggests no similar references. */
+  /** Like `explain`, but in bounded time: finds older requests only if indexed, and suggests no similar references. */
   explainIndexed(text: string): Promise<WithWarnings<ExplainedRequest>> {
     return this.explainBy((reader) => indexed(reader, this.index), text);
   }

@@ -7,7 +7,7 @@ import { type Registration, type Remedy, remediesOf } from './remedies.js';
 
 export interface Explanation {
   readonly reference: string;
-  /** The most informative event of the request. Other processes recorded `others`. */
+  /** The most informative event of the request; `others` are its remaining events. */
   readonly event: AuditEvent;
   readonly others: readonly AuditEvent[];
   readonly clientId: string | null;
@@ -65,7 +65,7 @@ export function explanationOf(
   };
 }
 
-/** Returns the event's own description, for refusals of the console that are not in the guide. */
+/** Returns the event's own description, for refusals that are not in the guide, such as those of the console. */
 function unknownRefusal({ description }: AuditEvent): GuideEntry {
   return { title: 'The request was refused', meaning: description ?? '', remedies: [] };
 }

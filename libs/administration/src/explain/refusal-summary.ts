@@ -8,7 +8,7 @@ export interface RefusalGroup {
   readonly title: string | null;
   readonly remedy: string | null;
   readonly party: Party | null;
-  /** Response of the application to a logout token; otherwise null. */
+  /** Reason why a logout token was not accepted; null for other refusals. */
   readonly failure: string | null;
   readonly count: number;
   readonly first: string;

@@ -129,7 +129,7 @@ export class GrantService {
   }
 }
 
-/** Returns one audit event for the whole operation, not one per grant. */
+/** Returns one audit event for all grants of a call, not one per grant. */
 function revocationOf({ userId, clientId }: GrantFilter, revoked: number): AuditRecord {
   return {
     type: userId === undefined && clientId === undefined ? 'operator.command' : 'grant.revoked',

@@ -22,7 +22,7 @@ export interface IdTokenRotationInput {
   readonly publishedForS?: number;
 }
 
-/** Cache-Control of the key set (300 s), and a minute in which processes without the new key may still serve it. */
+/** Seconds: Cache-Control of the key set, and a minute in which some processes may still serve the old key set. */
 const PUBLISHED_FOR_S = 300 + 60;
 
 /**

@@ -76,7 +76,8 @@ export class RunningServices {
   }
 
   /**
-   * Resolves when the services reject all tokens of the owner and cached profiles are evicted.
+   * Evicts the cached profile of a user. Resolves when the services reject the tokens of all revoked grants of the
+   * owner.
    * @throws AdministrationError `incomplete`
    */
   async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {

@@ -36,7 +36,7 @@ export interface ServiceTimes {
   readonly retryWindow?: number;
 }
 
-/** Returns a warning and no times if no token app is running. */
+/** Returns a warning and no times if no token app answers. */
 export async function serviceTimes(
   natsUrl: string,
 ): Promise<{ readonly times: ServiceTimes; readonly warnings: readonly string[] }> {

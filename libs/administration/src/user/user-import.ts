@@ -86,7 +86,7 @@ export class UserImport {
     this.lastLine = batch.at(-1)?.line ?? this.lastLine;
   }
 
-  /** Bisects a batch to isolate the user that violates a constraint. */
+  /** Bisects a batch to isolate a user that violates a constraint. Retries users that were changed concurrently. */
   private async storeAll(batch: readonly Pending[], attempt = 1): Promise<void> {
     const [first] = batch;
     if (first === undefined) return;

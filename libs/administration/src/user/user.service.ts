@@ -34,14 +34,14 @@ export interface CreatedUser {
   readonly name: string;
   readonly time_zone: string;
   readonly locale: string | null;
-  /** Generated password, never stored as text; null if the input had a password. */
+  /** Generated password, never stored as text; null if the input contained a password. */
   readonly password: string | null;
 }
 
 export interface ChangedPassword {
   readonly id: number;
   readonly username: string;
-  /** Generated password, never stored as text; null if the input had a password. */
+  /** Generated password, never stored as text; null if the input contained a password. */
   readonly password: string | null;
   readonly sessions_ended: boolean;
 }
@@ -254,7 +254,7 @@ export class UserService {
     };
   }
 
-  /** After a failure the user is disabled: repeat the call. @throws AdministrationError of the kind `incomplete` */
+  /** Safe to repeat after a failure, which may leave the user disabled. @throws AdministrationError like `disable` */
   async delete(actor: Actor, login: string, expected?: Expected): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const warnings: string[] = [];

@@ -273,7 +273,7 @@ describe('the event counter of the index', () => {
     expect(await read()).toMatchObject({ refused: 1 });
   });
 
-  it('indexes but does not count an event with a type that PostgreSQL cannot store', async () => {
+  it('skips an event with a type that PostgreSQL cannot store', async () => {
     const event = auditEvent('token', { type: 'token.refreshed', client_id: CLIENT });
     const type = 'refreshed\0';
     await jetstream(nats).publish(`oauth.activity.token.${type}`, JSON.stringify({ ...event, type }));
@@ -316,7 +316,7 @@ describe('the event counter of the index', () => {
 });
 
 describe('the indexer', () => {
-  it('starts again if NATS has lost a stream', async () => {
+  it('starts again at the first event of a recreated stream', async () => {
     await storeMany(160);
     await indexAll();
     const { streams } = await jetstreamManager(nats);
@@ -338,7 +338,7 @@ describe('the indexer', () => {
     expect(await counted()).toBe(0);
   });
 
-  it('indexes about 5,000 events at a time, even if each message has many events', async () => {
+  it('indexes about 5,000 events at a time, even if each message contains many events', async () => {
     for (let n = 0; n < 80; n++)
       await store(
         'token',

@@ -11,7 +11,7 @@ describe('parseTime', () => {
     ['2026-11-20', '2026-11-20T00:00:00.000Z'],
     ['2026-11-20T10:00Z', '2026-11-20T10:00:00.000Z'],
     ['2026-11-20T10:00:00+02:00', '2026-11-20T08:00:00.000Z'],
-    // NATS rejects a year with a sign, which also breaks the comparison as text.
+    // NATS rejects a year with a sign, which also breaks the comparison of times as text.
     ['999999w', '1970-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59-12:00', '9999-12-31T23:59:59.999Z'],
   ])('reads %s as %s', (text, moment) => {

@@ -46,7 +46,7 @@ function argumentsOf(markdown: string): string[] {
 }
 
 describe('the handover text', () => {
-  it.each([true, false])('has commands that send an imported client_id unchanged (PAR: %s)', (requirePar) => {
+  it.each([true, false])('contains commands that quote an imported client_id (PAR: %s)', (requirePar) => {
     const sent = argumentsOf(textOf({ clientId: IMPORTED, requirePar }));
     expect(sent.filter((argument) => argument === `client_id=${IMPORTED}`)).toHaveLength(3);
     expect(sent.join('\n')).toContain(`${new URLSearchParams({ client_id: IMPORTED })}&`);
@@ -64,7 +64,7 @@ describe('the handover text', () => {
     expect(text).toContain('https://oauth.example.com/api/auth/oauth/revoke -d "token=$REFRESH_TOKEN"');
   });
 
-  it('has the time limits of the running services', () => {
+  it('contains the time limits of the running services', () => {
     const text = textOf({}, { times: { codeLifetime: 1, retryWindow: 12 } });
     expect(text).toContain('Exchange the code within 1 second.');
     expect(text).toContain('repeat the same request within 12 seconds.');
@@ -82,7 +82,7 @@ describe('the handover text', () => {
     expect(text).not.toMatch(/\d+ seconds?/);
   });
 
-  it('has a request to the API of each scope, and to the profile only with profile:read', () => {
+  it('contains a request to the API of each scope, and to the profile only with profile:read', () => {
     expect(textOf({})).toContain('curl -sS https://api.example.com/v2/me ');
     const text = textOf({ scopes: ['bookings:read'] });
     expect(text).not.toContain('/v2/me');
@@ -106,7 +106,7 @@ describe('the handover text', () => {
 
   const OPENID = { scopes: ['openid', 'profile:read'] };
 
-  it('has the log-out addresses, and explains how to handle a logout token', () => {
+  it('contains the log-out addresses, and explains how to handle a logout token', () => {
     const scopes = null;
     const text = textOf(
       {
@@ -127,7 +127,7 @@ describe('the handover text', () => {
     expect(textOf({})).not.toContain('Logout');
   });
 
-  it('has commands that send DPoP proofs for a DPoP-bound client', () => {
+  it('contains commands that send DPoP proofs for a DPoP-bound client', () => {
     const text = textOf({ dpopBound: true });
     expect(text).toContain('## Bound tokens');
     expect(text.match(/-H "DPoP: \$PROOF"/g)).toHaveLength(3);
@@ -141,13 +141,13 @@ describe('the handover text', () => {
     expect(text).not.toMatch(/new refresh token|One process refreshes/);
   });
 
-  it('has a nonce in each authorization request with openid', () => {
+  it('contains a nonce in each authorization request with openid', () => {
     for (const requirePar of [false, true])
       expect(textOf({ ...OPENID, requirePar }, { scopes: null })).toContain('&nonce=$NONCE&');
     expect(textOf({})).not.toContain('NONCE');
   });
 
-  it('lists the algorithms that the profile permits (FAPI 2.0 5.4.1)', () => {
+  it('lists the algorithms that the profile permits (section 5.4.1 of FAPI 2.0)', () => {
     const keys = { jwksUri: 'https://a.example/jwks', dpopBound: true };
     expect(textOf(keys)).toMatch(/`RS256`[^]*`ES384`/);
     const text = textOf({ ...keys, profile: 'fapi2' });
@@ -166,7 +166,7 @@ describe('the handover text', () => {
     expect(textOf({})).not.toContain('FAPI');
   });
 
-  it('has short commands for a generated client_id', () => {
+  it('contains short commands for a generated client_id', () => {
     expect(textOf({})).toContain('-d client_id=sc_abcdefghijklmnopqrstuvwx \\\n');
     expect(textOf({})).toContain('| client id | `sc_abcdefghijklmnopqrstuvwx` |\n');
   });

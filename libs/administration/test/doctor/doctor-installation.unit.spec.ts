@@ -197,7 +197,7 @@ const DATABASE: DatabaseFacts = {
 describe('the area postgresql of doctor', () => {
   it.each<[string, Partial<DatabaseFacts>, string[]]>([
     ['in order', {}, []],
-    ['without a migration', { pendingMigrations: ['X1'] }, ['migrations-missing']],
+    ['that lacks a migration', { pendingMigrations: ['X1'] }, ['migrations-missing']],
     [
       'with synchronous_commit off',
       { settings: { ...DATABASE.settings, synchronous_commit: 'off' } },
@@ -226,7 +226,7 @@ describe('the area postgresql of doctor', () => {
     ],
     ['without TLS', { encrypted: false }, ['database-unencrypted']],
     ['without TLS on this machine', { encrypted: false, local: true }, []],
-    ['as a superuser', { superuser: true }, ['database-superuser']],
+    ['whose role is a superuser', { superuser: true }, ['database-superuser']],
     ['nearly full', { connections: 80 }, ['database-connections']],
   ])('examines a database %s', (_, facts, expected) => {
     expect(ids(examineDatabase({ ...DATABASE, ...facts }))).toEqual(expected);

@@ -36,7 +36,7 @@ describe('a difference', () => {
     expect(closestDifference('https://a.example/CB', registered)).toMatchObject({ expected: registered[1] });
   });
 
-  it('shows two very different texts as a whole, in constant time', () => {
+  it('shows two very different texts as a whole, in bounded time', () => {
     // A full comparison of these texts, one of which a client chooses, would take minutes.
     const [sent = '', ...registered] = Array.from({ length: 21 }, (_, seed) => {
       const parts = Array.from({ length: 30 }, (_each, part) => hash('sha256', `${seed} ${part}`));
@@ -52,7 +52,7 @@ describe('a difference', () => {
     });
   });
 
-  it('is empty without a registered value', () => {
+  it('is null without a registered value', () => {
     expect(closestDifference('https://a.example', [])).toBeNull();
   });
 });
@@ -204,7 +204,7 @@ describe('an explanation', () => {
     expect(comparisonOf(event({ check: 'other_client', detail })).values).toHaveLength(2);
   });
 
-  it('has commands with the values of the request', () => {
+  it('contains commands with the values of the request', () => {
     const detail = { redirect_uri: 'https://a.example/cb', registered: [] };
     expect(operatorRemedy({ check: 'redirect_uri_unregistered', detail }).commands).toEqual([
       ['client', 'update', CLIENT, '--add-redirect-uri', 'https://a.example/cb'],
@@ -227,7 +227,7 @@ describe('an explanation', () => {
     expect(commands).toEqual([['client', 'update', clientId, '--add-redirect-uri', uri]]);
   });
 
-  it('names no check for a successful request', () => {
+  it('contains neither a title nor remedies for a successful request', () => {
     const { title, remedies } = explained([event({ type: 'token.issued', status: 200 })]);
     expect([title, remedies]).toEqual([null, []]);
   });
@@ -263,7 +263,7 @@ describe('an unregistered redirect URI', () => {
     expect(remedy('com.example.app:/cb', { type: 'confidential' }).commands).toEqual([]);
   });
 
-  it('is not suggested if it has since been registered', () => {
+  it('is not suggested if it was registered after the request', () => {
     const redirectUris = ['https://a.example/cb', 'http://127.0.0.1/cb'];
     expect(remedy('https://a.example/cb', { redirectUris }).action).toMatch(/It is registered now/);
     expect(remedy('http://127.0.0.1:5000/cb', { redirectUris, type: 'public' }).commands).toEqual([]);
@@ -358,7 +358,7 @@ describe('a remedy for the operator', () => {
     expect(operatorRemedy({ check: 'scope_insufficient', detail }, { scopes: SCOPES }).commands).toEqual([]);
   });
 
-  it('omits changes that have since been made', () => {
+  it('omits changes that were made after the request', () => {
     expect(operatorRemedy({ check: 'push_required' }).commands).toEqual([
       ['client', 'update', CLIENT, '--require-par', 'false'],
     ]);

@@ -142,7 +142,7 @@ describe('an expected version', () => {
 });
 
 describe('a list of clients', () => {
-  it('has every match once in its pages, oldest first', async () => {
+  it('contains every match once in its pages, oldest first', async () => {
     const name = 'Paged';
     const ids = [];
     for (let at = 0; at < 5; at++) ids.push(await client(name));
@@ -165,7 +165,7 @@ describe('a list of clients', () => {
   });
 });
 
-it('the handover text has the shortest times of all token processes, without queries to other services', async () => {
+it('the handover text contains the shortest times of all token processes, without asking other services', async () => {
   const nats = await connect(natsOptions(services.natsUrl, 'operations test'));
   const queried: string[] = [];
   const time = new Date().toISOString();
