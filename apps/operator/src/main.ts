@@ -5,6 +5,7 @@ import { runCommand } from './program.js';
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 void runCommand().then((code) => {
-  // Exits after all output is written, because a pending connection or unread input would keep the process alive.
+  // Exits explicitly, because a pending connection or unread input would keep the process alive. The callbacks wait
+  // until all output is written.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 });

@@ -18,7 +18,7 @@ import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
 
-/** Transitions of grants in this app. The others happen in the authorize app. */
+/** Transitions of grants in this app. Other transitions happen in the authorize app. */
 const TRANSITIONS = [
   'issued',
   'redeemed',

@@ -11,7 +11,7 @@ import {
   readRequest,
 } from '#messaging/nats-message.js';
 
-/** Channel for metrics and traces, which does not receive payloads. */
+/** Channel for metrics and traces, which does not receive the payloads of requests. */
 const RESPONSES = tracingChannel<unknown, object>('scheduling-oauth:nats-response');
 
 const ERROR_INTERVAL_MS = 10_000;
@@ -101,7 +101,7 @@ export class GracefulNatsServer extends ServerNats {
   }
 
   private async finish(): Promise<void> {
-    // Resolves once the server has removed the subscription and all earlier messages have arrived.
+    // Resolves once NATS has removed the subscriptions and has delivered all messages that it had accepted for them.
     await Promise.all(this.queueSubscriptions.map((subscription) => subscription.drain()));
     if (this.inFlight > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
     await this.unwrap<NatsConnection>().flush();

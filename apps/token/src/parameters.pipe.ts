@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { type Parameters, readDto } from '#oauth/parameters.js';
 
-/** Reads the body of a token endpoint as the argument's DTO. @throws OAuthError invalid_request */
+/** Reads a request body into the DTO class of the handler's argument. @throws OAuthError invalid_request */
 @Injectable()
 export class ParametersPipe implements PipeTransform<Parameters | undefined, object> {
   transform(parameters: Parameters | undefined, { metatype }: ArgumentMetadata): object {

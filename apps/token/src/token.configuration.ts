@@ -55,7 +55,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
   /** All lifetimes are in seconds. */
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
-  /** Seconds in which the browser must open a pushed request (RFC 9126 2.2; FAPI 2.0 5.3.2.2: less than 600). */
+  /** Seconds in which the browser must open a pushed request (RFC 9126 2.2), fewer than 600 (FAPI 2.0, section 5.3.2.2). */
   @NumberVariable(5, 599) PAR_LIFETIME = 300;
   @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;

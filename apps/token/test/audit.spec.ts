@@ -163,7 +163,7 @@ describe('the audit trail of the token app', () => {
   });
 });
 
-it('the audit trail of the token app has only details that docs/audit.md describes', async () => {
+it('the audit trail of the token app contains only details that docs/audit.md describes', async () => {
   const events = await auditEvents(app.natsUrl, {}, 5);
   expect(await undocumentedDetails(events)).toEqual([]);
 });

@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** Returns a refresh that can be repeated at constant cost, because a retry inside the window changes nothing. */
+/** Returns a refresh that can be repeated at constant cost, because a retry inside the retry window changes nothing. */
 async function refreshRequest(): Promise<string> {
   const code = await app.code(app.ours.client_id, app.userId);
   const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...app.ours };

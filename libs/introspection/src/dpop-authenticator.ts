@@ -60,7 +60,7 @@ export class DpopAuthenticator {
       );
     const proof = await this.verify(request, accessToken);
     const result = await this.introspector.introspectProved(accessToken, proof, request.reference);
-    // RFC 9449 4.3, 12: "confirm that the public key to which the access token is bound matches" the key of the proof.
+    // RFC 9449 4.3, check 12: "confirm that the public key to which the access token is bound matches" the proof.
     if (result.token === null)
       throw new TokenRefusedError(
         'invalid_token',

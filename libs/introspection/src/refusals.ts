@@ -65,7 +65,7 @@ export class Refusals {
 
   constructor(@Inject(INTROSPECTION_OPTIONS) private readonly options: IntrospectionOptions) {}
 
-  /** RFC 6750 3: without a token, the challenge has no error code. */
+  /** RFC 6750 3.1: the challenge to a request without a token contains no error code. */
   missingToken(response: ChallengedResponse, route: ProtectedRoute): Error {
     response.header('WWW-Authenticate', this.bearerChallenge(null, route));
     return exception(

@@ -61,9 +61,10 @@ interface HttpRequest {
 const BearerGuard: Type<CanActivate> = AuthGuard(ACCESS_TOKEN_STRATEGY);
 
 /**
- * Accepts requests with a valid access token of a user, as Bearer through passport or as DPoP with a proof. Rejects
- * other requests as RFC 6750 3 and RFC 9449 7.1 require: with 401 and a challenge, with 403 if a scope is missing, or
- * with 400 for a malformed header. Responds with 503 and Retry-After if the token app is unavailable.
+ * Accepts requests with a valid access token of a user (with `@RequireClientToken`: of a client), as Bearer through
+ * passport or as DPoP with a proof. Rejects other requests as RFC 6750 3 and RFC 9449 7.1 require: with 401 and a
+ * challenge, with 403 if a scope is missing, or with 400 for a malformed header. Responds with 503 and Retry-After if
+ * the token app is unavailable.
  */
 @Injectable()
 export class TokenGuard extends BearerGuard {
@@ -147,7 +148,10 @@ export class TokenGuard extends BearerGuard {
     }
   }
 
-  /** @throws UnauthorizedException for a token without a user; ForbiddenException if a required scope is missing */
+  /**
+   * @throws UnauthorizedException for a client's token on a route for users, or for a user's token on a route for clients
+   * @throws ForbiddenException if a required scope is missing
+   */
   private permits(token: AnyToken, context: ExecutionContext): true {
     const isForClients = this.reflector.getAllAndOverride<true | undefined>(
       CLIENT_TOKENS,

@@ -115,7 +115,7 @@ export interface UserUpsertReply {
   /** `stale`: a newer change or deletion was applied. `conflict`: another user logs in with this email or username. */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
   readonly user_id?: number;
-  /** True if the product or the operator disabled the user. */
+  /** True if the user is disabled, by the product or by the operator. */
   readonly disabled?: boolean;
   readonly problems?: readonly string[];
 }

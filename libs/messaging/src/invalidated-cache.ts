@@ -18,30 +18,30 @@ interface Options<V> {
 /** `miss` starts a fetch, `shared` joins a fetch in flight, and `untrusted` bypasses the cache. */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Bounds memory. More evictions during one fetch are unlikely: a user would have to revoke this many grants. */
+/** Bounds memory. After more evictions than this during one fetch, the value of the fetch is not stored. */
 const REMEMBERED_EVICTIONS = 100_000;
 
 interface Fetch<V> {
   readonly value: Promise<V>;
-  /** Number of the latest change before the fetch began. */
+  /** Number of the latest invalidation before the fetch began. */
   readonly since: number;
 }
 
 /**
- * Cache that is bypassed while broadcasts cannot arrive. Never returns a value that an earlier broadcast made stale.
- * Concurrent lookups of a key share one fetch.
+ * Cache that is bypassed while broadcasts cannot arrive. Never returns a value that a received broadcast has made
+ * stale. Concurrent lookups of a key share one fetch.
  */
 export class InvalidatedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;
   private readonly keysByTag = new Map<string, Set<string>>();
   private readonly pending = new Map<string, Fetch<V>>();
   /**
-   * Number of the latest change of each tag, so that a fetch does not store a value that has become stale. A Map,
+   * Number of the latest invalidation of each tag, so that a fetch does not store a value that has become stale. A Map,
    * because an empty LRUCache of this size takes 4 MB.
    */
   private readonly evicted = new Map<string, number>();
   private changes = 0;
-  /** Number of the latest change that makes every fetch in flight stale. */
+  /** Number of the latest invalidation of all tags, which makes every fetch in flight stale. */
   private cleared = 0;
   private observer: (lookup: Lookup) => void = () => undefined;
 

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 /** Header with the caller's request id, which correlates the logs of both services. */
 export const REFERENCE_HEADER = 'reference';
 
-/** Maximum size of a payload in bytes. Valid messages have at most 4 KB. */
+/** Maximum size of a payload in bytes. Valid messages are at most 4 KB long. */
 const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const LOG_INTERVAL_MS = 10_000;

@@ -93,7 +93,7 @@ async function search({ json, type: types, ...options }: FilterOptions): Promise
   if (more) warn(`there are older events: raise --limit, or use audit export`);
   if (json) return events.forEach(printJsonLine);
   if (events.length === 0) return printLine('No events found.');
-  // Events have these fields only with AUDIT_CLIENT_ADDRESS=true.
+  // Events contain an address and a user agent only with AUDIT_CLIENT_ADDRESS=true.
   const hasCallers = events.some(({ address, user_agent }) => (address ?? user_agent) !== undefined);
   printTable(
     [

@@ -3,8 +3,8 @@ import { InputError } from '../command-line/input.js';
 import { HEADER } from '#administration/client-file/client-file.js';
 
 /**
- * Writes a draft and renames it, so that an import never reads half a file.
- * @throws InputError if the file must not be replaced
+ * Writes a draft and moves it into place, so that an import never reads half a file.
+ * @throws InputError if the path is not a file, or the file must not be replaced
  */
 export async function writeClientFile(file: string, text: string, force: boolean): Promise<void> {
   // Replaces the target of a symbolic link, not the link.
@@ -44,7 +44,7 @@ async function isReplaceable(target: string): Promise<boolean> {
   }
 }
 
-/** Creates a link, which fails if another process has created the file in the meantime. */
+/** Links the draft instead of renaming it, because a link never replaces a file that another process has created. */
 async function createAs(draft: string, target: string, file: string): Promise<void> {
   await link(draft, target).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? refused(file) : error;

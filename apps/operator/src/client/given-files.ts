@@ -13,10 +13,10 @@ export interface GivenFiles {
   readonly jwks?: string | null;
 }
 
-/** Treats an unreadable file as empty. The operation reports this together with all other problems. */
+/** Treats an unreadable file as empty. The operation reports an empty file together with all other problems. */
 export async function readGivenFiles({ logo, jwks }: FileOptions): Promise<GivenFiles> {
   const image = await readGiven(logo, MAX_LOGO_BYTES);
-  // UTF-8 has at most four bytes per character.
+  // UTF-8 encodes a character in at most four bytes.
   const keys = await readGiven(jwks, 4 * MAX_JWKS);
   return {
     ...(image !== undefined && { logo: image }),

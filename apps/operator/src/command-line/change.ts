@@ -18,7 +18,7 @@ export async function makeChange<Result>(
   await printChange(change, (result) => printResult(options, result, () => printText(result)));
 }
 
-/** Prints the result before the announcement, which may fail or take seconds: a new secret is stored nowhere else. */
+/** Prints the result, which may contain a new secret, before the announcement, which may fail or take seconds. */
 export async function printChange<Result>(
   { result, announced }: Change<Result>,
   print: (result: Result) => void,

@@ -23,7 +23,7 @@ export function choice<Value>(
   };
 }
 
-/** Replaces each value `none` by null, which removes the registered value. Commander's parsers cannot return null. */
+/** Replaces each value `none` with null, which removes the registered value. Commander's parsers cannot return null. */
 export function withNone<Name extends string>(
   values: Readonly<Record<Name, string | undefined>>,
 ): Record<Name, string | null | undefined> {

@@ -112,7 +112,7 @@ export class OperatorCommand extends Command {
 /** List item: a term, two or more spaces, and a description. */
 const ITEM = /^( {2}\S+ {2,})([^ ].*)$/;
 
-/** Aligns the wrapped lines of a description. Lines that begin with a space are not wrapped. */
+/** Wraps text, and aligns the description of a list item. Does not wrap other lines that begin with a space. */
 function wrapped(text: string, width: number, help: Help): string {
   return text
     .split('\n')

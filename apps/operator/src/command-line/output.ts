@@ -34,7 +34,7 @@ export function printLine(text = ''): void {
   printRaw(wrapped(text, widthOf(process.stdout)));
 }
 
-/** Prints text that is parsed or copied, without wrapping it. */
+/** Prints text that must not be wrapped, because it is parsed, copied or already laid out. */
 export function printRaw(text: string): void {
   process.stdout.write(`${text}\n`);
 }

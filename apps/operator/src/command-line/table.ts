@@ -13,7 +13,7 @@ const TIME = /^(?:\d{4}-)?\d\d[-:]\d\d/;
 const NARROWEST = 10;
 
 /**
- * Shortens the widest text columns, but never ids or times. If a row still does not fit, prints each row as a block.
+ * Shortens the widest columns, but never copied values or times. If a row still does not fit, returns a block per row.
  */
 export function tableLines(
   heading: readonly string[],

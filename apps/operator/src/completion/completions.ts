@@ -46,6 +46,6 @@ function valueOf({ argChoices }: Argument | Option, name: string): Value {
   return { kind: /^(?:file|path|folder)$/i.test(placeholder) ? 'file' : 'text' };
 }
 
-/** Returns the words to complete, or a marker that is not a word: `@file` for file names, `@text` for nothing. */
+/** Returns the possible words, or a marker: `@file` for file names, `@text` for text without suggestions. */
 export const takenBy = (value: Value): string =>
   value.kind === 'words' ? value.words.join(' ') : `@${value.kind}`;

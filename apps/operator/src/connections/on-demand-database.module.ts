@@ -38,7 +38,7 @@ class OnDemandDatabase implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    // The operation that needed the connection has already reported its failure.
+    // The operation that needed the connection has already reported that connecting failed.
     await this.opened?.then(
       (database) => database.close(),
       () => undefined,
@@ -69,7 +69,7 @@ export class OnDemandDatabaseModule {
   }
 }
 
-/** Delegates to a store after connecting, which is possible for methods that return promises. */
+/** Delegates to a store after connecting, which is possible only for methods that return promises. */
 function onDemand(store: Type<object>, database: OnDemandDatabase): object {
   const names = Object.getOwnPropertyNames(store.prototype).filter(
     (name) => name !== 'constructor' && !Object.hasOwn(NOT_DELEGATED, name),

@@ -23,8 +23,9 @@ const FIELDS = {
 } as const;
 
 /**
- * Reads the settings of a command. Never combines the database of one installation with the URLs of another.
- * @throws ConfigurationError
+ * Reads the settings of a command. Ignores the running product if the environment contains DATABASE_URL, because the
+ * URLs of the product belong to its own database.
+ * @throws ConfigurationError if a setting is invalid; Error if there is no database
  */
 export function readSettings<T extends object>(shape: new () => T, env: NodeJS.ProcessEnv = process.env): T {
   if (env.DATABASE_URL) return loadConfiguration(shape, env);

@@ -90,7 +90,7 @@ describe('the client and user commands', () => {
 
 describe('operator audit search', () => {
   it('prints the newest matching events, oldest first, as a table or as JSON lines', async () => {
-    // Events of the same millisecond have no order.
+    // The order of events of one millisecond is undefined.
     const [one, two, three] = [1, 2, 3].map((later) => new Date(Date.now() + later));
     const first = await store({ type: 'token.issued', client_id: 'searched', user_id: 7 }, one);
     const second = await store({ type: 'request.refused', client_id: 'searched', check: 'expired' }, two);

@@ -160,8 +160,8 @@ describe('operator client export --output', () => {
   beforeAll(() => create());
 
   it.each([
-    ['of a program', '#!/bin/sh\necho hello\n'],
-    ['of other YAML', 'version: 1\nclients: []\n'],
+    ['with a shell script', '#!/bin/sh\necho hello\n'],
+    ['with other YAML', 'version: 1\nclients: []\n'],
   ])('refuses to replace a file %s, unless --force is given', async (_, text) => {
     const file = target();
     await writeFile(file, text, { mode: 0o640 });
@@ -202,7 +202,7 @@ describe('operator client export --output', () => {
 });
 
 describe('operator client import', () => {
-  it('creates the same clients in an empty installation, with working secrets', async () => {
+  it('creates the exported clients in an empty installation, with working secrets', async () => {
     const { client_id: id, client_secret: secret } = await withEverything();
     const text = await exported();
     expect(await other.rows('SELECT 1 FROM clients')).toEqual([]);

@@ -17,7 +17,7 @@ const created = async (members: object = {}, ...args: string[]): Promise<string>
 
 // @client metadata document 8.2
 describe('operator client create --metadata-url', () => {
-  it('registers the application of the document, with the scopes of the operator', async () => {
+  it('registers the application that the document describes, with the scopes that the operator gives', async () => {
     const url = await created({ scope: 'bookings:read' }, '--scope', 'profile:read');
     expect(jsonOf(await client('show', url, '--json'))).toMatchObject({
       name: 'Inspector',

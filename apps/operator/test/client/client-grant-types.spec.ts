@@ -78,7 +78,7 @@ describe('operator client create --grant-type client_credentials', () => {
 });
 
 describe('a client of client_credentials', () => {
-  it('can change its scopes, but cannot have settings for users', async () => {
+  it('can get other scopes, but no settings for users', async () => {
     const { client_id: id } = created;
     const update = (...args: string[]) => client(['update', id, ...args]);
     expect(jsonOf(await update('--json', '--add-scope', 'admin:write'))).toMatchObject({
@@ -170,7 +170,7 @@ describe('operator client create --grant device', () => {
     expectRefused(await client(['create', '--name', 'Display', '--public', ...args]), problem);
   });
 
-  it('registers a client that needs a redirect URI for another grant or pairwise subjects', async () => {
+  it('registers a client that cannot get another grant or pairwise subjects without a redirect URI', async () => {
     const { client_id: id } = await createDevice('--grant', 'device');
     expectRefused(await client(['update', id, '--grant', 'code']), /no redirect URI would be left/);
     expectRefused(await client(['update', id, '--subject', 'pairwise']), /redirect URI is missing/);

@@ -171,7 +171,7 @@ it('operator scope list shows the scopes of OpenID Connect', async () => {
   expect(names).toEqual(expect.arrayContaining(['openid', 'profile', 'email', 'profile:read']));
 });
 
-it('operator client handover has the OpenID section only with the scope openid', async () => {
+it('operator client handover prints the OpenID section only with the scope openid', async () => {
   const settings = { ...operator.env, API_URL: 'https://api.example.com' };
   const textOf = async (id: string) => (await operator.run(['client', 'handover', id], settings)).stdout;
   const text = await textOf(await create('--scope', 'openid email', '--subject', 'pairwise'));

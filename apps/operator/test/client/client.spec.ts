@@ -83,7 +83,7 @@ describe('operator client', () => {
     expect(JSON.parse(json!.stdout)).toMatchObject({ require_par: true });
   });
 
-  it('create notifies running services of the changed client', async () => {
+  it('create notifies running services of the new client', async () => {
     const nats = await connect(natsOptions(operator.natsUrl, 'test'));
     const broadcast = (async () => {
       for await (const message of nats.subscribe(SUBJECTS.clientChanged, { max: 1 })) return message.json();

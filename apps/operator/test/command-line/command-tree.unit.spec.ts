@@ -95,7 +95,7 @@ it.each(ALL.filter(([, { commands }]) => commands.length > 0))(
   },
 );
 
-it('docs/operator.md has the exit codes of the help', () => {
+it('docs/operator.md lists the same exit codes as the help', () => {
   let help = '';
   root.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
   const codes = [...help.matchAll(/^ {2}(\d) {2}/gm)].map(([, code]) => code);

@@ -143,7 +143,7 @@ describe('operator', () => {
       'dbpassword',
     ];
     const outcomes = await Promise.all(
-      // The first command runs as a separate process, which must exit by itself with the same message.
+      // The first command runs as a separate process, which must exit by itself and print the same message.
       urls.map((DATABASE_URL, index) =>
         index === 0
           ? runOperator(['client', 'list'], { DATABASE_URL })

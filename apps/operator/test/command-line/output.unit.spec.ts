@@ -21,7 +21,7 @@ describe('a suggested command', () => {
     );
   });
 
-  it('begins with the name of the running command', () => {
+  it('begins with the name under which the program was started', () => {
     const started = process.env.npm_lifecycle_script;
     process.env.npm_lifecycle_script = 'operator';
     try {

@@ -62,7 +62,7 @@ async function report(): Promise<Report> {
   return JSON.parse(stdout) as Report;
 }
 
-/** Ends a session of a new client that responds with this status. @returns the client id */
+/** Ends a session at a new client that responds with this status. @returns the client id */
 async function refusedLogout(status: number, at = Date.now()): Promise<string> {
   const session = randomBytes(32).toString('base64url');
   const path = `/${session}`;
@@ -123,7 +123,7 @@ it('explain reports the cause of a delayed logout token', async () => {
   expect((await report()).findings.filter(({ subject }) => subject.includes(clientId))).toEqual([]);
 });
 
-it('the metrics have the depth of the queue and the age of its oldest log-out', async () => {
+it('the metrics contain the length of the queue and the age of its oldest log-out', async () => {
   const metrics = await (await fetch(`${token.internalUrl}/metrics`)).text();
   // The queue contains the delayed logout token.
   expect(metrics).toMatch(/^oauth_logout_queue_messages\{service="token"\} [1-9]/m);

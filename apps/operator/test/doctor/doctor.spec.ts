@@ -245,7 +245,7 @@ describe('operator doctor', () => {
     await fixture.sql("DELETE FROM token_keys WHERE id = '0badc0de'");
   });
 
-  describe('certificates', () => {
+  describe('with TLS servers', () => {
     let folder: string;
     let identity: { key: Buffer; cert: Buffer };
     beforeAll(async () => {

@@ -65,7 +65,7 @@ describe('the settings of the commands', () => {
   const wanted = new Map<string, Set<string>>();
   for (const [command, , needs] of COMMANDS)
     for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
-  // The commands need CONSOLE_URL only for --grant-type client_credentials.
+  // The commands need CONSOLE_URL only for clients of client_credentials.
   wanted.set('CONSOLE_URL', new Set(['client create', 'client handover']));
 
   it('are listed in the help', async () => {

@@ -94,7 +94,7 @@ it('operator user import treats an email address as verified only if the file sa
   expect(verified.map(({ email }) => email)).toEqual(['a@example.com', 'd@example.com']);
 });
 
-it('operator user import does not create a user who was deleted after the change', async () => {
+it('operator user import does not create a user who was deleted after the updated_at of the line', async () => {
   const line = { issuer, external_id: 'gone', email: 'gone@example.com', updated_at: '2026-01-01T00:00:00Z' };
   const path = await file('gone.jsonl', line);
   await operator.rows(`INSERT INTO deleted_identities VALUES (deleted_identity($1, 'gone'), now())`, [

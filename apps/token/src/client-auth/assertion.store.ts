@@ -42,7 +42,7 @@ export class AssertionStore {
   }
 
   /**
-   * Returns `consumed` for exactly one of several calls with the same assertion.
+   * Returns `consumed` for at most one of several calls with the same assertion.
    * @throws DependencyUnavailableError; the assertion may still have been consumed
    */
   async consume(clientId: string, jti: string, ttlMs: number): Promise<Consumption> {

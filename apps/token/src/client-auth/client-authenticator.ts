@@ -25,7 +25,7 @@ export interface ClientRequest {
 const CACHED_MS = 30_000;
 const CACHED_CLIENTS = 10_000;
 
-/** Authenticates clients at the token endpoints (RFC 6749 3.2.1). Caches clients until the operator changes them. */
+/** Authenticates clients (RFC 6749 3.2.1). Caches a client for CACHED_MS, or until the client changes. */
 @Injectable()
 export class ClientAuthenticator {
   private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
@@ -67,7 +67,7 @@ export class ClientAuthenticator {
 
   /**
    * @param options `admits` is true at endpoints that begin a flow, to admit new clients of CLIENT_METADATA_HOSTS
-   * @throws OAuthError invalid_request or invalid_client; an unknown client and wrong credentials cause the same error
+   * @throws OAuthError; an unknown client and a wrong secret or signature cause the same response
    */
   async authenticate(
     { headers, raw }: ClientRequest,
@@ -105,7 +105,7 @@ export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
   readonly assertion?: UnverifiedAssertion;
-  /** An error response to Basic credentials must have WWW-Authenticate (RFC 6749 5.2). */
+  /** An error response to Basic credentials must contain WWW-Authenticate (RFC 6749 5.2). */
   readonly method: 'basic' | 'body';
 }
 

@@ -36,7 +36,7 @@ export class ResourceServerAuthenticator {
     });
   }
 
-  /** @throws OAuthError invalid_client, even for valid credentials of a client that is not a resource server */
+  /** @throws OAuthError; invalid_client even for valid credentials of a client that is not a resource server */
   async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId: id, clientSecret, assertion } = credentials;

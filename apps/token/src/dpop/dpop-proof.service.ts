@@ -39,7 +39,7 @@ export class DpopProofService {
     return this.required ? this.nonces.current() : undefined;
   }
 
-  /** RFC 9449 4.3, 10: "the nonce claim matches the server-provided nonce value". */
+  /** RFC 9449 4.3, check 10: "the nonce claim matches the server-provided nonce value". */
   acceptsNonce(nonce: string | null | undefined): boolean {
     return !this.required || this.nonces.accepts(nonce ?? '');
   }
@@ -74,7 +74,10 @@ export class DpopProofService {
   }
 }
 
-/** FAPI 2.0 5.4.1 limits the algorithms. A pushed request must not bind a code to a key that the exchange rejects. */
+/**
+ * Section 5.4.1 of FAPI 2.0 limits the algorithms. A pushed request must not bind a code to a key that the exchange
+ * rejects.
+ */
 function checkAlgorithm(
   { alg }: DpopProof,
   { clientId, profile }: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
@@ -114,7 +117,7 @@ export class DpopNonce {
     if (!NONCE.test(nonce)) return false;
     const bytes = Buffer.from(nonce, 'base64url');
     const window = bytes.readUIntBE(0, WINDOW_BYTES);
-    // Another replica's clock may have entered the next window earlier.
+    // Another replica's clock may already be in the next window.
     if (Math.abs(window - this.window()) > 1) return false;
     return this.nonces(window).some((issued) => timingSafeEqual(Buffer.from(issued, 'base64url'), bytes));
   }

@@ -46,7 +46,7 @@ export class DpopGuard implements CanActivate {
     request: FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    // RFC 9449 8.2: every response, even an error, contains the nonce for the next request.
+    // RFC 9449 8.2: responses to requests with a proof, even errors, supply the nonce for the next request.
     const { nonce } = this.proofs;
     if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
     try {

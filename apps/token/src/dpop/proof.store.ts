@@ -9,7 +9,7 @@ export class ProofStore {
   constructor(@Inject(REDIS) private readonly redis: RedisClient) {}
 
   /**
-   * Returns true for exactly one of several calls with the same proof.
+   * Returns true for at most one of several calls with the same proof.
    * @throws DependencyUnavailableError; the proof may still have been consumed
    */
   async consume(jkt: string, jti: string, ttlMs: number): Promise<boolean> {

@@ -15,9 +15,9 @@ export interface ClientDisabledRefusal {
 /**
  * Set of disabled clients in memory (docs/adr/0019-disabled-clients.md). Introspection needs the set for every token,
  * even while PostgreSQL is unavailable. After a broadcast about a client, introspection of the client's tokens waits
- * for a reading of PostgreSQL that began after the broadcast. Earlier, this process may have reported such a token as
- * active to an API that had already received the broadcast. Therefore every process broadcasts again when it reads that
- * a client is disabled.
+ * for a reading of PostgreSQL that began after the broadcast. Before this process received the broadcast, it may have
+ * reported such a token as active to an API that had already received the broadcast. Therefore every process broadcasts
+ * again when it reads that a client is disabled.
  */
 @Injectable()
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {

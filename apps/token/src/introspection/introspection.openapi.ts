@@ -2,7 +2,7 @@ import { oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 
-/** RFC 7662 2.2: an inactive token gets no other member than `active`. */
+/** RFC 7662 2.2: the response for an inactive token contains only `active`. */
 export class InactiveToken {
   @ApiProperty({ type: 'boolean', const: false, description: 'Refuse the request that carried the token.' })
   readonly active: false;

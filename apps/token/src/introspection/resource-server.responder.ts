@@ -52,7 +52,7 @@ export class ResourceServerResponder {
     }
     const headers = context.getHeaders() as { get(name: string): string } | undefined;
     const refused = {
-      // The API's event has the same reference, but its only detail is that the token is not active.
+      // The API records an event with this reference, which states only that the token is not active.
       reference: headers?.get(REFERENCE_HEADER) ?? '',
       check: result.outcome === 'active' ? 'wrong_kind' : result.outcome,
       ...(result.grantId !== undefined && { grant_id: result.grantId }),

@@ -1,11 +1,12 @@
 import { DELIVERY_LIMIT_MS } from '#messaging/logout/logout-queue.js';
 
-/** Delays between attempts. The last delay is repeated until DELIVERY_LIMIT_MS. */
+/** Delays between attempts. The last delay is repeated until the log-out is DELIVERY_LIMIT_MS old. */
 const DELAYS_MS = [5_000, 30_000, 2 * 60_000, 10 * 60_000, 20 * 60_000] as const;
 
 /**
  * Returns the milliseconds until the next attempt, or null if the log-out would then be too old.
- * @param deliveries number of deliveries by NATS, which is too high for a busy client, so the age counts too
+ * @param deliveries number of deliveries by NATS; exceeds the number of attempts for a busy client, so the age also
+ * limits the delay
  * @param ageMs milliseconds since the end of the session
  */
 export function delayAfter(deliveries: number, ageMs: number): number | null {

@@ -18,7 +18,7 @@ import { lifetimesOf, TokenConfiguration } from '../token.configuration.js';
 import { delayAfter } from './backoff.js';
 
 /**
- * Interval in which a process records only the first delayed delivery to a client, because further delays have
+ * Interval in which a process records only the first delayed delivery to a client, because further delays usually have
  * the same cause.
  */
 const RECORD_MS = 60_000;
@@ -41,7 +41,7 @@ interface Failure extends LogoutDelivery {
 /** Milliseconds until the next attempt; null if no attempt follows. */
 export type NextAttempt = number | null;
 
-/** Sends logout tokens (Back-Channel Logout 1.0 2.5). */
+/** Sends logout tokens (section 2.5 of OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
 export class LogoutDeliveryService {
   private readonly logger = new Logger('logout');
@@ -68,8 +68,8 @@ export class LogoutDeliveryService {
   }
 
   /**
-   * Voids codes that could begin new sessions. Returns the same deliveries for a repeated event, so that NATS can
-   * discard duplicates.
+   * Voids codes that could begin new sessions at clients. A repeated event yields deliveries with the same ids, so that
+   * NATS can discard duplicates.
    */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
     const lifetimes = lifetimesOf(this.configuration);
@@ -96,10 +96,10 @@ export class LogoutDeliveryService {
     const uri = client?.disabledAt === null ? client.backchannelLogoutUri : null;
     if (!client || uri === null) return this.end('skipped');
     const { status, reason, isForbidden = false } = await this.send(client, uri, delivery);
-    // Back-Channel Logout 1.0 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK". 204 is accepted.
+    // Section 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK". 204 is also accepted.
     if (status === 200 || status === 204) return this.end('delivered');
     const failure = { ...delivery, failure: reason, isForbidden, attempt };
-    // Back-Channel Logout 1.0 2.8: "400 Bad Request" if the request was invalid or the logout failed.
+    // Section 2.8: "400 Bad Request" if the request was invalid or the logout failed.
     if (status !== null && status >= 400 && status < 500) return this.fail('refused', failure);
     const delay = delayAfter(attempt, this.clock() - delivery.at);
     if (delay === null) return this.fail('dropped', failure);
@@ -133,7 +133,7 @@ export class LogoutDeliveryService {
     }
   }
 
-  /** Drops an overdue delivery that waits for other deliveries to its client. @returns false for any other delivery */
+  /** Drops a delivery that is overdue because the client is busy. @returns false if the delivery is not overdue */
   dropIfOverdue(delivery: LogoutDelivery, attempt: number): boolean {
     if (delayAfter(attempt, this.clock() - delivery.at) !== null) return false;
     const failure = 'earlier logout tokens still wait for the application';

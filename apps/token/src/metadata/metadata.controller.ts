@@ -96,7 +96,7 @@ export class MetadataController {
     if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'this service is not an OpenID provider');
   }
 
-  /** Members that only an OpenID provider has (OpenID Connect Discovery 3). */
+  /** Returns the members that only an OpenID provider publishes (OpenID Connect Discovery 3). */
   private openIdMetadata(): Pick<OpenIdMetadata, keyof OpenIdMetadata> {
     const { AUTH_URL, BASE_URL, API_URL } = this.configuration;
     return {

@@ -18,7 +18,7 @@ export interface Pushed {
 }
 
 /**
- * Limits of stored requests, which have 1 KB to 8 KB. If logins take two minutes, a confidential client can push 400
+ * Limits of pushed requests, each of 1 KB to 8 KB. If logins take two minutes, a confidential client can push 400
  * requests per second, and a public client 80.
  */
 export const PUSH_LIMITS = {
@@ -54,7 +54,7 @@ export class ParService {
    */
   async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = withProvenKey(body, jkt);
-    // 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
+    // RFC 9126 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
     if (readParameter(parameters, 'request_uri') !== undefined)
       throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
         detail: { check: 'request_uri_invalid' },

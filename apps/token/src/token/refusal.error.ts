@@ -33,7 +33,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
 };
 
-/** Error codes of RFC 6749 5.2. The code of every other reason is invalid_grant. */
+/** OAuth error codes. The code of every other reason is invalid_grant, except for an expired device code. */
 const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
   // RFC 6749 6: a refresh cannot request a scope that was not granted.
   scope_exceeded: 'invalid_scope',

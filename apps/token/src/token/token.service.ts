@@ -28,7 +28,7 @@ const EVENTS = {
   retried: 'token.retried',
 } as const;
 
-/** Seconds. FAPI 2.0 5.3.2.1: "shall issue authorization codes with a maximum lifetime of 60 seconds". */
+/** Seconds. Section 5.3.2.1 of FAPI 2.0: "shall issue authorization codes with a maximum lifetime of 60 seconds". */
 const FAPI_CODE_LIFETIME = 60;
 
 const MAX_RETRIES = 10_000;
@@ -37,7 +37,7 @@ const MAX_RETRIES = 10_000;
 export class TokenService {
   private readonly apis: readonly string[];
   private readonly consoleUrl: string;
-  /** Generation of the last retry, by grant. */
+  /** Generation of the last recorded retry, by grant. */
   private readonly retries = new LRUCache<string, number>({ max: MAX_RETRIES });
 
   constructor(
@@ -54,11 +54,11 @@ export class TokenService {
 
   /**
    * Redeems an authorization code (RFC 6749 4.1.3).
-   * @throws OAuthError invalid_client, invalid_grant, invalid_target, invalid_request
+   * @throws OAuthError if the client, the proof, the code or the resource is refused
    */
   async exchange(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
-    // The default, RS256, always has a key.
+    // ID_TOKEN_KEYS must contain a key for the default, RS256, unless the variable is empty.
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
     const { clientId } = client;
     const { code, redirect_uri: redirectUri, code_verifier: verifier } = dto;
@@ -81,7 +81,7 @@ export class TokenService {
   }
 
   /**
-   * Answers the poll of a device, with tokens after the user has decided (RFC 8628 3.4, 3.5).
+   * Answers the poll of a device, with tokens once the user has approved the request (RFC 8628 3.4, 3.5).
    * @throws OAuthError like `exchange`, or authorization_pending, slow_down, access_denied or expired_token
    */
   async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
@@ -93,7 +93,7 @@ export class TokenService {
 
   /**
    * Refreshes the tokens of a grant (RFC 6749 6).
-   * @throws OAuthError invalid_client, invalid_grant, invalid_scope, or invalid_target
+   * @throws OAuthError if the client, the proof, the refresh token, the scope or the resource is refused
    */
   async refresh(request: ProvedRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
@@ -106,8 +106,8 @@ export class TokenService {
 
   /**
    * Issues a token of the console's HTTP API to the client itself (RFC 6749 4.4.2).
-   * @throws OAuthError unsupported_grant_type without a console, invalid_client, unauthorized_client, invalid_scope,
-   * invalid_target
+   * @throws OAuthError unsupported_grant_type without a console, or if the client, the proof, the scope or the resource
+   * is refused
    */
   async issue(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     if (this.consoleUrl === '') throw unsupportedGrantType();
@@ -165,7 +165,7 @@ export class TokenService {
     };
   }
 
-  /** Only the first retry is recorded, because the events of endless retries would displace other events. */
+  /** Returns true for the first retry of a generation. The events of endless retries would displace other events. */
   private isFirstRetry(grantId: string, generation: number): boolean {
     if (this.retries.get(grantId) === generation) return false;
     this.retries.set(grantId, generation);

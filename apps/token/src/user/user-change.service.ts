@@ -26,7 +26,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
 
-/** Applies the product's changes of users. A repeated or outdated message changes nothing. */
+/** Applies changes to users that the product sends. A repeated or outdated message changes nothing. */
 @Injectable()
 export class UserChangeService {
   constructor(
@@ -103,7 +103,7 @@ export class UserChangeService {
     const { id, outcome } = deleted;
     if (outcome === 'stale') return { status: 'stale', user_id: id };
     this.record('user.deleted', id);
-    // The user may have been created, or enabled with new grants, between the two steps.
+    // The user may have been created, or enabled with new grants, between the disabling and the deletion.
     if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
     return {
       status: 'deleted',
@@ -113,7 +113,8 @@ export class UserChangeService {
   }
 
   /**
-   * Evicts caches before revoking tokens. Called even for a disabled user, because an earlier attempt may have failed.
+   * Evicts caches before revoking tokens. Called even if the user was already disabled, because the attempt that
+   * disabled the user may have failed afterwards.
    */
   private async endAccess(userId: number): Promise<void> {
     this.logouts.userEnded(userId);
@@ -127,13 +128,13 @@ export class UserChangeService {
    */
   private async announce(userId: number): Promise<void> {
     this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
-    // The reply must wait until NATS has the broadcast.
+    // The reply must wait until NATS has received the broadcast.
     await this.nats.ping();
   }
 
   /**
-   * Must be called as soon as PostgreSQL has the change, because a repeated message after a later failure would
-   * not record it.
+   * Must be called immediately after PostgreSQL has stored the change. If a later step failed first, the repeated
+   * message would find nothing to change, and would not record the event.
    */
   private record(type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`, userId: number): void {
     this.audit.record({ type, user_id: userId, detail: { by: 'the product, over NATS' } });

@@ -71,7 +71,7 @@ describe('the secrets of a client', () => {
     const before = today();
     const { refresh_token } = await pair(client);
     await refresh(client, refresh_token);
-    // The day may have changed at midnight.
+    // The date may have changed during the test.
     expect([
       [before, null],
       [today(), null],
@@ -88,7 +88,7 @@ describe('the secrets of a client', () => {
     await app.writeUses();
     const listed = await app.secrets.list(client.client_id);
     const days = 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
-    // The day may have changed at midnight.
+    // The date may have changed during the test.
     expect([[before], [today()]]).toContainEqual(days);
   });
 

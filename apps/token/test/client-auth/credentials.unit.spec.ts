@@ -80,7 +80,7 @@ describe('the credentials of a request', () => {
       'invalid_client',
       'client_assertion_type_unsupported',
     ],
-  ])('cannot be %s', (_rule, authorization, body, code, check) => {
+  ])('are refused: %s', (_rule, authorization, body, code, check) => {
     expect(() => readCredentials(authorization, body)).toThrow(
       expect.objectContaining({ code, detail: expect.objectContaining({ check }) }),
     );

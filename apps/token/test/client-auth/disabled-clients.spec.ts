@@ -150,7 +150,7 @@ describe('a client that the operator disables', () => {
 });
 
 describe("the token app's set of disabled clients", () => {
-  it('is read again after a broadcast, which delays only tokens of the client', async () => {
+  it('is read again after a broadcast about a client, which delays introspection only of the client’s tokens', async () => {
     const [token, another] = [await tokenOf(client), await tokenOf(other)];
     await app.sql('BEGIN');
     await app.sql('LOCK TABLE clients IN ACCESS EXCLUSIVE MODE');
@@ -165,7 +165,7 @@ describe("the token app's set of disabled clients", () => {
     expect(order).toEqual(['other: true', 'disabled: false']);
   });
 
-  it('remains valid while PostgreSQL is unavailable, except for clients of later broadcasts', async () => {
+  it('remains valid while PostgreSQL is unavailable, except for a client about which a broadcast arrives', async () => {
     const [token, another, unsure] = [await tokenOf(client), await tokenOf(other), await app.client()];
     const changed = await tokenOf(unsure);
     const broadcasts = broadcastsAbout(client, 2);
@@ -184,14 +184,14 @@ describe("the token app's set of disabled clients", () => {
     await until('PostgreSQL answers', PATIENCE_MS, async () => (await introspect(changed))?.active === true);
   });
 
-  it('causes a broadcast that evicts earlier replies from the cache of an API', async () => {
+  it('causes a broadcast that evicts stale replies from the cache of an API', async () => {
     const token = await tokenOf(client);
     const api = new NatsConnection({ natsUrl: app.natsUrl, name: 'api', invalidations: INVALIDATIONS });
     await api.open();
     try {
       const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
       // Simulates an API that receives the operator's broadcast before the token app, and then caches a reply. The
-      // app's readings, every 5 s, do not see the change before the COMMIT.
+      // app's readings, every 5 s, do not see the disabled client before the COMMIT.
       await app.sql('BEGIN');
       await disableClients(app, client.client_id);
       expect(await introspector.introspect(token)).toMatchObject({ clientId: client.client_id });

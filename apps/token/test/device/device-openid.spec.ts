@@ -40,7 +40,7 @@ async function approved(scope: string, more: object = {}): Promise<() => Promise
 const idTokenOf = ({ body }: Response) => decodeJwt(String(body.id_token));
 
 // @rfc 8628 3.5 @openid core 2
-it('a device with the scope openid gets an ID token of the approving login', async () => {
+it('a device with the scope openid gets an ID token for the login of the user who approved it', async () => {
   const answer = await (await approved('openid profile:read'))();
   expect(answer.status).toBe(200);
   expect(idTokenOf(answer)).toMatchObject({

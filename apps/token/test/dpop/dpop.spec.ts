@@ -183,7 +183,7 @@ describe('DPoP nonces (RFC 9449 8)', () => {
   }
 
   // @rfc 9449 8 @rfc 9449 8.2 @rfc 9449 11.3
-  it('are requested with the error use_dpop_nonce, which contains a nonce', async () => {
+  it('are requested with the error use_dpop_nonce, whose response contains a nonce', async () => {
     const first = await redeem(strict, null);
     expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
     const second = await redeem(strict, first.headers['dpop-nonce'] ?? '');

@@ -51,7 +51,7 @@ describe('oauth.token.introspect over NATS', () => {
     expect(await ask(key.jkt)).toMatchObject({ active: true, cnf: { jkt: key.jkt } });
     for (const jkt of [undefined, 'A'.repeat(43)])
       expect([jkt, await ask(jkt)]).toEqual([jkt, { active: false }]);
-    // A request with another value than a thumbprint is malformed and gets an error.
+    // A request whose jkt is not a thumbprint is malformed and gets an error.
     for (const jkt of [null, '', 7, [key.jkt], { jkt: key.jkt }])
       expect([jkt, await ask(jkt)]).toEqual([jkt, undefined]);
     await app.redis.hset(`grant:${app.grantIdOf(token)}`, FIELD.jkt, '');

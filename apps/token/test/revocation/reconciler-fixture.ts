@@ -103,7 +103,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
     },
 
     async failsAPass(): Promise<void> {
-      // Waits for three passes, because the first two may have begun earlier.
+      // The third pass begins after the first two have ended.
       const before = passes;
       await until('the reconciler tries again', PATIENCE_MS, () => passes >= before + 3);
     },

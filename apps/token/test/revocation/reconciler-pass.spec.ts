@@ -40,7 +40,7 @@ async function recordMany(): Promise<string[]> {
 }
 
 async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
-  // Waits for earlier messages to the reconciler's connection.
+  // Waits until messages that were sent before this call have arrived at the reconciler's connection.
   await fixture.connection.ping();
   const received: string[] = [];
   const stop = fixture.hear(SUBJECTS.grantRevoked, (event) =>
@@ -48,7 +48,7 @@ async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
   );
   await fixture.settled();
   await work();
-  // Earlier messages of the reconciler's connection arrive first.
+  // NATS delivers the broadcasts of `work` first, because this message uses the same connection.
   const end = fixture.hear('the.end', () => received.push('the end'));
   await fixture.settled();
   fixture.connection.publish('the.end', { grant_id: '' });

@@ -10,7 +10,7 @@ let fixture: ReconcilerFixture;
 beforeAll(async () => {
   fixture = await openReconcilerFixture();
   fixture.reconciler.onApplicationBootstrap();
-  // Waits until the reconciler has run for a while, because its first pass covers a day.
+  // Simulates a reconciler that has run for 45 minutes, because its first pass covers a day.
   for (let round = 0; round < 3; round++) {
     await fixture.pass(15 * MINUTE);
     const id = await fixture.grant();
@@ -82,7 +82,7 @@ it('an outage is logged once, even if many passes fail', async () => {
   const lines: unknown[] = [];
   const ignore = () => undefined;
   Logger.overrideLogger({ error: (line: unknown) => lines.push(line), log: ignore, warn: ignore });
-  // Completes earlier failed passes first.
+  // Waits until a pass succeeds, because passes of the previous test may have failed.
   const [before, id] = [await fixture.grant(), await fixture.grant()];
   await fixture.recordRevocation(before);
   await fixture.becomesRevoked(before);

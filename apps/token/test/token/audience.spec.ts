@@ -173,7 +173,7 @@ describe('the token app after the loss of a grant in Redis', () => {
   });
 });
 
-it('the token app uses the audience of the grant for tokens of the previous version', async () => {
+it('the token app uses the audience of the grant for tokens that an earlier version issued without an audience', async () => {
   const { access_token } = pairOf(await redeem(await restricted(API)));
   const token = app.codec.decode(access_token);
   if (!token) throw new Error('not a token');

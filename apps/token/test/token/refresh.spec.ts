@@ -106,7 +106,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('records the revocation after reuse in PostgreSQL', async () => {
+  it('records in PostgreSQL that reuse has revoked the grant', async () => {
     const first = await app.pair();
     const second = (await refresh(first.refresh_token)).body as Pair;
     await refresh(second.refresh_token);

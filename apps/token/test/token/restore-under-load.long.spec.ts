@@ -74,7 +74,7 @@ describe('a Redis that is flushed repeatedly under load', () => {
     const grants = new GrantStore(redis);
     const [revoked, doomed] = [await pairs(8), await pairs(8)];
     for (const { refresh_token } of revoked) await app.records.revoke(app.grantIdOf(refresh_token));
-    // Redis does not have the revocations. After the flush, the token app reads them from PostgreSQL.
+    // Redis does not contain the revocations. After the flush, the token app reads them from PostgreSQL.
     await app.redis.flushdb();
 
     const count: Record<string, number> = {};
