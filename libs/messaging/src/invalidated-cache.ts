@@ -18,7 +18,7 @@ interface Options<V> {
 /** `miss` starts a fetch, `shared` joins a fetch in flight, and `untrusted` bypasses the cache. */
 export type Lookup = 'hit' | 'miss' | 'shared' | 'untrusted';
 
-/** Bounds memory. After more evictions than this during one fetch, the value of the fetch is not stored. */
+/** Bounds memory. At this number, all evictions are forgotten, and the values of fetches in flight are not stored. */
 const REMEMBERED_EVICTIONS = 100_000;
 
 interface Fetch<V> {

@@ -3,7 +3,7 @@ import { isObject, MalformedMessageError } from './nats-message.js';
 
 export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console'] as const;
 
-/** Returns the subject of status requests, which have no payload. NATS permits only this service to reply. */
+/** Returns the subject of status requests, which contain no payload. NATS permits only this service to reply. */
 export function statusSubject(service: string): string {
   return `oauth.service.status.${service}`;
 }

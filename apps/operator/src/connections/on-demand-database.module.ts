@@ -11,7 +11,7 @@ import { NestFactory } from '@nestjs/core';
 import { DatabaseModule, EXPORTS } from '#database/database.module.js';
 import type { DatabaseSettings } from '../settings/settings.js';
 
-/** Nothing retries a failed command, so it waits for a fail-over, but only as long as an operator would wait. */
+/** Nothing retries a failed command, so it waits for a failover, but only as long as an operator would wait. */
 const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
 
 const SETTINGS = Symbol('DatabaseSettings');

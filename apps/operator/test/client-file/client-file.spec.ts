@@ -226,7 +226,7 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('applies and prints only the changes of the file', async () => {
+  it('updates and prints only the fields that the file changes', async () => {
     const { client_id: id } = await create('--require-par');
     const { client_id: kept } = await create();
     const edited = (await exported(id))

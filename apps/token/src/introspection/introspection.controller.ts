@@ -65,7 +65,7 @@ export function activeClaims({ token, grant, grantId, scope, audience }: Introsp
     // RFC 7662 2.2: "the intended audience for this token". Other APIs must refuse the token (RFC 9700 2.3).
     ...(audience !== null && { aud: audience.split(' ') }),
     ...(grant.externalId !== null && { external_id: grant.externalId }),
-    // RFC 9449 6.2: the resource server must require a proof by this key.
+    // RFC 9449 6.2: the resource server must require a proof of this key.
     ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
   } as const;
 }

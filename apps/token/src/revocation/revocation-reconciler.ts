@@ -7,7 +7,7 @@ import { RedisConnection } from '#platform/redis/redis.connection.js';
 
 /** Exceeds the lag of a Redis replica, and the time for which a process trusts its caches while NATS is unavailable. */
 const LOSS_MS = 10 * 60 * 1000;
-/** Covers a fail-over of Redis while no token app was running. */
+/** Covers a failover of Redis while no token app was running. */
 const BEFORE_START_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -15,8 +15,8 @@ const BEFORE_START_MS = 24 * 60 * 60 * 1000;
  * each process applies:
  * - revocations that are not applied yet, because the recording process died, Redis was full or unavailable, or the
  *   commit was late;
- * - revocations that any process has applied since this process's last complete pass, because the other process may use
- *   another Redis;
+ * - revocations that any process has applied since this process's last complete pass, because that process may use another
+ *   Redis;
  * - after Redis or NATS reconnects, the revocations of the ten minutes before that pass, because Redis may have lost
  *   writes and caches may have missed broadcasts.
  */

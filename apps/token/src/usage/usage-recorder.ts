@@ -53,7 +53,7 @@ class DailyUses {
   private today = 0;
   private waiting = new Map<string, number>();
 
-  /** @param write called again with the same uses after a failure */
+  /** @param write called again after a failure, with the uses that were not written */
   constructor(
     private readonly subject: string,
     private readonly clock: Clock,

@@ -102,7 +102,7 @@ describe('a client that the operator disables', () => {
     ]);
   });
 
-  it('has no active token after its deletion, even before Redis has the revocations', async () => {
+  it('has no active token after its deletion, even before Redis contains the revocations', async () => {
     const token = await tokenOf(client);
     await set(client, true);
     // Simulates a command that was killed: the grants are revoked in PostgreSQL but active in Redis.

@@ -87,7 +87,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     const prompt = 'login consent select_account';
     expect((await send().send({ ...valid(), ...longest, ...pkce, prompt })).status).toBe(201);
     const [key = ''] = await newSince(before);
-    // A registered redirect URI has up to 2000 bytes.
+    // A registered redirect URI is up to 2000 bytes long.
     expect(await app.redis.hstrlen(key, 'parameters')).toBeLessThan(7_000 - 2_000);
   });
 

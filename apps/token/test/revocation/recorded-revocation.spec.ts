@@ -43,7 +43,7 @@ it('a recorded revocation ends all tokens of the grant, including cached tokens'
   await until('both are broadcast', PATIENCE_MS, () => received.length >= 2);
   stop();
   expect(received).toContainEqual({ grant_id: id });
-  // After the pong, all earlier broadcasts have arrived.
+  // After the pong, the broadcast has arrived.
   await connection.ping();
   expect(await api.introspect(pair.access_token)).toBeNull();
   expect((await refresh(pair)).body).toMatchObject({ error: 'invalid_grant' });

@@ -21,7 +21,7 @@ export interface NatsTokenApp {
   readonly nats: NatsConnection;
   /** Sends a request. The timeout is long for busy machines. */
   send(subject: string, payload: string): Promise<Reply>;
-  /** Resolves when the responder has handled all earlier messages. */
+  /** Resolves when the responder has handled all messages that were sent before the call. */
   seen(): Promise<Reply>;
   close(): Promise<void>;
 }
