@@ -15,8 +15,8 @@ const BEFORE_START_MS = 24 * 60 * 60 * 1000;
  * each process applies:
  * - revocations that are not applied yet, because the recording process died, Redis was full or unavailable, or the
  *   commit was late;
- * - revocations that any process has applied since this process's last complete pass, because that process may use another
- *   Redis;
+ * - revocations that any process has applied since this process's last complete pass, because that process may use
+ *   another Redis;
  * - after Redis or NATS reconnects, the revocations of the ten minutes before that pass, because Redis may have lost
  *   writes and caches may have missed broadcasts.
  */

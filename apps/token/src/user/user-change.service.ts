@@ -123,8 +123,8 @@ export class UserChangeService {
   }
 
   /**
-   * Evicts the user's profile and tokens from every cache, even without a change, because the broadcast that followed the
-   * last change may have been lost.
+   * Evicts the user's profile and tokens from every cache, even without a change, because the broadcast that followed
+   * the last change may have been lost.
    */
   private async announce(userId: number): Promise<void> {
     this.nats.publish(SUBJECTS.userChanged, { user_id: userId } satisfies UserChanged);
