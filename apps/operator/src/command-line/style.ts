@@ -4,7 +4,7 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /** Styles text if the stream is a terminal. Respects NO_COLOR, FORCE_COLOR and TERM=dumb. */
 export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  // `styleText` calls `getColorDepth` of the stream, which the streams of tests do not have.
+  // `styleText` calls `getColorDepth` of the stream, a method that the streams of tests lack.
   return stream.isTTY ? styleText(style, text, { stream }) : text;
 }
 

@@ -48,7 +48,7 @@ async function heardWhile(work: () => Promise<unknown>): Promise<string[]> {
   );
   await fixture.settled();
   await work();
-  // NATS delivers the broadcasts of `work` first, because both use the reconciler's connection.
+  // NATS delivers `the.end` after the broadcasts of `work`, because the reconciler's connection publishes both.
   const end = fixture.hear('the.end', () => received.push('the end'));
   await fixture.settled();
   fixture.connection.publish('the.end', { grant_id: '' });

@@ -74,7 +74,7 @@ describe('a code for several APIs (RFC 8707 2.2)', () => {
         expectStandardError(await refresh(pair.refresh_token, resource, path), 400, 'invalid_target');
     const next = pairOf(await refresh(pair.refresh_token));
     expect(await audienceOf(next.access_token)).toEqual([API]);
-    // The request is also refused inside the retry window.
+    // A retry that names another API is also refused.
     expectStandardError(await refresh(pair.refresh_token, BOOKINGS), 400, 'invalid_target');
     expect(pairOf(await refresh(next.refresh_token))).toBeDefined();
   });

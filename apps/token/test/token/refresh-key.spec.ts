@@ -61,7 +61,7 @@ describe('a stolen bearer refresh token with a proof of the thief’s key (RFC 9
     expect(await stored(refresh_token)).toEqual(before);
     const next = await refresh(refresh_token);
     granted(next, 'Bearer');
-    // The request is also refused inside the retry window.
+    // The thief is also refused inside the retry window.
     refused(await refresh(refresh_token, thief));
     granted(await refresh((next.body as Pair).refresh_token), 'Bearer');
     expect(await isRevoked(refresh_token)).toBe(false);
