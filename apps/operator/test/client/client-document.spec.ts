@@ -38,7 +38,7 @@ describe('operator client create --metadata-url', () => {
 
   it.each<[string, string[], RegExp]>([
     ['with a fragment', ['https://app.example.com/a#b'], /fragment/],
-    ['together with a name, which the document contains', ['https://app.example.com/a', '--name', 'Other'], /name/],
+    ['together with --name', ['https://app.example.com/a', '--name', 'Other'], /name/],
     // @client metadata document 9.6
     ['in a private network', ['https://10.0.0.1/client.json'], /not public/],
   ])('refuses a URL %s', async (_what, [url = '', ...args], reason) => {
