@@ -144,7 +144,7 @@ export const tagOf = {
 };
 
 const MAX_TOKEN = 1024;
-/** Same limit as for the claims of a DPoP proof. */
+/** Limit of DpopVerifier for the claims of a proof. */
 const MAX_CLAIM = 256;
 
 type Check = (fields: Fields) => boolean;
