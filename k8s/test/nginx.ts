@@ -17,7 +17,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Request of an external client to the ingress, with verified TLS and SNI. */
+/** Options of a request. */
 export interface Asking {
   readonly method?: string;
   readonly headers?: Record<string, string>;
@@ -26,7 +26,10 @@ export interface Asking {
   readonly from?: string;
 }
 
-/** @param ca certificate of the authority that issued the server's certificate */
+/**
+ * Sends a request to the ingress as an external client, with verified TLS and SNI.
+ * @param ca certificate of the authority that issued the server's certificate
+ */
 function ask(url: URL, port: number, ca: Buffer, { headers = {}, ...asking }: Asking = {}): Promise<Answer> {
   const { hostname } = url;
   return answerTo(

@@ -82,7 +82,7 @@ describe.each(pages)('%s', (_what, check, kind, provoke) => {
 });
 
 it.each(redirected)(
-  'the failed check %s redirects to the application without a page',
+  'a request that fails the check %s is redirected to the application, without an error page',
   async (_check, parameters) => {
     const { status, headers } = await authorize(app, client, parameters);
     expect(status).toBe(303);
@@ -90,7 +90,7 @@ it.each(redirected)(
   },
 );
 
-it('a request with a repeated parameter is redirected to the application without a page', async () => {
+it('a request with a repeated parameter is redirected to the application, without an error page', async () => {
   const address = authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's' });
   const { headers } = await app.browser().get(`${address}&scope=profile:read&scope=profile:read`);
   expect(headers['location']).toMatch(/^https:\/\/app\.example\.com\/callback\?.*error=invalid_request/);

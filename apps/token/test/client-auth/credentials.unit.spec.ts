@@ -88,7 +88,7 @@ describe('the credentials of a request', () => {
 
   // @rfc 6749 5.2
   it.each(['Basic', 'Basic !', basic('sc_a'), basic(':s'), basic('sc%:s'), basic('sc%ff:s')])(
-    'cannot be the header %j, which is answered with a challenge',
+    'are rejected with a challenge if the Authorization header is %j',
     (authorization) => {
       expect(() => readCredentials(authorization, {})).toThrow(
         expect.objectContaining({

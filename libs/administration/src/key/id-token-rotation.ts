@@ -66,7 +66,7 @@ export async function nextIdTokenStep(input: IdTokenRotationInput): Promise<IdTo
 const rotating = (keys: SigningKeys): SigningAlgorithm | undefined =>
   keys.algorithms.find((alg) => keys.ids.filter((key) => key.alg === alg).length > 1);
 
-/** The order matters only in token, which signs with the first key of each algorithm. */
+/** The order of the keys matters only in the token app, which signs with the first key of each algorithm. */
 function requireEverywhere(keys: SigningKeys, statuses: readonly ServiceStatus[]): void {
   for (const app of ['authorize', 'token']) {
     if (!statuses.some((status) => status.service === app && status.id_token_keys))

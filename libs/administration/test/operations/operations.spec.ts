@@ -133,7 +133,7 @@ describe('an expected version', () => {
     expect(await users.find(login)).toMatchObject({ disabled_at: null, version: version + 1 });
   });
 
-  it('prevents the revocation of a resource server with a newer version', async () => {
+  it('prevents the revocation of a resource server with a different version', async () => {
     const servers = context.get(ResourceServerService);
     const { id } = await done(servers.create(ADA, { name: 'API' }));
     await expect(servers.revoke(ADA, id, { version: 2 })).rejects.toMatchObject(outdated);

@@ -11,7 +11,7 @@ export interface ClientLinks {
   readonly contacts: readonly string[];
 }
 
-/** URIs for the log-out of users (RP-Initiated Logout 1.0, section 3.1; Back-Channel Logout 1.0, section 2.2). */
+/** URIs used when a user logs out (RP-Initiated Logout 1.0, section 3.1; Back-Channel Logout 1.0, section 2.2). */
 export interface LogoutUris {
   readonly postLogoutRedirectUris: readonly string[];
   readonly backchannelLogoutUri: string | null;
