@@ -11,7 +11,7 @@ import { Workspace } from '#local/servers/workspace.js';
 
 export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
-  /** Debian packages, the first of which names the folder of the unpacked packages. */
+  /** Debian packages. Libraries with the same packages share the unpacked files. */
   packages: readonly [string, ...string[]];
   /**
    * Program that loads the library and prints its version: a Python, Ruby or Perl script, a Go package, or Java source.
@@ -161,13 +161,24 @@ async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: L
   if (needed.length > 0) await apt.download(needed, files);
   await apt.unpack(files, needed, tree);
   await leadToInstalled(tree);
+  const place = treeOf(library, places);
+  if (await renamed(tree, place)) return;
   // Another process may have unpacked a working library, which must not be replaced.
   if ('version' in (await loadUnpacked(library, places))) return;
-  const place = treeOf(library, places);
   await rm(place, { recursive: true, force: true });
-  await rename(tree, place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  });
+  await renamed(tree, place);
+}
+
+/** Returns false if the destination is a folder with files. */
+async function renamed(folder: string, destination: string): Promise<boolean> {
+  try {
+    await rename(folder, destination);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    return false;
+  }
 }
 
 /** Redirects links whose targets belong to installed packages, which were not unpacked. */
@@ -219,7 +230,7 @@ function missing({ packages }: WantedLibrary, why: string): MissingLibrary {
 }
 
 function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string {
-  return join(folder, 'packages', packages[0]);
+  return join(folder, 'packages', packages.join('+'));
 }
 
 /** Expands "*" in a path. Relative patterns start at `root`. */

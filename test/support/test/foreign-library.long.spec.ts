@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommand } from '#local/servers/run-command.js';
 import { findLibraries, type WantedLibrary } from '../foreign-library.js';
 
 describe('an unavailable library of another language', () => {
@@ -29,4 +30,29 @@ describe('an unavailable library of another language', () => {
     ]);
     expect(await readdir(join(folder, 'packages'))).toEqual([]);
   });
+});
+
+it('two suites that share a package do not replace the files of each other', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'library-test-'));
+  try {
+    const libraries = ['webencodings', 'defusedxml'].map((name): WantedLibrary => ({
+      interpreter: 'python3',
+      packages: ['python3-six', `python3-${name}`],
+      probe: `import ${name}; print("found")`,
+    }));
+    const found = await Promise.all(
+      libraries.map((library) => findLibraries([library], { env: process.env, folder })),
+    );
+    for (const [index, [library]] of found.entries()) {
+      if (!library || 'missing' in library) {
+        process.stderr.write(`${libraries[index]!.probe} was not tried: ${library?.missing}\n`);
+        continue;
+      }
+      const { command, env } = library;
+      const run = await runCommand(command, ['-c', libraries[index]!.probe], { cwd: folder, env });
+      expect(run).toMatchObject({ code: 0, stdout: 'found\n' });
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
