@@ -66,7 +66,7 @@ export async function fillTrail(product: Product, trail: Trail): Promise<void> {
     const lines = Array.from({ length: Math.min(EVENTS_PER_MESSAGE, trail.events - first) }, (_, n) =>
       line(first + n, trail, ids, head),
     );
-    waiting.push(client.publish(subjectOf(type, check), lines.join('\n')));
+    waiting.push(client.publish(natsSubject(type, check), lines.join('\n')));
     if (waiting.length >= WINDOW) await waiting.shift();
     if (message % 5_000 === 0) process.stderr.write(`${first} events\n`);
   }
@@ -88,7 +88,7 @@ export async function addRefusals({ environment }: Product, trail: Trail): Promi
   const lines = Array.from({ length: EVENTS_PER_MESSAGE }, (_, n) =>
     line(trail.events + n, trail, ids, head),
   );
-  await jetstream(nats).publish(subjectOf('request.refused', check), lines.join('\n'));
+  await jetstream(nats).publish(natsSubject('request.refused', check), lines.join('\n'));
   await nats.close();
   return reference(trail.events + 1);
 }
@@ -97,7 +97,7 @@ function serviceOf(type: AuditType): string {
   return type === 'consent.allowed' ? 'authorize' : 'token';
 }
 
-function subjectOf(type: AuditType, check: string | undefined): string {
+function natsSubject(type: AuditType, check: string | undefined): string {
   const { prefix } = check === undefined ? AUDIT_KINDS.activity : AUDIT_KINDS.refusals;
   return `${prefix}${serviceOf(type)}.${type}`;
 }

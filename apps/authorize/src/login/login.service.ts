@@ -7,7 +7,11 @@ import { SessionService } from '../session/session.service.js';
 import type { MessageId } from '../ui/i18n/translator.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
-import { type Attempt, LoginThrottleService, type Throttled } from './throttle/login-throttle.service.js';
+import {
+  type Attempt,
+  LoginThrottleService,
+  type ThrottledAttempt,
+} from './throttle/login-throttle.service.js';
 
 /** Maximum lengths in characters. An e-mail address has at most 254 characters (RFC 5321 4.5.3.1.3). */
 export const LOGIN_LIMITS = { username: 254, password: 256 } as const;
@@ -115,7 +119,7 @@ export class LoginService {
 }
 
 /** Uses the same message for every counter, because the name of the counter would reveal attempts of other people. */
-function throttled({ counter, seconds }: Throttled): LoginRefusal {
+function throttled({ counter, seconds }: ThrottledAttempt): LoginRefusal {
   return {
     status: 429,
     retryAfter: seconds,

@@ -46,7 +46,7 @@ describe('a device proof', () => {
         const later = new DeviceProofs([key], () => NOW + 181 * DAY);
         expect(later.deviceOf(proof, user.email)).toBeNull();
         expect(later.isOf(proof, user.id)).toBe(false);
-        expect(later.isCurrent(proof)).toBe(false);
+        expect(later.isUnexpired(proof)).toBe(false);
       }),
     );
   });

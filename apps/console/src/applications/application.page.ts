@@ -54,7 +54,7 @@ function methodOf({ auth_method: method, live_secrets: secrets }: ClientView): s
   return method === 'none' ? t('PKCE only') : t('its keys');
 }
 
-export function subjectOf({ name, client_id: id }: ClientView): Html {
+export function applicationLabel({ name, client_id: id }: ClientView): Html {
   return html`<bdi>${name}</bdi>, <code>${id}</code>`;
 }
 

@@ -21,7 +21,7 @@ import {
   applicationsPage,
   handoverPage,
   newSecretPage,
-  subjectOf,
+  applicationLabel,
 } from './application.page.js';
 import { differencePage, editPage } from './edit-application.page.js';
 import { pathOf } from './paths.js';
@@ -119,7 +119,7 @@ export class ApplicationsController {
       operator,
       section: '/applications',
       title: t('Delete this application?'),
-      subject: subjectOf(client),
+      subject: applicationLabel(client),
       text: t(
         '{count, plural, =0 {No user has allowed it access.} one {One grant ends immediately.} other {# grants end immediately.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client ID is never assigned again.',
         { count, secrets: client.live_secrets },
@@ -147,7 +147,7 @@ export class ApplicationsController {
       operator,
       section: '/applications',
       title: t('Create a new secret?'),
-      subject: subjectOf(await this.clients.find(id)),
+      subject: applicationLabel(await this.clients.find(id)),
       text: t('The current secret keeps working until you revoke it. An application can have two secrets.'),
       path: pathOf(id, 'secrets/new'),
       button: t('Create the secret'),
@@ -180,7 +180,7 @@ export class ApplicationsController {
       operator,
       section: '/applications',
       title: t('Revoke the secret {secret}?', { secret }),
-      subject: subjectOf(client),
+      subject: applicationLabel(client),
       text: !isLast
         ? t('The application can then use only its other secret.')
         : t('It is the last secret. Without it, the application cannot authenticate.'),

@@ -10,7 +10,7 @@ import {
   scopeProblems,
 } from '#oauth/registration/client-rules.js';
 import { grantTypeProblems } from '../client/grant-type.js';
-import { profileAlgorithmProblems, subjectOf } from '../client/openid-registration.js';
+import { profileAlgorithmProblems, subjectTypeOf } from '../client/openid-registration.js';
 import { quoted } from '../text.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
@@ -49,7 +49,7 @@ export function planImport(
     if (before && before.sector !== client.sector)
       report(`is ${subjectText(before)} now, and an import does not change it`, 'subject', undefined, {
         text: 'First',
-        command: ['client', 'update', client.clientId, '--subject', subjectOf(client)],
+        command: ['client', 'update', client.clientId, '--subject', subjectTypeOf(client)],
       });
     checkRegistration({ ...client, report }, before, catalogue);
     const { jwks = null, jwksUri = null } = keys ?? before ?? {};
@@ -78,7 +78,7 @@ export function planImport(
 }
 
 function subjectText(client: TransferredClient): string {
-  return client.sector === null ? subjectOf(client) : `${subjectOf(client)} at ${client.sector}`;
+  return client.sector === null ? subjectTypeOf(client) : `${subjectTypeOf(client)} at ${client.sector}`;
 }
 
 /** Permits registered redirect URIs and scopes that could not be added, such as a scope that is no longer declared. */

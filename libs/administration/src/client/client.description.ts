@@ -3,7 +3,7 @@ import type { TransferredClient } from '#database/client/client-transfer.store.j
 import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { describeGrantTypes } from './grant-type.js';
-import { algorithmOf, subjectOf } from './openid-registration.js';
+import { algorithmOf, subjectTypeOf } from './openid-registration.js';
 
 export type ClientView = ReturnType<typeof clientView>;
 
@@ -45,7 +45,7 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
     require_state: client.requireState,
     first_party: client.firstParty,
     id_token_alg: algorithmOf(client),
-    subject: subjectOf(client),
+    subject: subjectTypeOf(client),
     post_logout_redirect_uris: client.postLogoutRedirectUris,
     backchannel_logout_uri: client.backchannelLogoutUri,
     client_uri: client.clientUri,

@@ -18,7 +18,7 @@ import {
   defaultAlgorithm,
   profileAlgorithmProblems,
   sectorProblems,
-  type Subject,
+  type SubjectType,
   subjectProblems,
 } from './openid-registration.js';
 
@@ -68,7 +68,7 @@ export class NewClientDto {
     ...subjectProblems('‹subject›', subject),
     ...(subject === 'pairwise' ? sectorProblems('‹redirectUris›', redirectUris, null) : []),
   ])
-  subject: Subject = 'public';
+  subject: SubjectType = 'public';
 
   @Texts()
   @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic, ...grant }: NewClientDto) => {
@@ -231,7 +231,7 @@ export class ClientChangesDto {
 
   @Text()
   @Rule('subject_invalid', ({ subject }: ClientChangesDto) => subjectProblems('‹subject›', subject))
-  subject?: Subject;
+  subject?: SubjectType;
 
   @WholeNumber(1, 2 ** 31)
   expectedVersion?: number;

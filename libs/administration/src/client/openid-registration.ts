@@ -7,15 +7,15 @@ import { isLoopback } from '#oauth/redirect-uri.js';
 import { quoted } from '../text.js';
 
 /** Pairwise clients of different sites get different `sub` values for a user (section 8 of OpenID Connect Core). */
-const SUBJECTS = ['public', 'pairwise'] as const;
-export type Subject = (typeof SUBJECTS)[number];
+const SUBJECT_TYPES = ['public', 'pairwise'] as const;
+export type SubjectType = (typeof SUBJECT_TYPES)[number];
 
 interface OpenIdRegistration {
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly sector: string | null;
 }
 
-export const subjectOf = ({ sector }: Pick<OpenIdRegistration, 'sector'>): Subject =>
+export const subjectTypeOf = ({ sector }: Pick<OpenIdRegistration, 'sector'>): SubjectType =>
   sector === null ? 'public' : 'pairwise';
 
 export const algorithmOf = ({ idTokenAlg }: Pick<OpenIdRegistration, 'idTokenAlg'>): SigningAlgorithm =>
@@ -46,9 +46,9 @@ export function algorithmProblems(name: string, value: unknown): string[] {
 }
 
 export function subjectProblems(name: string, value: unknown): string[] {
-  return value === undefined || (SUBJECTS as readonly unknown[]).includes(value)
+  return value === undefined || (SUBJECT_TYPES as readonly unknown[]).includes(value)
     ? []
-    : [`${name} must be ${SUBJECTS.join(' or ')}`];
+    : [`${name} must be ${SUBJECT_TYPES.join(' or ')}`];
 }
 
 /** Returns null unless all URIs share a host. Several would need `sector_identifier_uri` (OpenID Connect Core 8.1). */

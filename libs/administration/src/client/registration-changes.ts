@@ -20,7 +20,7 @@ import {
   sectorOf,
   sectorProblems,
   storedAlgorithm,
-  subjectOf,
+  subjectTypeOf,
 } from './openid-registration.js';
 import { ofField, ofGrantType, readLogo } from './registration.js';
 
@@ -182,7 +182,7 @@ function subjectProblems(
   { subject }: ClientChangesDto,
   redirectUris: readonly string[],
 ): Problem[] {
-  if ((subject ?? subjectOf(current)) !== 'pairwise') return [];
+  if ((subject ?? subjectTypeOf(current)) !== 'pairwise') return [];
   const name = subject ? 'redirect URI' : `‹${field}›`;
   const sector = subject === undefined ? current.sector : null;
   return sectorProblems(name, redirectUris, sector).map((message) => ({

@@ -131,7 +131,7 @@ export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUr
 }
 
 function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
-  const subject = subjectOf(client);
+  const subject = clientLabel(client);
   // Does not suggest removing the only redirect URI, because most clients need one.
   const removed = (text: string) =>
     client.redirectUris.length === 1
@@ -176,7 +176,7 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
 
 function secrets(client: EnabledClient, now: number): Finding[] {
   if (client.type === 'public' || hasKeys(client)) return [];
-  const subject = subjectOf(client);
+  const subject = clientLabel(client);
   const { clientId } = client;
   const rotate = ['client', 'secret', 'rotate', clientId];
   const remove = ['client', 'delete', clientId];
@@ -230,7 +230,7 @@ function scopes(client: EnabledClient, known: readonly string[] | null): Finding
       : step('remove them', 'client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
   return finding(
     'client-scope-unknown',
-    subjectOf(client),
+    clientLabel(client),
     `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
     remedy,
   );
@@ -239,7 +239,7 @@ function scopes(client: EnabledClient, known: readonly string[] | null): Finding
 function idTokens(client: EnabledClient, algs: readonly string[] | null): Finding[] {
   const alg = algorithmOf(client);
   if (algs === null || !client.scopes.includes(OPENID) || algs.includes(alg)) return [];
-  const subject = subjectOf(client);
+  const subject = clientLabel(client);
   if (algs.length === 0)
     return finding(
       'openid-without-keys',
@@ -274,7 +274,7 @@ function metadataDocument(client: EnabledClient): Finding[] {
   if (problem === null) return [];
   return finding(
     'client-document-unusable',
-    subjectOf(client),
+    clientLabel(client),
     `its metadata document cannot be used, and its last description still counts: ${problem}`,
     step(
       'tell the publisher of the document; if the application is gone',
@@ -289,7 +289,7 @@ function clientCredentials(client: EnabledClient, withoutConsole: boolean): Find
   if (client.grantType !== 'client_credentials' || !withoutConsole) return [];
   return finding(
     'client-credentials-off',
-    subjectOf(client),
+    clientLabel(client),
     'it is registered for the HTTP API of the console, and a token app has no CONSOLE_URL: it gets no access token',
     step('set CONSOLE_URL at the token app (docs/console.md), or', 'client', 'delete', client.clientId),
   );
@@ -300,7 +300,7 @@ function pkce(client: EnabledClient, withoutPkce: ReadonlyMap<string, number>): 
   if (count === undefined) return [];
   return finding(
     'client-without-pkce',
-    subjectOf(client),
+    clientLabel(client),
     `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
     'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
   );
@@ -310,10 +310,10 @@ function publicClient(client: EnabledClient): Finding[] {
   if (client.type === 'confidential') return [];
   return finding(
     'client-public',
-    subjectOf(client),
+    clientLabel(client),
     'it is a public client: anyone can send requests in its name',
     'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
   );
 }
 
-const subjectOf = ({ clientId, name }: EnabledClient): string => `${clientId} ${quoted(name)}`;
+const clientLabel = ({ clientId, name }: EnabledClient): string => `${clientId} ${quoted(name)}`;

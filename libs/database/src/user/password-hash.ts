@@ -25,7 +25,8 @@ const isBase64 = (text: string): boolean =>
 export const isBcrypt = (passwordHash: string): boolean => BCRYPT.test(passwordHash);
 
 /** Returns false for other parameters: the next login replaces such a hash, so that every login costs the same. */
-export const isCurrent = (passwordHash: string): boolean => passwordHash.startsWith(CURRENT_PREFIX);
+export const hasCurrentParameters = (passwordHash: string): boolean =>
+  passwordHash.startsWith(CURRENT_PREFIX);
 
 /** Returns the reason to reject a hash, or null. Verifying an accepted hash cannot exhaust memory or CPU. */
 export function passwordHashProblem(passwordHash: string): string | null {

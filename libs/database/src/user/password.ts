@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { isBcrypt, isCurrent, PARAMETERS, passwordHashProblem } from './password-hash.js';
+import { isBcrypt, hasCurrentParameters, PARAMETERS, passwordHashProblem } from './password-hash.js';
 
 /** Bytes of a password that bcrypt uses; bcrypt ignores the rest. */
 const BCRYPT_BYTES = 72;
@@ -38,7 +38,10 @@ async function matchesInAnyForm(password: string, passwordHash: string): Promise
 
 /** Returns false if bcrypt ignored the end of the password: a rehash would make a typo in that part permanent. */
 export function needsRehash(password: string, passwordHash: string): boolean {
-  return !isCurrent(passwordHash) && !(isBcrypt(passwordHash) && Buffer.byteLength(password) > BCRYPT_BYTES);
+  return (
+    !hasCurrentParameters(passwordHash) &&
+    !(isBcrypt(passwordHash) && Buffer.byteLength(password) > BCRYPT_BYTES)
+  );
 }
 
 async function matches(password: string, passwordHash: string): Promise<boolean> {

@@ -49,7 +49,7 @@ export class DeviceCookie {
 
   set(header: string | undefined, user: User): string {
     const others = this.read(header).filter(
-      (proof) => this.proofs.isCurrent(proof) && !this.proofs.isOf(proof, user.id),
+      (proof) => this.proofs.isUnexpired(proof) && !this.proofs.isOf(proof, user.id),
     );
     const proofs = [this.proofs.issue(user), ...others].slice(0, DEVICE_ACCOUNTS);
     return `${this.name}=${proofs.join('.')}; ${this.attributes}`;
@@ -96,7 +96,7 @@ export class DeviceProofs {
   }
 
   deviceOf(proof: string, login: string): Buffer | null {
-    const bytes = this.current(proof);
+    const bytes = this.unexpired(proof);
     if (!bytes) return null;
     const matchesEmail = this.claims(bytes, 'email', 'login', lower(login));
     const matchesUsername = this.claims(bytes, 'username', 'login', lower(login));
@@ -104,16 +104,16 @@ export class DeviceProofs {
   }
 
   isOf(proof: string, userId: number): boolean {
-    const bytes = this.current(proof);
+    const bytes = this.unexpired(proof);
     return bytes !== null && this.claims(bytes, 'user', 'user', String(userId));
   }
 
   /** Checks format and expiry only; `deviceOf` and `isOf` verify the MACs. */
-  isCurrent(proof: string): boolean {
-    return this.current(proof) !== null;
+  isUnexpired(proof: string): boolean {
+    return this.unexpired(proof) !== null;
   }
 
-  private current(proof: string): Buffer | null {
+  private unexpired(proof: string): Buffer | null {
     if (!PROOF.test(proof)) return null;
     const bytes = Buffer.from(proof, 'base64url');
     return bytes.readUInt16BE(ID_BYTES) >= this.today() ? bytes : null;

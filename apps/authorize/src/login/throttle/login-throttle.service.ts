@@ -12,7 +12,7 @@ export interface Attempt {
   readonly counters: Counters;
 }
 
-export interface Throttled {
+export interface ThrottledAttempt {
   readonly outcome: 'refused';
   readonly counter: RefusingCounter;
   /** Seconds until the next attempt is allowed, rounded up. */
@@ -42,7 +42,7 @@ export class LoginThrottleService {
     address: string | undefined,
     device: KnownDevice | null,
     random: (size: number) => Buffer = randomBytes,
-  ): Promise<Attempt | Throttled> {
+  ): Promise<Attempt | ThrottledAttempt> {
     const counters = this.counters(normalizeLogin(login), address, device);
     const id = random(9).toString('base64url');
     const verdict = await this.store.count(counters, id, this.clock()).catch((error: unknown) => {
