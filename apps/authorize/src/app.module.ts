@@ -16,22 +16,17 @@ import { LoginModule } from './login/login.module.js';
 import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
 import { OidcLoginModule } from './oidc-login/oidc-login.module.js';
-import { readBrand } from '#ui/brand/brand.js';
 import { malformedRequestPage } from './ui/errors/error.page.js';
 import { PAGE_HEADERS } from '#ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
 
 @Module({})
 export class AppModule {
-  static forRoot(
-    configuration: AuthorizeConfiguration,
-    brand = readBrand(configuration),
-    clock: Clock = Date.now,
-  ): DynamicModule {
+  static forRoot(configuration: AuthorizeConfiguration, clock: Clock = Date.now): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        CoreModule.forRoot(configuration, brand, clock),
+        CoreModule.forRoot(configuration, clock),
         UiModule,
         SessionModule,
         loginModule(configuration),
@@ -56,10 +51,10 @@ export function authorizeApp(
   configuration: AuthorizeConfiguration,
   clock: Clock = Date.now,
 ): Service<AuthorizeConfiguration> {
-  const brand = readBrand(configuration);
+  const { brand } = configuration;
   return {
     name: 'authorize',
-    module: AppModule.forRoot(configuration, brand, clock),
+    module: AppModule.forRoot(configuration, clock),
     configuration,
     sharedSettings: configuration.sharedSettings,
     // Pages post only forms; a request with any other content type gets 415.

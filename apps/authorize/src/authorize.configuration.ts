@@ -22,6 +22,7 @@ import {
   SchemaVariable,
 } from '#platform/configuration/variables.js';
 import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
+import { type Brand, readBrand } from '#ui/brand/brand.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { PublicKeysVariable } from './jwt-login/product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
@@ -119,10 +120,16 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
 
   #scopes?: ConfigurationFile<ScopeCatalogue>;
+  #brand?: Brand;
 
   /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
   get scopes(): ConfigurationFile<ScopeCatalogue> {
     return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+  }
+
+  /** The logo files are read once. @throws ConfigurationError listing every problem */
+  get brand(): Brand {
+    return (this.#brand ??= readBrand(this));
   }
 
   override get publicUrl(): string {

@@ -18,7 +18,6 @@ import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { OperatorRequests } from './operator-requests.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
 import { formTargets } from '#ui/page-headers.js';
-import type { Brand } from '#ui/brand/brand.js';
 import { UiOptions } from './ui/page.responder.js';
 
 @Module({})
@@ -30,7 +29,7 @@ export class CoreModule {
     );
   }
 
-  static forRoot(configuration: AuthorizeConfiguration, brand: Brand, clock: Clock): DynamicModule {
+  static forRoot(configuration: AuthorizeConfiguration, clock: Clock): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
     const { scopes } = configuration;
     const requests = new OperatorRequests();
@@ -61,7 +60,7 @@ export class CoreModule {
     });
     const { loginSite } = configuration;
     const uiOptions: UiOptions = {
-      brand,
+      brand: configuration.brand,
       secure: AUTH_URL.startsWith('https:'),
       loginTargets: loginSite === null ? [] : formTargets(loginSite),
     };

@@ -2,11 +2,10 @@ import { main, runService } from '#platform/bootstrap/service.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { authorizeApp } from './app.module.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
-import { readBrand } from '#ui/brand/brand.js';
 
 main(async () => {
   const configuration = loadConfiguration(AuthorizeConfiguration, process.env, [
-    readBrand,
+    ({ brand }) => brand,
     ({ scopes }) => scopes,
   ]);
   return runService(authorizeApp(configuration), ['postgres', 'redis']);

@@ -8,7 +8,6 @@ import type { AuthorizationResponseService } from '../../src/authorize/authoriza
 import type { CookieDiagnosisService } from '../../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
-import { readBrand } from '#ui/brand/brand.js';
 import { ErrorFilter } from '../../src/error.filter.js';
 import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
 import { LanguageService } from '../../src/ui/i18n/language.service.js';
@@ -198,7 +197,7 @@ it('an error page that cannot be rendered closes the connection without stopping
   const nobody = {} as AuthorizationResponseService;
   const silent = { diagnose: async () => null } as unknown as CookieDiagnosisService;
   const language = new LanguageService(
-    { brand: readBrand(new AuthorizeConfiguration()), secure: false, loginTargets: [] },
+    { brand: new AuthorizeConfiguration().brand, secure: false, loginTargets: [] },
     SCOPES,
   );
   const filter = new ErrorFilter(language, broken, nobody, silent);
