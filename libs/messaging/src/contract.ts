@@ -153,12 +153,12 @@ type Unchecked<Payload> = Readonly<Partial<Record<Payload extends unknown ? keyo
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
-/** Grant id or client id. */
+/** Returns true for a possible id of a grant, client, session or message. */
 export const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
 /** A PostgreSQL `integer`. */
 export const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
-/** Returns the user id in a `sub`, or null if the `sub` is the id of a client (`sc_…`). */
+/** Returns the user id in a `sub`, or null if the `sub` is not one, such as the id of a client (`sc_…`). */
 export function userIdOf(sub: unknown): number | null {
   return isText(sub, 11) && /^-?\d+$/.test(sub) && isUserId(Number(sub)) ? Number(sub) : null;
 }

@@ -28,8 +28,8 @@ interface Fetch<V> {
 }
 
 /**
- * Cache that is bypassed while broadcasts cannot arrive. Never returns a value that a received broadcast has made
- * stale. Concurrent lookups of a key share one fetch.
+ * Cache that is bypassed while broadcasts cannot arrive. A lookup never returns a value that a broadcast received
+ * before the lookup has made stale. Concurrent lookups of a key share one fetch.
  */
 export class InvalidatedCache<V> {
   private readonly entries: LRUCache<string, Entry<V>>;

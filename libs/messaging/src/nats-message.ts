@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 /** Header with the caller's request id, which correlates the logs of both services. */
 export const REFERENCE_HEADER = 'reference';
 
-/** Maximum size of a payload in bytes. Valid messages are at most 4 KB long. */
+/** Maximum size of a payload in bytes. */
 const MAX_BYTES = 16 * 1024;
 const MAX_ID = 128;
 const LOG_INTERVAL_MS = 10_000;
@@ -43,7 +43,7 @@ export function readObject(message: Msg): Fields {
   throw new MalformedMessageError('it is not a JSON object');
 }
 
-/** @throws MalformedMessageError if the data are invalid or the reply subject is not an inbox */
+/** @throws MalformedMessageError if the payload, id or data are invalid, or the reply subject is not an inbox */
 export function readRequest(message: Msg, isValid: (data: unknown) => boolean): NatsRequest {
   const { id, data } = readObject(message);
   if (typeof id !== 'string' || id.length > MAX_ID)

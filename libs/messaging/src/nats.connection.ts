@@ -19,7 +19,7 @@ import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
 
 const HEARTBEAT_MS = 1_000;
-/** Milliseconds for which caches may be used after a pong. Without NATS, no broadcast would evict stale values. */
+/** Milliseconds after an answered ping for which caches may be used. Without NATS, no broadcast evicts stale values. */
 const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
@@ -261,7 +261,8 @@ export function natsOptions(url: string, name: string): NodeConnectionOptions {
 }
 
 /**
- * Connects a process that works without NATS. Does not use the client's own retries, which would outlive a shutdown.
+ * Connects a process that works without NATS. Does not use the client's own retries of the first connection, which
+ * would outlive a shutdown.
  * @returns null if the process was shut down first
  */
 export async function connectUntil(

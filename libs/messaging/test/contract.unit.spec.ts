@@ -84,7 +84,7 @@ describe('the log-out queue', () => {
     { ...ended, session: null },
     { ...ended, id: '\n' },
     { ...ended, at: 1e300 },
-  ])('rejects an event whose ids PostgreSQL could not look up: %j', (message) => {
+  ])('rejects an event with an invalid id or time: %j', (message) => {
     expect(() => parseSessionsEnded(message)).toThrow(MalformedMessageError);
   });
 
@@ -93,7 +93,7 @@ describe('the log-out queue', () => {
     { ...delivery, client_id: 'a\u0000b' },
     { ...delivery, session: 'a\u0000b' },
     { ...delivery, at: -1e300 },
-  ])('rejects a delivery whose ids PostgreSQL could not look up: %j', (message) => {
+  ])('rejects a delivery with an invalid id or time: %j', (message) => {
     expect(() => parseLogoutDelivery(message)).toThrow(MalformedMessageError);
   });
 });

@@ -11,7 +11,7 @@ export interface OAuthClient {
   readonly clientId: string;
   readonly name: string;
   readonly type: ClientType;
-  /** Compared with the requested `redirect_uri` character by character. Empty if the client cannot use codes. */
+  /** Compared with the requested `redirect_uri` by `isRegistered`. Empty if the client cannot use codes. */
   readonly redirectUris: readonly string[];
   /** Registered scopes, never empty. */
   readonly scopes: readonly string[];

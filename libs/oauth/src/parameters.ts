@@ -105,7 +105,7 @@ export function RepeatableParameter({ description }: { readonly description: str
   );
 }
 
-/** Returns the declared parameters of a DTO, base class first. */
+/** Returns the declared parameters of a DTO, inherited ones last. */
 export function parametersOf(dto: DtoClass): DeclaredParameter[] {
   return getMetadataStorage()
     .getTargetValidationMetadatas(dto, '', true, false)
@@ -219,8 +219,8 @@ export function parseJson(text: string): Parameters {
 }
 
 /**
- * Returns a parameter, or undefined if it is empty (RFC 6749 3.1). Allows text outside ASCII, which clients send in
- * `state`.
+ * Returns a parameter, or undefined if it is absent or empty (RFC 6749 3.1). Allows text outside ASCII, which clients
+ * send in `state`.
  * @throws OAuthError that names the parameter, never its value
  */
 export function readParameter(parameters: Parameters, name: keyof typeof LIMITS): string | undefined {

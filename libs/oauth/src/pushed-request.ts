@@ -40,7 +40,7 @@ const STORED_NAMES: Readonly<Record<keyof AuthorizationRequest, string>> = {
 
 const DEFAULTS: Readonly<Record<string, string>> = { response_mode: 'query' };
 
-/** Serializes only the validated fields, never other parameters: about 200 bytes, at most 7 KB. */
+/** Serializes only the validated fields, never other parameters: about 200 bytes, at most 7 KB without `openid`. */
 export function writePushedParameters(request: AuthorizationRequest): string {
   const kept: Record<string, string> = {};
   for (const [field, name] of Object.entries(STORED_NAMES)) {

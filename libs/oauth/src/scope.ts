@@ -64,7 +64,7 @@ export function defaultScope(registered: readonly string[], catalogue: ScopeCata
 
 /**
  * Applies the defaults to an empty request (RFC 6749 3.3).
- * @throws OAuthError invalid_scope for an undeclared or unregistered scope
+ * @throws OAuthError invalid_scope for an undeclared or unregistered scope, or if no registered scope is declared
  */
 export function checkScope(
   requested: readonly string[],

@@ -12,12 +12,12 @@ export function jsonText(value: unknown, indentation = 0): string {
   return JSON.stringify(value, null, indentation).replaceAll(/[^\P{C}\n]/gu, escaped);
 }
 
-/** Replaces halves of surrogate pairs, for which `encodeURIComponent` throws. */
+/** Replaces lone surrogates, for which `encodeURIComponent` throws. */
 export function wellFormed(text: string): string {
   return text.replaceAll(/\p{Cs}/gu, '\uFFFD');
 }
 
-/** Quotes input as JSON for messages. Escapes ‹ and ›, which mark the names of fields. */
+/** Quotes the first 200 characters as JSON for messages. Escapes ‹ and ›, which mark the names of fields. */
 export function quoted(text: string): string {
   return jsonText(text.slice(0, 200)).replaceAll(/[‹›]/g, escaped);
 }

@@ -97,7 +97,7 @@ describe('a DTO', () => {
     expect({ ...read('grant_type=other&code=too-long&code=again') }).toEqual({ grant_type: 'other' });
   });
 
-  it('reports every problem in the order of declaration', () => {
+  it('reports every problem, inherited parameters last', () => {
     expect(() => read('grant_type=code&client_id=i&client_id=j')).toThrow(
       "invalid_request: the parameter 'code' is missing; the parameter 'client_id' must be a single string, and not be repeated",
     );

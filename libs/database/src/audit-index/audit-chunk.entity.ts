@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** About 1,000 consecutive events of a stream of the audit trail. */
+/** About 1,000 consecutive events of a stream of the audit trail, or fewer after an hour without enough events. */
 @Entity('audit_chunks')
 @Index('audit_chunks_stored', ['lastStoredAt'])
 export class AuditChunkEntity {

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Number of a client's events with the same type and cause, per hour or (for past days) per day. */
+/** Number of a client's events with the same type and cause, per hour or (for older days) per day. */
 @Entity('audit_counts')
 @Index('audit_counts_hour', ['hour'])
 @Index('audit_counts_later_hours', { synchronize: false })

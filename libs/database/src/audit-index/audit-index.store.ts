@@ -178,7 +178,7 @@ export class AuditIndexStore {
     await this.repeat(`done AS (DELETE FROM audit_counts WHERE ${some('hour < $1')} RETURNING 1)`, before);
   }
 
-  /** Replaces the hourly rows of past days by daily rows at the first hour, because most rows belong to past days. */
+  /** Merges hourly rows before `before` into one row per day, at its first hour, because most rows are old. */
   compact(before: Date): Promise<void> {
     return this.repeat(
       `old AS (DELETE FROM audit_counts WHERE ${some(`hour < $1 AND ${IS_LATER_HOUR}`)} RETURNING *),

@@ -9,7 +9,7 @@ type SecretRefusal =
   | { readonly outcome: 'unknown_client' }
   /** RFC 6749 2.1: a public client has no secrets. */
   | { readonly outcome: 'public_client' }
-  /** A client has one method of authentication (RFC 6749 2.3). */
+  /** A client with keys has no secrets (docs/adr/0028-client-keys.md). */
   | { readonly outcome: 'key_client' }
   | { readonly outcome: 'two_live'; readonly live: readonly ClientSecretRecord[] }
   | { readonly outcome: 'unknown_secret'; readonly live: readonly ClientSecretRecord[] }
@@ -21,7 +21,7 @@ export type SecretOutcome =
 
 const MAX_LIVE = 2;
 
-/** A client has up to two secrets, which permits rotation. The lock on the client's row serializes changes. */
+/** A client has up to two live secrets, which permits rotation. The lock on the client's row serializes changes. */
 @Injectable()
 export class ClientSecretStore {
   private readonly secrets: Repository<ClientSecretEntity>;

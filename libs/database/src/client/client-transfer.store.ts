@@ -41,7 +41,7 @@ const CHANGE_LOCK = 5_264_190_034;
 export class ClientTransferStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Reads all clients, or the clients of `ids` that exist; sorted by identifier. */
+  /** Reads all clients, or only `ids`, sorted by identifier. Omits deleted clients and clients with a document. */
   async read(ids?: readonly string[]): Promise<TransferredClient[]> {
     return this.dataSource.transaction('REPEATABLE READ', (manager) => readClients(manager, ids));
   }

@@ -57,7 +57,7 @@ export interface TokenRules {
   readonly dpopBound: boolean;
   /** Refresh tokens do not rotate (section 5.3.2.1 of FAPI 2.0). Requires `dpopBound`. */
   readonly keepsRefreshToken: boolean;
-  /** FAPI 2.0 Security Profile. Requires keys, pushed requests, `dpopBound` and `keepsRefreshToken`. */
+  /** FAPI 2.0 Security Profile. Requires keys, PAR, `dpopBound` and `keepsRefreshToken`; excludes `deviceGrant`. */
   readonly profile: 'fapi2' | null;
 }
 

@@ -9,7 +9,7 @@ interface DurabilitySettings {
   readonly full_page_writes: string;
 }
 
-/** Value set by `ALTER ROLE` or `ALTER DATABASE … SET synchronous_commit`. A null role or database means all. */
+/** `synchronous_commit` of `off` or `local`, set by ALTER ROLE or ALTER DATABASE. A null role or database means all. */
 interface CommitOverride {
   readonly role: string | null;
   readonly database: string | null;

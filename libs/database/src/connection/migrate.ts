@@ -20,8 +20,8 @@ export interface MigrateOptions {
  * pending migration. A failed migration is rolled back.
  * @param databaseUrl URL with a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError; Error if the schema contains tables of another application, or if another schema
- * contains the tables of this service
+ * @throws DependencyUnavailableError; Error if the schema contains tables of another application, or if it is the
+ * default schema and another schema contains the tables of this service
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {

@@ -48,7 +48,7 @@ export class GrantRecordEntity {
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 
-  /** Time at which Redis and every cache had received the revocation; null until then. */
+  /** Time at which Redis and every cache last received the revocation; null until then. */
   @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })
   revocationAppliedAt: Date | null;
 }

@@ -12,7 +12,7 @@ export interface NewGrantRecord {
   resources: string | null;
   /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
   login?: { readonly authTime: number | null; readonly session: string } | null;
-  /** Expiry of an unused grant. Each use extends the expiry by the interval from the creation to this time. */
+  /** Expiry of an unused grant. The time from the creation until then is the lifetime, which each use starts anew. */
   expiresAt: Date;
   /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
   continuesConsent?: boolean;

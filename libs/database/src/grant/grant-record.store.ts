@@ -107,7 +107,7 @@ export class GrantRecordStore {
   /**
    * Revokes a user's grants to a client, including a grant that is being recorded concurrently.
    * @returns ids of these grants, of grants revoked in the last ten minutes, and of grants whose revocation is not
-   * applied to Redis yet, so that a retry repairs a failed call
+   * applied yet, so that a retry repairs a failed call
    */
   revokeOf(userId: number, clientId: string): Promise<string[]> {
     return this.revokeWhere('user_id = $1 AND client_id = $2', [userId, clientId]);

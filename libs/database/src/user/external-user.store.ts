@@ -14,7 +14,7 @@ export interface IdentifiedUser {
   readonly emailVerified?: boolean | undefined;
   /** Gives an unknown identity to the user with the same verified email. The issuer must have verified the email. */
   readonly linkByEmail: boolean;
-  /** Time of the profile's last change (RFC 3339, with microseconds), or null. Ignored if a newer change is stored. */
+  /** Time of the last change (RFC 3339, with microseconds), or null. A change older than the stored one is ignored. */
   readonly updatedAt?: Date | string | null;
   /** Time of a login, instead of `updatedAt`. Only a deletion of the identity after this time takes precedence. */
   readonly assertedAt?: Date;

@@ -22,7 +22,7 @@ export interface UserAccount {
   readonly name: string;
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
-  /** The operator and the product disable independently, and each undoes only its own disable. */
+  /** The operator and the product disable independently. The operator can undo both, the product only its own. */
   readonly disabledBy: readonly Disabler[];
 }
 
@@ -97,7 +97,7 @@ export class UserAccountStore {
     });
   }
 
-  /** Matches email, username or external id. `id:1` matches only an id, whatever usernames exist. */
+  /** Finds at most ten users by email, username or external id. `id:1` matches only an id, whatever usernames exist. */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
     const [, id] = /^id:(.*)$/s.exec(login) ?? [];

@@ -68,7 +68,7 @@ export function invalidFields(
     .map(([field]) => field);
 }
 
-/** Drops invalid fields and shortens a long name, so that only the email can fail a login. @throws InvalidEmailError */
+/** Drops invalid fields and shortens a long name, so that they do not fail a login. @throws InvalidEmailError */
 export function acceptableProfile(profile: UserProfile): UserProfile {
   const shortened = {
     ...profile,

@@ -62,7 +62,7 @@ describe('AuthorizationContextStore', () => {
     expect(await database.statementsOf(() => contexts.find(clientId, null))).toHaveLength(1);
   });
 
-  it('counts only the client’s grants of the last 24 hours, including revoked grants', async () => {
+  it('counts only the user’s grants to the client in the last 24 hours, including revoked grants', async () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     const ids = [await fixture.grant(userId, clientId), await fixture.grant(userId, clientId)];
     await fixture.grant(userId, await fixture.client());
@@ -125,7 +125,7 @@ describe('AuthorizationContextStore', () => {
       });
   });
 
-  it('uses only indexes', async () => {
+  it('reads grants only through indexes', async () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     const others = await Promise.all(Array.from({ length: 5 }, () => fixture.user()));
     await database.dataSource.query(

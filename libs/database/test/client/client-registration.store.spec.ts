@@ -60,7 +60,7 @@ describe('ClientRegistrationStore', () => {
     };
   };
 
-  it('defaults the scopes to profile:read', async () => {
+  it('returns the scopes of the registration', async () => {
     expect((await clients.find(await registered()))?.scopes).toEqual(['profile:read']);
     const scopes = ['bookings:read', 'profile:read'];
     const { clientId } = await clients.create({

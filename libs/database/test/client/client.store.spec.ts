@@ -41,7 +41,7 @@ describe('ClientStore', () => {
     expect(await clients.find(created.clientId)).toEqual(created);
   });
 
-  it('returns whether a client must push its authorization requests', async () => {
+  it('returns whether pushed requests and the state are required', async () => {
     const plain = await clients.create({
       name: 'Plain',
       type: 'public',
@@ -200,7 +200,7 @@ describe('ClientLogoStore', () => {
     expect(await logos.remove(clientId)).toBe(false);
   });
 
-  it('keeps a shared image until both clients have removed it', async () => {
+  it('keeps a shared image while another client uses it', async () => {
     const [one, two] = [await fixture.client(), await fixture.client()];
     const image = logo();
     const digest = await logos.set(one, image);
@@ -235,7 +235,7 @@ describe('ClientLogoStore', () => {
     },
   );
 
-  it('rejects an image above 12 KiB or with another digest', async () => {
+  it('rejects an image that is empty, above 12 KiB or stored with another digest', async () => {
     const clientId = await fixture.client();
     expect(await logos.set(clientId, logo(12_288))).toEqual(expect.any(String));
     await expect(logos.set(clientId, logo(12_289))).rejects.toThrow('client_logos_image_check');

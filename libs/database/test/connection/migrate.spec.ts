@@ -69,7 +69,7 @@ describe('migrate', () => {
   });
 
   it('rolls back a failed migration', async () => {
-    // This table has the name of an index that the migration creates after four tables.
+    // This table has the name of an index that the migration creates after its first tables.
     await dataSource.query('CREATE TABLE grants_user (id integer)');
     await expect(migrate(database.databaseUrl)).rejects.toThrow('relation "grants_user" already exists');
     expect(await tables()).toEqual(['grants_user', 'migrations']);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => servers.stop());
 
-/** The longest permitted timeout, because the probe gets half of this time, even on a busy machine. */
+/** The longest permitted timeout, because the probe gets only half of this time, and the machine may be busy. */
 const { connectTimeoutMs } = requestLimits(PATIENT_MS);
 const LIMITS = { poolSize: 3, connectTimeoutMs, statementTimeoutMs: 3_000 };
 const open = (url: string) => connect(databaseDataSource(url, LIMITS), url, 0);

@@ -93,7 +93,7 @@ describe('a grant that continues earlier consent', () => {
     expect((await continueConsent('profile:read'))[1]).toBe(true);
   });
 
-  it('is not recorded if the user concurrently revokes the client', async () => {
+  it('is not recorded if the earlier grant is concurrently revoked', async () => {
     const { userId, clientId, database } = fixture;
     const id = await fixture.grant(userId, clientId);
     const runner = database.dataSource.createQueryRunner();

@@ -235,7 +235,7 @@ describe('GrantAdministrationStore', () => {
     expect(await store().list({ userId }, { ...page, ended: false })).toEqual([]);
   });
 
-  it('lists grants in pages, newest first, even if their times are equal', async () => {
+  it('lists every grant in pages, even if the grants were created at the same time', async () => {
     const { userId, clientId, database } = fixture;
     for (let n = 0; n < 5; n++) await fixture.grant(userId, clientId);
     await database.dataSource.query('UPDATE grants SET created_at = now() WHERE user_id = $1', [userId]);
@@ -282,7 +282,7 @@ describe('ConnectedAppStore', () => {
   });
   afterAll(() => database.close());
 
-  it('merges the scopes, the oldest date and the last use of all grants to a client', async () => {
+  it('combines all grants to a client: their scopes, the oldest date and the last use', async () => {
     const image = randomBytes(20);
     const clientId = await fixture.client({ firstParty: true, logo: { mediaType: 'image/webp', image } });
     const userId = await fixture.user();

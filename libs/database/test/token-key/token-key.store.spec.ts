@@ -85,7 +85,7 @@ describe('TokenKeyStore', () => {
     );
   });
 
-  it('stores only ids, enforced by a constraint', async () => {
+  it('rejects an id in the format of another ring', async () => {
     await expect(store.recordRing(['A'.repeat(43)], 1)).rejects.toThrow('token_keys_id_check');
   });
 

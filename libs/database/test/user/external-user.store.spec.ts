@@ -180,7 +180,7 @@ describe('ExternalUserStore', () => {
         ).toMatchObject({ id, ...known.identity, name: again, username: 'formed' });
     });
 
-    it('gets the identity once, even if a request without linking runs concurrently', async () => {
+    it('does not get an identity that a concurrent request without linking has given to a new user', async () => {
       for (let round = 0; round < 20; round++) {
         const { email } = await local(`race${round}`);
         const known = newIdentity({ profile: { email } });
@@ -243,7 +243,7 @@ describe('ExternalUserStore', () => {
       expect((await users.find(id))?.disabled).toBe(false);
     });
 
-    it('can come from an import with an identity; an import without an identity disables for the operator', async () => {
+    it('is created by an import with an identity, whereas an import without one disables for the operator', async () => {
       const imported = { ...change, enable: false, disabled: true };
       const [withIdentity, withoutIdentity] = [newIdentity(), newIdentity()].map((known) => ({
         ...imported,

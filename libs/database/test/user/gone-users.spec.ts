@@ -15,7 +15,11 @@ const sql = <Row>(text: string, values: unknown[] = []): Promise<Row[]> =>
 const REMOVALS: [way: string, statement: string, command: string][] = [
   ['deleted', 'DELETE FROM users WHERE id = $1', 'delete'],
   ['disabled', 'UPDATE users SET operator_disabled_at = now() WHERE id = $1', 'disable'],
-  ['disabled for the product', 'UPDATE users SET product_disabled_at = now() WHERE id = $1', 'disable'],
+  [
+    'disabled on behalf of the product',
+    'UPDATE users SET product_disabled_at = now() WHERE id = $1',
+    'disable',
+  ],
   ['given another id', 'UPDATE users SET id = 1000000 + id WHERE id = $1', 'delete'],
 ];
 
@@ -106,7 +110,7 @@ describe('a user', () => {
     expect((await grants.find(live))?.revokedAt).toBeInstanceOf(Date);
   });
 
-  it('can be enabled and changed in other fields while grants exist', async () => {
+  it('can be changed in other fields while grants are live', async () => {
     const { userId, clientId } = fixture;
     await fixture.grant(userId, clientId);
     await sql(`UPDATE users SET id = id, name = 'New', operator_disabled_at = NULL WHERE id = $1`, [userId]);

@@ -6,7 +6,7 @@ export type Party = 'application' | 'user' | 'operator' | 'platform';
 
 const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform'] satisfies Party[];
 
-/** An entry with advice for each party, starting with the most likely party. Backticks mark code. */
+/** An entry with advice for one or more parties, starting with the most likely party. Backticks mark code. */
 export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
   /** Explanation in one or two sentences. */
   readonly meaning: string;

@@ -3,7 +3,7 @@ import type { Scope } from '../scope.js';
 /** Scope that makes a request an authentication request (OpenID Connect Core 3.1.2.1). */
 export const OPENID = 'openid';
 
-/** Scopes of OpenID Connect Core 5.4. A declaration of the same name in the scope file takes precedence. */
+/** Scopes of OpenID Connect Core 3.1.2.1 and 5.4. A declaration of the same name in the scope file takes precedence. */
 export const OPENID_SCOPES: readonly Omit<Scope, 'resource'>[] = [
   {
     name: OPENID,

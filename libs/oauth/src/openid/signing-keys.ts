@@ -83,7 +83,7 @@ export class SigningKeys {
     return SIGNING_ALGORITHMS.filter((alg) => this.firstOf.has(alg));
   }
 
-  /** False for public keys, which only verify. */
+  /** False without keys, and if a key is public and can only verify. */
   get canSign(): boolean {
     return !this.isEmpty && [...this.byId.values()].every(({ privateKey }) => privateKey !== null);
   }

@@ -33,8 +33,8 @@ export abstract class ServiceConfiguration {
   @ChoiceVariable('true', 'false') AUDIT_CLIENT_ADDRESS = 'false';
 
   /**
-   * Timeout for dependencies in seconds, after which the request gets 503. At most 10, because Redis marks a missing
-   * grant for 60 s (MARKER_TTL).
+   * Seconds to wait for Redis or NATS before the request gets 503; PostgreSQL has a multiple (`requestLimits`). At most
+   * 10, because Redis marks a missing grant for 60 s (MARKER_TTL).
    */
   @NumberVariable(1, 10) DEPENDENCY_TIMEOUT = 2;
 

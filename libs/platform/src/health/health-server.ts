@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Readiness } from './readiness.js';
 
-/** Same limits as on the public port. Node's default is five minutes. */
+/** Same limits as on the public port. By default, Node waits five minutes for a request. */
 const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /**

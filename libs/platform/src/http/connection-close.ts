@@ -7,8 +7,8 @@ const GRACE_MS = 250;
 export const UNREAD_BODY_MS = 1_000;
 
 /**
- * Delays the shutdown while connections are open, because a request may be in flight on an idle connection. Closing
- * disables the server's time limits, so this function closes the remaining connections after `requestMs`.
+ * Delays the shutdown briefly if connections are open, because a request may be in flight on an idle connection.
+ * Closing disables the server's time limits, so this function closes the remaining connections `requestMs` later.
  *
  * @returns a predicate that is true while the app closes, when each response must end its connection
  */

@@ -24,7 +24,7 @@ export interface OutsideResponse {
 export type OutsideFailure =
   'url_refused' | 'address_refused' | 'redirected' | 'encoded' | 'too_large' | 'timed_out' | 'unreachable';
 
-/** The message is for the operator and does not contain any part of the response. */
+/** The message is for the operator and contains nothing of the response except its status. */
 export class OutsideFetchError extends Error {
   constructor(
     readonly reason: OutsideFailure,

@@ -14,7 +14,7 @@ interface RequestRules {
   readonly isClosing: () => boolean;
 }
 
-/** Applies the rules of every request in order, with one hook of each kind, because several hooks would cost more. */
+/** Applies the rules of every request in order, in one `onRequest` hook, because several hooks would cost more. */
 export async function addRequestHooks(
   fastify: FastifyInstance,
   { headers, crossOriginPaths, observers, isClosing }: RequestRules,

@@ -131,7 +131,7 @@ class BatchingRedis extends Redis {
   }
 }
 
-/** Retries commands that CLUSTERDOWN rejected. The total delay is well below the timeout of a command. */
+/** Retries commands that CLUSTERDOWN rejected. The total delay is below the timeout of a command. */
 const CLUSTER_DOWN = { retryDelayOnClusterDown: 100, maxRedirections: 8 };
 
 /**

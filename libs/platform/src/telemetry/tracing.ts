@@ -22,7 +22,7 @@ import { traceAnswers, traceCalls, traceRequests } from './spans.js';
 /** Limits the time for which an unavailable collector delays the shutdown. */
 const FLUSH_TIMEOUT_MS = 2_000;
 
-/** Traces calls and exports the spans by OTLP over HTTP, as configured by OpenTelemetry's standard variables. */
+/** Traces requests and calls. Exports spans by OTLP over HTTP, as OpenTelemetry's standard variables configure. */
 export class Tracing {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;

@@ -33,7 +33,7 @@ const http = (allowed = 'localhost,127.0.0.1', resolve?: Resolve) =>
   new OutsideHttp(new OutsideHosts(allowed), resolve);
 
 describe('an outside request', () => {
-  it('returns status, headers and body for every status except redirects', async () => {
+  it('returns status, headers and body, even of an error response', async () => {
     const port = await serve((request, response) => {
       response.writeHead(request.method === 'POST' ? 400 : 200, { 'X-Kind': 'test' });
       request.pipe(response.write('got ') ? response : response);

@@ -21,7 +21,7 @@ class ThingModule {}
 const TOO_LARGE = 200 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-describe('the response to a body that is too large (RFC 9112 9.6)', () => {
+describe('the response to a body that is too large or too slow (RFC 9112 9.6)', () => {
   let app: NestFastifyApplication;
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('the response to a body that is too large (RFC 9112 9.6)', () => {
     }
   });
 
-  it('is a 408 after 10 s if the body is slow', async () => {
+  it('is a 408 after 10 s if the body or the header section is slow', async () => {
     const { headersTimeout, requestTimeout } = app.getHttpServer();
     expect({ headersTimeout, requestTimeout }).toEqual({
       headersTimeout: REQUEST_TIMEOUT_MS,
