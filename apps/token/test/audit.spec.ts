@@ -147,7 +147,7 @@ describe('the audit trail of the token app', () => {
     expect(events.map(({ type }) => type).filter((type) => type !== 'token.issued')).toEqual(types);
   });
 
-  it('never contains a credential', async () => {
+  it('never contains a credential or an email address', async () => {
     const pair = await app.pair();
     await refresh(pair);
     await app.post('introspect', { token: pair.access_token, ...app.ours });

@@ -54,7 +54,7 @@ async function openLoop({
   return answers;
 }
 
-/** Opens a few connections at a time, because a server's accept queue is short. */
+/** Opens at most 100 connections at a time, because a server's accept queue is short. */
 async function openConnections(port: number, count: number): Promise<KeptConnection[]> {
   const opened: KeptConnection[] = [];
   while (opened.length < count) {
@@ -138,7 +138,7 @@ async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
   return statuses;
 }
 
-it('the token app refuses requests early at twice its capacity, keeps its throughput, and recovers', async () => {
+it('the token app refuses requests early above its capacity, keeps a third of its throughput, and recovers', async () => {
   const request = await refreshRequest();
   // Warms up, because V8 compiles a code path only after some thousand requests.
   await load(request, ENDLESS, FEW);

@@ -47,8 +47,8 @@ export class ClientDocumentsService {
   /**
    * Admits an unknown client of a trusted host, or updates a known client if a fetch of the document is due.
    * @param url client_id for which `isDocumentUrl` returns true
-   * @returns true if the stored registration has changed
-   * @throws OAuthError if the document of an unknown client cannot be used; a known client keeps its description
+   * @returns true if the caller must read the client again
+   * @throws OAuthError if an unknown client is refused; a known client keeps its description
    */
   async update(url: string, client: Pick<Client, 'document'> | null): Promise<boolean> {
     if (!client) return this.joined(url, () => this.admit(url));

@@ -9,7 +9,7 @@ import { OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http
 
 const MINUTE_MS = 60_000;
 const FRESHNESS = { min: 5 * MINUTE_MS, max: 24 * 60 * MINUTE_MS, byDefault: 60 * MINUTE_MS };
-/** Short, because a user or an operator waits for the document. */
+/** Short, because a request waits for the document. */
 const TIMEOUT_MS = 3_000;
 /** The client metadata draft recommends 5 KB, which is too small for ten keys. */
 const MAX_BYTES = 16 * 1024;

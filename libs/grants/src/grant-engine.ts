@@ -69,17 +69,17 @@ export class GrantEngine {
     return this.store.request(id, clientId, jkt, DEVICE_CODE_LIFETIME + this.lifetimes.clockSkew);
   }
 
-  /** requested → pending. @returns false if the user has already decided or the request has expired */
+  /** requested → pending. @returns false unless the request is live, undecided and from this client */
   approve(id: string, grant: Authorization): Promise<boolean> {
     return this.store.approve(id, grant, this.clock());
   }
 
-  /** requested → revoked. @returns false if the user has already decided or the request has expired */
+  /** requested → revoked. @returns false unless the request is live, undecided and from this client */
   deny(id: string, clientId: string): Promise<boolean> {
     return this.store.deny(id, clientId);
   }
 
-  /** pending → revoked. @returns false if the code is already redeemed or has expired */
+  /** pending → revoked. @returns false if the code is redeemed or expired, or from another client */
   voidCode(id: string, clientId: string): Promise<boolean> {
     return this.store.voidCode(id, clientId);
   }
@@ -110,8 +110,8 @@ export class GrantEngine {
   }
 
   /**
-   * Answers the poll of a device (RFC 8628 3.4). A repeated poll gets the same pair within the retry window, and
-   * revokes the grant after the window.
+   * Answers the poll of a device (RFC 8628 3.4). A poll after the device has got its tokens gets the same pair within
+   * the retry window, and otherwise revokes the grant.
    */
   async poll(deviceCode: string, request: DevicePoll): Promise<Granted | Refusal> {
     const token = this.authentic(deviceCode, 'device');
@@ -256,7 +256,7 @@ export class GrantEngine {
       const transition = await run();
       if (transition.outcome !== 'unknown') return transition;
       const marker = await this.store.markMissing(id);
-      if (marker === null) continue; // Another request has restored the grant.
+      if (marker === null) continue; // Another request has restored or revoked the grant.
       const record = await this.records.find(id);
       if (!record) return transition;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };

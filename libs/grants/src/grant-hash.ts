@@ -3,7 +3,7 @@ import { type Script, script } from '#platform/redis/redis-client.js';
 /**
  * Fields of an active grant. Redis stores the names with every grant, so each name is one letter. The fields `jkt`,
  * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`) are
- * optional. A pending grant has more fields, and a grant that is being restored has only `missing`.
+ * optional. Grants in other states have other fields, such as `missing` during a restore.
  */
 export const FIELD = {
   status: 's',

@@ -1,7 +1,7 @@
 import { COVERS, EXISTS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
 
-// Each transition is one script with one key, in one round trip (docs/adr/0003-grant-as-one-key.md). The script returns
-// the outcome, and the fields of ActiveGrant if the outcome is `active`.
+// Each transition is one script with one key, in one round trip (docs/adr/0003-grant-as-one-key.md). REDEEM, REFRESH
+// and INTROSPECT return the outcome, and the fields of the grant if the outcome is `active`.
 
 /**
  * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is already revoked, so the code is void.
@@ -71,7 +71,7 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** pending ──► revoked. Returns 0 if the grant is not a pending authorization code of this client. Keeps the TTL. */
+/** pending ──► revoked. Returns 0 if the grant has no unredeemed authorization code of this client. Keeps the TTL. */
 export const VOID_CODE = grantScript(
   ['client'],
   `
@@ -108,15 +108,15 @@ if not exists(status) then status = nil end
  * - The stored generation rotates the token.
  * - The previous generation, within the retry window, returns the current pair again. Using the successor closes the
  *   window.
- * - An older generation is reuse, for which the caller revokes the grant (RFC 9700 4.14.2). Reuse is checked before the
- *   key, so that a thief cannot hide the reuse with another key or without a key.
+ * - Any other earlier generation is reuse, for which the caller revokes the grant (RFC 9700 4.14.2). Reuse is checked
+ *   before the key, so that a thief cannot hide the reuse with another key or without a key.
  * - A later generation means that Redis has lost writes, perhaps the code exchange, because the token is authentic. The
  *   script treats a later generation as the stored generation.
  *
- * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the proved key fits the token. `jkt` is the
- * key of the refresh token that a rotation returns; a retry returns the stored key. `jkt` must be the stored key,
- * unless `any_key` is set (the client authenticated with its keys and proved a key, RFC 9449 5) or the grant is still
- * pending (Redis has lost the exchange that bound the grant).
+ * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the token accepts the proved key or its
+ * absence. `jkt` is the key of the refresh token that a rotation returns; a retry returns the stored key. `jkt` must be
+ * the stored key, unless `any_key` is set (the client authenticated with its keys and proved a key, RFC 9449 5) or the
+ * grant is still pending (Redis has lost the exchange that bound the grant).
  */
 export const REFRESH = grantScript(
   [
@@ -229,8 +229,8 @@ return 1
 );
 
 /**
- * Leaves a tombstone with the grant's client. A full Redis rejects HSET but accepts DEL, which suffices, because
- * PostgreSQL has the revocation.
+ * Leaves a tombstone with the grant's client. A full Redis rejects HSET but accepts DEL, which suffices: PostgreSQL has
+ * either the revocation or no record from which the grant could be restored.
  */
 const WRITE_TOMBSTONE = `
 local refused = redis.pcall('HSET', KEYS[1], STATUS, REVOKED)

@@ -219,7 +219,7 @@ export class GrantStore {
     return ofUser(transitionOf(id, reply));
   }
 
-  /** A token of a later generation moves the state forward, because Redis lost a rotation. */
+  /** A token of a later generation moves the state forward, because Redis lost the exchange or a rotation. */
   async introspect(
     id: string,
     { generation, jkt }: Token,
@@ -236,7 +236,7 @@ export class GrantStore {
     return ((await this.run('grantMarkMissing', keysOf(id), values)) as string) || null;
   }
 
-  /** Restores a lost grant if its marker still exists. Never overwrites a grant or a tombstone. */
+  /** Does nothing if Redis has lost the marker, or if another request has restored or revoked the grant. */
   async restore(id: string, grant: ActiveGrant, marker: string, ttl: number): Promise<void> {
     const { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt, login } = grant;
     await this.run('grantRestore', keysOf(id), {

@@ -108,7 +108,8 @@ export type KeyRefusal =
   /** The request did not prove the key of the code or token. A client with keys may refresh with another key. */
   | 'key_mismatch'
   /**
-   * The token is not bound, but the request proved a key. Without client keys, only the code exchange binds a grant.
+   * The token is not bound, but the request proved a key. A client without keys cannot bind a grant after its first
+   * tokens.
    */
   | 'key_unexpected';
 
@@ -122,7 +123,7 @@ export type RefusalReason =
   /** Authentic, but its grant is not in Redis or PostgreSQL. */
   | 'unknown'
   /**
-   * Redis failed over or restarted after the code was issued, and may have lost its redemption
+   * Redis failed over or restarted after the code was issued or the device approved, and may have lost the redemption
    * (docs/adr/0009-fail-over.md).
    */
   | 'issued_before_failover'
@@ -139,7 +140,7 @@ export type RefusalReason =
   | 'decision_pending'
   /** The device polled before its interval had passed (RFC 8628 3.5). */
   | 'polled_too_early'
-  /** The user denied the request, or the grant was revoked before the device polled (RFC 8628 3.5). */
+  /** The user denied the request, or the grant was revoked before the device got tokens (RFC 8628 3.5). */
   | 'decision_denied'
   /** Revokes the grant, because the code may be stolen (RFC 7636 4.6). */
   | 'verifier_mismatch'
@@ -179,7 +180,7 @@ export interface IntrospectedToken {
   readonly audience: string | null;
 }
 
-/** Labels of a metric: state changes, and refusals that revoke a grant. */
+/** Labels of a metric: state changes, retries, and refusals that revoke a grant. */
 export type GrantTransition =
   | 'created'
   | 'issued'

@@ -2,9 +2,9 @@
 export abstract class Lifetimes {
   abstract readonly code: number;
   abstract readonly accessToken: number;
-  /** Lifetime since the latest refresh. */
+  /** Lifetime since the code exchange or the latest rotation. */
   abstract readonly refreshToken: number;
-  /** Time in which a rotated refresh token gets the same response again; 0 makes refresh tokens single-use. */
+  /** Time in which a rotated refresh token or a device code gets the same response again; 0 makes both single-use. */
   abstract readonly retryWindow: number;
   /** Tolerated difference between the clocks of two machines. */
   abstract readonly clockSkew: number;
@@ -18,12 +18,15 @@ export const DEFAULT_LIFETIMES = {
   clockSkew: 5,
 } satisfies Lifetimes;
 
-/** TTL of an active or revoked grant, in seconds. A grant outlives its refresh token, even if clocks differ. */
+/**
+ * TTL in seconds of a grant with a refresh token, and of its tombstone. The grant outlives the refresh token, even if
+ * clocks differ.
+ */
 export function grantTtl(lifetimes: Lifetimes): number {
   return lifetimes.refreshToken + lifetimes.clockSkew;
 }
 
-/** TTL of a grant whose code has not been redeemed, in seconds. */
+/** TTL of a grant whose authorization code has not been redeemed, in seconds. */
 export function codeTtl({ code, clockSkew }: Lifetimes): number {
   return code + clockSkew;
 }

@@ -7,9 +7,9 @@ import { grantTtl, Lifetimes } from './lifetimes.js';
 import { RevocationPublisher } from './revocation.publisher.js';
 
 export interface RevocationResult {
-  /** Includes grants that a failed attempt had recorded but not applied. */
+  /** Includes earlier revocations that are recent or not applied yet (`GrantRecordStore.revokeOf`). */
   readonly grants: number;
-  /** True if NATS has received the broadcast. If not, caches may accept a token for up to 30 s. */
+  /** False if broadcasts may be lost; then caches may accept a revoked token for up to 30 s. */
   readonly announced: boolean;
 }
 

@@ -98,7 +98,7 @@ export function maskedScope(granted: string, mask: number): string {
     .join(' ');
 }
 
-/** @throws RangeError for a scope token beyond SCOPE_MASK_BITS, without which the mask could be 0 (the whole scope) */
+/** @throws RangeError for a requested scope token beyond SCOPE_MASK_BITS, because a mask of 0 means the whole scope */
 function scopeMaskOf(granted: string, requested: string | null): number {
   if (requested === null) return 0;
   const wanted = new Set(requested.split(' '));

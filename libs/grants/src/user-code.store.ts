@@ -79,8 +79,8 @@ return {0, 0}
 /**
  * Reads a code, and counts a wrong code. While a counter is full, the result does not depend on the code. The keys are
  * three counters and the name of the code under each key of the ring; the list contains a limit for each counter.
- * @returns `{index, wait}` of the full counter (from 1), `{0, index, value}` of the matching name, or `{0, -1}` for a
- * wrong code
+ * @returns `{index, wait}` of the full counter (from 1), `{0, index, value}` of the matching name (from 0), or
+ * `{0, -1}` for a wrong code
  */
 const FIND = script(
   ['guess', 'window'],

@@ -56,7 +56,7 @@ describe('the grant engine', () => {
   });
 
   // @rfc 6749 7 @rfc 6750 5.3 @rfc 9449 11.2 @rfc 9700 4.14.2
-  it('issues access tokens for 30 minutes, and refresh tokens for 90 days from their last use', async () => {
+  it('issues access tokens for 30 minutes, and with each refresh a refresh token for 90 days', async () => {
     const { pair } = await environment.active();
     expect(pair.expiresIn).toBe(1800);
     environment.advance(1800 + 6);
@@ -200,7 +200,7 @@ describe('a live grant in Redis', () => {
     ['at most 300 bytes', null, null, 300],
     ['at most 350 bytes if it is bound to a DPoP key', 'A'.repeat(43), null, 350],
     ['at most 350 bytes if it is for one API', null, 'https://api.example.com', 350],
-  ])('takes %s, even after refreshes', async (_, jkt, resources, most) => {
+  ])('takes %s, even after a refresh', async (_, jkt, resources, most) => {
     const { pair, grantId } = await environment.active({ jkt, resources });
     const request = { clientId: environment.clientId, jkt, scope: null, resources: null };
     const bytes = async () =>

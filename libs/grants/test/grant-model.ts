@@ -67,7 +67,7 @@ export class Model {
     const bound = this.keyOf(generation);
     if (!hasKeys || jkt === null) {
       if (bound !== jkt) return bound === null ? 'key_unexpected' : 'key_mismatch';
-      // The client had keys when it rotated this token, and has a secret now.
+      // The client had keys when it rotated this token with another key, and now has a secret or proves no key.
       if (isRetry && jkt !== this.jkt) return 'key_mismatch';
     }
     if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';

@@ -111,7 +111,7 @@ describe('the revocation of a token whose grant PostgreSQL has lost (RFC 7009 2.
   });
 });
 
-it('GrantStore revokes a grant in any state, but only for its client', async () => {
+it('GrantStore revokes a pending or active grant, but only for its client', async () => {
   const store = new GrantStore(environment.fixture.redis);
   const [{ grantId: pending }, { grantId: active }] = [
     await environment.pending(),

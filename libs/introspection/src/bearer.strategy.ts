@@ -5,7 +5,10 @@ import { type AnyToken, Introspector } from './introspector.js';
 
 export const ACCESS_TOKEN_STRATEGY = 'oauth-access-token';
 
-/** Request for passport. Contains only the Authorization header, because no token may be elsewhere (RFC 9700 4.3.2). */
+/**
+ * Request for passport. Has no query and no body, because passport would also read a token there (RFC 9700 4.3.2
+ * forbids a token in the query).
+ */
 export interface BearerRequest {
   readonly headers: { readonly authorization?: string | undefined };
   readonly reference: string;

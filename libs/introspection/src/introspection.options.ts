@@ -3,7 +3,7 @@ import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
 export const INTROSPECTION_OPTIONS = Symbol('introspection options');
 
 export interface IntrospectionOptions {
-  /** URLs of the NATS servers of the token app: `nats://[user:password@]host:port[,nats://…]`. */
+  /** URLs of the NATS servers of the token app: `nats://[user:password@]host:port[,nats://…]`, or `tls://…`. */
   readonly natsUrl: string;
   /** Connection name in NATS monitoring; default `api`. */
   readonly name?: string | undefined;

@@ -154,7 +154,7 @@ export function isOfUser(token: AnyToken): token is TokenInfo {
   return token.userId !== null;
 }
 
-/** Returns null for a bound token, which needs a proof of its key (RFC 9449 7.2). */
+/** Returns null for an expired token, and for a bound token, which needs a proof of its key (RFC 9449 7.2). */
 function asBearer(token: AnyToken | null | undefined): AnyToken | null {
   const current = unexpired(token);
   return current?.jkt === null ? current : null;

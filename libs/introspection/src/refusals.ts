@@ -30,7 +30,7 @@ interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/** Cause of the exceptions that `Refusals` returns. The message is for the client. */
+/** Refusal of a request, and the cause of its HTTP exception. The message is for the client. */
 export class TokenRefusedError extends Error {
   readonly detail: ErrorDetail;
   readonly nonce: string | undefined;
@@ -129,7 +129,7 @@ export class Refusals {
     );
   }
 
-  /** RFC 6750 3.1 requires 403 if "the request requires higher privileges than provided by the access token". */
+  /** RFC 6750 3.1 recommends 403 if "the request requires higher privileges than provided by the access token". */
   insufficientScope(response: ChallengedResponse, route: ProtectedRoute, token: AnyToken): Error {
     const code = 'insufficient_scope';
     const { scope } = route;
@@ -182,7 +182,10 @@ export class Refusals {
     return jkt === null ? this.bearerChallenge(error, route) : this.dpopChallenge(error, route);
   }
 
-  /** Returns the challenge for a bearer token or no token (RFC 6750 3): both schemes, and the error for Bearer. */
+  /**
+   * Returns the challenge for a bearer token or no token (RFC 6750 3): Bearer with the error and, if `resourceUrl` is
+   * set, DPoP without the error.
+   */
   private bearerChallenge(error: string | null, route: ProtectedRoute): string {
     const metadata = this.metadataOf(route);
     const bearer = challenge('Bearer', {
@@ -195,12 +198,15 @@ export class Refusals {
     return this.options.resourceUrl === undefined ? bearer : `${bearer}, ${this.dpopChallenge(null, route)}`;
   }
 
-  /** Returns the challenge for a DPoP token: only DPoP, so that clients do not fall back to bearer tokens. */
+  /**
+   * Returns the DPoP challenge. A DPoP token gets no Bearer challenge, so that clients do not fall back to bearer
+   * tokens.
+   */
   private dpopChallenge(error: string | null, route: ProtectedRoute): string {
     return challenge('DPoP', {
       error,
       scope: route.scope,
-      // RFC 9449 7.1: "a space-delimited list containing the JWS algorithms acceptable for the DPoP proof JWT"
+      // RFC 9449 7.1: "a space-delimited list of JWS alg (Algorithm) header values"
       algs: DPOP_ALGORITHMS.join(' '),
       resource_metadata: this.metadataOf(route),
     });

@@ -30,8 +30,9 @@ export const RequireClientToken = (): ClassDecorator & MethodDecorator => SetMet
 const REQUIRED_SCOPES = 'introspection:required scopes';
 
 /**
- * Requires scopes for a handler, or for every handler of a controller. `TokenGuard` rejects a token without these
- * scopes with 403 `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace the scopes of its controller.
+ * Requires scopes for a handler, or for every handler of a controller. `TokenGuard` rejects a token that lacks one of
+ * these scopes with 403 `insufficient_scope` (RFC 6750 3.1). The scopes of a handler replace the scopes of its
+ * controller.
  */
 export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecorator =>
   SetMetadata(REQUIRED_SCOPES, scopes);
@@ -39,9 +40,9 @@ export const RequireScope = (...scopes: string[]): ClassDecorator & MethodDecora
 const RESOURCE_METADATA = 'introspection:resource metadata';
 
 /**
- * Sets the metadata address (RFC 9728 3.1) of a handler, or of every handler of a controller, to a URL or to a path of
- * `resourceUrl`. Challenges contain the address, because a client may accept only metadata whose `resource` is the URL
- * that the client called (3.3).
+ * Sets the metadata address (RFC 9728 3.1) of a handler, or of every handler of a controller, to a URL or to a path on
+ * the host of `resourceUrl` (without it, of `resourceMetadata`). Challenges contain the address, because a client may
+ * accept only metadata whose `resource` is the URL that the client called (3.3).
  */
 export const ResourceMetadata = (address: string): ClassDecorator & MethodDecorator =>
   SetMetadata(RESOURCE_METADATA, address);

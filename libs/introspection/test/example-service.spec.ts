@@ -56,7 +56,7 @@ describe('a service that protects its API with three lines of code', () => {
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="oauth"']);
   });
 
-  it('rejects every credential that is not an access token (RFC 6750 3.1)', async () => {
+  it('rejects a refresh token, a malformed token and a forged access token (RFC 6750 3.1)', async () => {
     for (const token of [refreshToken, 'nonsense', `sat_${randomBytes(63).toString('base64url')}`]) {
       const answer = await bookings().auth(token, { type: 'bearer' });
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([

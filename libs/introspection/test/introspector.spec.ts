@@ -104,7 +104,7 @@ describe('the audience check of the introspector (RFC 8707)', () => {
     expect(await asBearer()).toMatchObject({ audience: [] });
   });
 
-  it.each(refused)('rejects a token for another API: %j', async (aud) => {
+  it.each(refused)('rejects a token whose audience does not cover this API: %j', async (aud) => {
     answering({ aud });
     expect(await asBearer()).toBeNull();
     answering({ aud, cnf: { jkt: JKT } });

@@ -123,7 +123,7 @@ export function readAssertion({
       'client_assertion_type_unsupported',
     );
   const assertion = withInvalidClient(clientId, () => parseAssertion(jwt));
-  // RFC 7521 4.2: "the client_id MUST identify the same client as is identified by the client assertion."
+  // RFC 7521 4.2: the client_id "MUST identify the same client as is identified by the client assertion."
   if (clientId !== undefined && clientId !== assertion.clientId)
     throw OAuthError.invalidRequest("the parameter 'client_id' is not the client of the client_assertion", {
       detail: { check: 'client_id_mismatch', client_id: clientId },

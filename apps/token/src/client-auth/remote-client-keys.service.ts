@@ -7,7 +7,7 @@ import { freshFor } from '#platform/http/freshness.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 
 const FRESHNESS_MS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
-/** Minimum time between two fetches of a set, after a failure or for a key that the set does not contain. */
+/** Minimum time between two fetches of a set, even if a fetch failed or no key of the set verifies an assertion. */
 const REFETCH_MS = 30_000;
 /** Time for which expired keys are accepted while the set cannot be fetched. */
 const KEEP_STALE_MS = 60 * 60_000;

@@ -32,8 +32,8 @@ export class DpopProofService {
   }
 
   /**
-   * Nonce for the client's next proof. Undefined if no nonce is required, because a client must use each nonce that it
-   * receives (RFC 9449 11.3).
+   * Nonce for the client's next proof. Undefined if no nonce is required, because a server that has provided a nonce
+   * must reject proofs without a nonce (RFC 9449 11.3).
    */
   get nonce(): string | undefined {
     return this.required ? this.nonces.current() : undefined;
@@ -57,7 +57,7 @@ export class DpopProofService {
     const { jkt, jti, nonce, expiresAt } = proof;
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     if ((await this.consume(request)).outcome === 'consumed') return jkt;
-    // RFC 9449 11.1: "servers can store, in the context of the target URI, the jti value of each DPoP proof".
+    // RFC 9449 11.1: "In the context of the target URI, servers can store the jti value of each DPoP proof".
     throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
       detail: { check: 'dpop_proof_replayed', jkt },
     });

@@ -81,7 +81,7 @@ export class DpopGuard implements CanActivate {
   }
 }
 
-/** Returns the error for a required nonce that is missing or has expired (RFC 9449 8). */
+/** Returns the error for a required nonce that is missing, expired or not from this server (RFC 9449 8). */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
   const detail: ErrorDetail = { check: nonce === null ? 'dpop_nonce_missing' : 'dpop_nonce_expired', jkt };
   return new OAuthError(

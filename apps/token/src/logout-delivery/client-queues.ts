@@ -23,7 +23,7 @@ export class ClientQueues<M> {
     return MAX_HELD - this.held.size;
   }
 
-  /** @returns false if the queue of the client is full */
+  /** @returns false if the queue of the client is full or `close` was called */
   add(clientId: string, message: M, work: () => Promise<void>): boolean {
     const queue = this.queues.get(clientId) ?? { active: 0, waiting: [] };
     if (this.isClosed || queue.waiting.length >= MAX_WAITING) return false;

@@ -68,8 +68,8 @@ export class LogoutDeliveryService {
   }
 
   /**
-   * Voids codes that could begin new sessions at clients. A repeated event yields deliveries with the same ids, so that
-   * NATS can discard duplicates.
+   * Voids codes that could begin new sessions at clients, and returns the deliveries to these clients. A repeated event
+   * yields deliveries with the same ids, so that NATS can discard duplicates.
    */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
     const lifetimes = lifetimesOf(this.configuration);
@@ -99,7 +99,7 @@ export class LogoutDeliveryService {
     // Section 2.8: "If the logout succeeded, the RP MUST respond with HTTP 200 OK". 204 is also accepted.
     if (status === 200 || status === 204) return this.end('delivered');
     const failure = { ...delivery, failure: reason, isForbidden, attempt };
-    // Section 2.8: "400 Bad Request" if the request was invalid or the logout failed.
+    // Section 2.8: "400 Bad Request" if the request was invalid or the logout failed. Any other 4xx also counts.
     if (status !== null && status >= 400 && status < 500) return this.fail('refused', failure);
     const delay = delayAfter(attempt, this.clock() - delivery.at);
     if (delay === null) return this.fail('dropped', failure);

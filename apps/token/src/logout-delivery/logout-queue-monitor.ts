@@ -29,7 +29,7 @@ export class LogoutQueueMonitor {
     );
   }
 
-  /** Returns NaN if NATS does not respond, because an old value would hide the failure. */
+  /** Returns NaN if the queue cannot be read, because an old value would hide the failure. */
   private async valueOf(value: (queue: LogoutQueueStatus) => number): Promise<number> {
     return this.read().then(value, () => Number.NaN);
   }

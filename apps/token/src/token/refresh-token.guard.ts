@@ -21,7 +21,7 @@ export class RefreshTokenStrategy extends PassportStrategy(Strategy, STRATEGY) {
 /** Accepts requests without a token, because the controller decides whether a token is required. */
 @Injectable()
 export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
-  /** Returns only the Authorization header, because passport-http-bearer would also read the query. */
+  /** Returns only the Authorization header, because passport-http-bearer would also read the query and the body. */
   override getRequest(context: ExecutionContext): object {
     const { authorization } = context.switchToHttp().getRequest<FastifyRequest>().headers;
     return { headers: { authorization } };

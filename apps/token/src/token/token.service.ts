@@ -165,7 +165,7 @@ export class TokenService {
     };
   }
 
-  /** Returns true for the first retry of a generation. The events of endless retries would displace other events. */
+  /** Returns true for the first retry of a generation, so that endless retries do not displace other events. */
   private isFirstRetry(grantId: string, generation: number): boolean {
     if (this.retries.get(grantId) === generation) return false;
     this.retries.set(grantId, generation);
@@ -173,7 +173,7 @@ export class TokenService {
   }
 }
 
-/** RFC 6749 5.2: the grant type is unknown. Does not name `client_credentials`, which applications cannot use. */
+/** RFC 6749 5.2: the grant type is not supported. Does not name `client_credentials`, which applications cannot use. */
 export function unsupportedGrantType(): OAuthError {
   return OAuthError.unsupportedGrantType(
     `the parameter 'grant_type' must be authorization_code, refresh_token or ${DEVICE_CODE}`,

@@ -35,7 +35,7 @@ describe('a client with keys', () => {
     expect((await app.post('token', { ...body, client_id: client.clientId })).status).toBe(200);
   });
 
-  it('authenticates at every endpoint for clients, with the issuer or the URL of the endpoint as audience', async () => {
+  it('authenticates at par, refreshToken and revoke with the issuer or the URL of the endpoint as audience', async () => {
     const answer = await app.post('token', { ...(await client.exchange()), ...(await client.credentials()) });
     const { refresh_token } = answer.body as Pair;
     const at = async (path: string, body: object, aud: unknown) =>

@@ -113,7 +113,7 @@ describe('a client that the operator disables', () => {
   });
 
   // @rfc 6749 5.2
-  it('gets invalid_client at every endpoint, but the reason only after authentication', async () => {
+  it('gets invalid_client at token, revocation and push endpoints, but the reason only after authentication', async () => {
     const code = await app.code(client.client_id, userId);
     const exchange = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
     await set(client, true);

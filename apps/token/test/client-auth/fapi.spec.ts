@@ -128,7 +128,7 @@ describe('a client of the FAPI 2.0 Security Profile', () => {
     expect(anchorOf(answer)).toBe('client_assertion_alg_unsupported');
   });
 
-  it('cannot be stored without keys, pushed requests or bound tokens', async () => {
+  it('cannot be stored without keys, pushed requests, bound tokens or a kept refresh token', async () => {
     for (const change of [
       'require_par = false',
       'dpop_bound = false',

@@ -164,7 +164,7 @@ describe('the poll of a device', () => {
     expectStandardError(await poll(code), 400, 'expired_token');
   });
 
-  it('is refused for another client, a forged code, or an unregistered client', async () => {
+  it('is refused for another client, a forged code, or a client that is not registered for devices', async () => {
     const { device_code: code, user_code: userCode } = (await start()).body;
     const { clientId } = await app.clients.create({
       name: 'Other display',

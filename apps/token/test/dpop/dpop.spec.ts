@@ -202,7 +202,7 @@ describe('DPoP nonces (RFC 9449 8)', () => {
   );
 
   // @rfc 9449 11.3
-  it('are not issued if they are not required, because a client must use each nonce that it receives (11.3)', async () => {
+  it('are not issued if they are not required, because a server that issues nonces must require them (11.3)', async () => {
     for (const nonce of [null, 'x', 'A'.repeat(32)]) {
       const answer = await redeem(app, nonce);
       expect([answer.status, answer.headers['dpop-nonce']]).toEqual([200, undefined]);

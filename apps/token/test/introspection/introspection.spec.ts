@@ -47,7 +47,7 @@ describe('POST /api/auth/oauth/introspect (RFC 7662)', () => {
   });
 
   // @rfc 7662 2.2
-  it('returns only active: false for every invalid token (2.2)', async () => {
+  it('returns only active: false for an invalid token (2.2)', async () => {
     const revoked = await app.pair();
     await app.post('revoke', { token: revoked.access_token, ...app.ours });
     const code = await app.ourCode();

@@ -105,7 +105,7 @@ it('delayed logout tokens of a client cause only one audit event', async () => {
   expect(outcomes).toEqual(['retried', 'refused']);
 });
 
-it('a limit on unacknowledged messages, set by an earlier version, is removed when the app starts', async () => {
+it('a limit on unacknowledged messages, set by an earlier version, is removed by ensureLogoutQueue', async () => {
   const { consumers } = await jetstreamManager(nats);
   const limit = async () =>
     (await consumers.info(LOGOUT_STREAM, LOGOUT_CONSUMERS.delivery.name)).config.max_ack_pending;

@@ -76,7 +76,7 @@ async function fillAddress(
 
 describe('pushes of public clients from one address', () => {
   // @rfc 9126 2.3
-  it('are limited to 300 in ten minutes across all clients, even if concurrent', async () => {
+  it('are limited to 300 in ten minutes across all public clients, even if concurrent', async () => {
     const [clients, from] = [[await publicClient(), await publicClient()], ipv4()];
     const pushBy = (n: number) => push(clients[n % 2] ?? { client_id: '' }, from);
     await fillAddress(() => pushBy(0), { address: PUSH_LIMITS.address - 20 });

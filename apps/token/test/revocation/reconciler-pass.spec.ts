@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => fixture.close());
 
-/** Runs a pass over the revocations of the last hour. @returns number of revocations that Redis did not have */
+/** Runs a pass, by default over the last hour. @returns number of revocations that Redis did not have */
 async function pass({
   announceAll = false,
   since = -HOUR,

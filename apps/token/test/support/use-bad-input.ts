@@ -22,7 +22,7 @@ export function useBadInput() {
     return JSON.stringify(await Promise.all(keys.map(async (key) => [key, await app.redis.hgetall(key)])));
   }
 
-  /** Expects each request to get this error, which contains no secret, and to change no state. */
+  /** Expects each request to get this error, which contains no secret, and to change nothing in Redis. */
   const refuses = (status: number, error: string, requests: BadRequests): void => {
     it.each(Object.entries(requests))(
       'refuses %s with the standard error, and changes nothing',

@@ -121,7 +121,7 @@ describe('the refresh endpoint with a retry window of 0', () => {
   const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
   // @deviation D11
-  it('accepts one of many concurrent refreshes, and treats the others as reuse', async () => {
+  it('accepts only one of many concurrent refreshes', async () => {
     const { refresh_token } = await strict.pair();
     const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };
     const answers = await Promise.all(Array.from({ length: 10 }, () => strict.post('refreshToken', body)));

@@ -5,10 +5,10 @@ import type { Event } from './history.js';
 import type { Pair } from './invariant-checker.js';
 
 const DISTURBING: readonly Event['do'][] = ['replay', 'replay-code', 'revoke', 'wipe', 'fall-back'];
-/** Milliseconds before an expiry from which a refusal is permitted, because of clock skew and rounding. */
+/** Milliseconds before a deadline from which a refusal is permitted, because of clock skew and rounding. */
 const MARGIN_MS = 6_000;
 
-/** Honest client of a grant, which must never be refused, and the attackers of this client. */
+/** Honest client of a grant, which may be refused only for a permitted reason, and the attackers of this client. */
 export class Actor {
   private newest: Pair | undefined;
   private tryingSince: number | undefined;
@@ -24,8 +24,8 @@ export class Actor {
   ) {}
 
   /**
-   * Begins a round. Allows fewer requests if the round contains a loss or a revocation, which multiply the possible
-   * orders.
+   * Begins a round. Allows fewer requests if the round contains a loss, a revocation or a replay, which multiply the
+   * possible orders.
    */
   begin(events: readonly Event[]): void {
     this.room = events.some((event) => DISTURBING.includes(event.do)) ? 4 : 10;

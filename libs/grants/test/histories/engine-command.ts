@@ -16,7 +16,7 @@ export interface EngineRequest {
 }
 
 export interface EngineAnswer {
-  /** Reason of a refusal, `granted`, `active`, `done`, or `unavailable` if a store failed. */
+  /** Reason of a refusal, `granted`, `active`, `done`, `unavailable` if a store failed, or `threw …` otherwise. */
   readonly outcome: string;
   readonly generation?: number;
   readonly rotatedAt?: number;

@@ -66,7 +66,7 @@ describe('concurrent histories with data losses in Redis', () => {
   ])(
     'never leave two live successors, a live token after revocation, or a logged-out honest client (%s)',
     (_, retryWindow, share) => playMany(fixture.environment(retryWindow), COUNT * share),
-    // The timeout only detects hangs, because a history takes a second on a busy machine.
+    // The timeout only detects hangs: it allows the second per history that a busy machine needs.
     60_000 + COUNT * 1_000,
   );
 });

@@ -20,7 +20,7 @@ const EXPORTS = [
   'ResourceMetadata',
   'TokenGuard',
 ];
-/** Shorter than the time for which a token is cached, so that only a broadcast can evict it. */
+/** Shorter than the 30 s for which a token is cached, so that no test passes because a cached token has expired. */
 const PATIENCE_MS = 20_000;
 
 let tarball: string;
@@ -212,7 +212,7 @@ describe('the package', () => {
     expect(resolve(installed)).toBe(tarball);
   });
 
-  it("uses the project's copy of Nest and installs no other package", async () => {
+  it("uses the project's copy of Nest, and does not install the bundled packages", async () => {
     for (const project of [bookingsApi, commonJs]) {
       expect(await project.copiesOf('@nestjs/common')).toEqual(['@nestjs/common']);
       expect(await project.copiesOf('@nestjs/core')).toEqual(['@nestjs/core']);
@@ -221,7 +221,7 @@ describe('the package', () => {
     }
   });
 
-  it('has the exports that the README lists, for import and for require', async () => {
+  it('has the same exports for import and for require', async () => {
     const names = `console.log(JSON.stringify(Object.keys(ours).filter((name) => name !== 'module.exports').sort()))`;
     const required = `const ours = require('${PACKAGE}'); ${names}`;
     const imported = `import * as ours from '${PACKAGE}'; ${names}`;
