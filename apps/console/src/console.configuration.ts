@@ -58,7 +58,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @OutsideHostsVariable()
   OUTSIDE_FETCH_ALLOW = '';
 
-  /** Must equal the limits of the last `operator migrate`: the diagnosis compares them with the streams. */
+  /** The three must equal the values of the last `operator migrate`: the diagnosis compares them with the streams. */
   @NumberVariable(1, 3650)
   AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
 
@@ -75,7 +75,10 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @IsNotEmpty()
   CONSOLE_CLIENT_ID: string;
 
-  /** Also encrypts the sessions. Must be as hard to guess as 128 random bits (RFC 6749 10.10). */
+  /**
+   * Also encrypts the sessions, drafts and repeatable responses in Redis. Must be as hard to guess as 128 random bits
+   * (RFC 6749 10.10).
+   */
   @MinLength(22, {
     message:
       '$property must be at least 22 characters: 128 random bits, because it also encrypts the sessions',

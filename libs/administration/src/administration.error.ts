@@ -2,14 +2,14 @@ export interface Problem {
   readonly id: string;
   /** Name of the invalid input field; absent if the problem is not in a single field. */
   readonly field?: string;
-  /** Number of the invalid line of a file; `message` begins with this number. */
+  /** Number of the invalid line of a file; `message` also contains this number. */
   readonly line?: number;
   /**
    * Explains what to do. Field names are in ‹›, because commands, pages and the API use different names, see
    * `withNames`.
    */
   readonly message: string;
-  /** Command that solves the problem, introduced by `text`, which may be empty. */
+  /** Suggested command, introduced by `text`, which may be empty. */
   readonly next?: Next;
 }
 

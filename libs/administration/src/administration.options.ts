@@ -3,7 +3,7 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { ConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 
-/** Limits of the audit trail, as set by the last migration. */
+/** Settings of the streams of the audit trail, which `migrate` applies. */
 export interface RetentionSettings {
   readonly AUDIT_RETENTION_DAYS: number;
   readonly AUDIT_MAX_MEGABYTES: number;

@@ -14,7 +14,7 @@ export class Announcer {
     private readonly trail: AuditTrail,
   ) {}
 
-  /** Records a change that no running service caches. */
+  /** Only records events, for example because no running service caches the change. */
   record(actor: Actor, ...records: readonly AuditRecord[]): Promise<string[]> {
     return this.trail.record(actor, ...records);
   }

@@ -41,7 +41,10 @@ export function WholeNumber(
   };
 }
 
-/** Validates a rule about several fields of a DTO. @param id id of the problems, whose field is the decorated field */
+/**
+ * Validates a rule that may read all fields of a DTO.
+ * @param id id of the problems, whose field is the decorated field
+ */
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
   return ValidateBy(
     {
@@ -70,7 +73,10 @@ type InputValue<Value> = [Value] extends [string[] | undefined]
     ? string
     : Value;
 
-/** Treats an undefined value as absent. Rejects unknown fields. */
+/**
+ * Treats an undefined value as absent. Returns the broken rules.
+ * @throws AdministrationError for unknown fields and wrong types
+ */
 export function checked<T extends object>(
   shape: new () => T,
   input: Input<NoInfer<T>>,

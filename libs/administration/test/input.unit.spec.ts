@@ -77,7 +77,7 @@ describe('the input of an operation', () => {
     },
   );
 
-  it('cannot set a field that is fixed for a new client', async () => {
+  it('cannot set the client_id of a new client', async () => {
     const catalogue = new ScopeCatalogue([]);
     const input: object = { name: 'A', clientId: 'sc_mine' };
     await expect(checkNewClient(input, catalogue, '')).rejects.toMatchObject({

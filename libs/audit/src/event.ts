@@ -54,7 +54,10 @@ export type AuditedApp = 'authorize' | 'token' | 'resource' | 'operator';
 /** Fields that do not apply are absent, never null. */
 export interface AuditEvent {
   readonly version: typeof AUDIT_VERSION;
-  /** NATS drops duplicates by this id, which is the Nats-Msg-Id. */
+  /**
+   * Readers drop duplicates by this id. The id of the first event of a message is its Nats-Msg-Id, by which NATS drops
+   * duplicates.
+   */
   readonly id: string;
   /** ISO 8601 in UTC with milliseconds. */
   readonly time: string;

@@ -1,9 +1,15 @@
 import type { AuditEvent } from './event.js';
 
-/** Number of ids. Duplicates are close together: a process resends unconfirmed events as soon as NATS is available. */
+/**
+ * Minimum number of remembered ids. Duplicates are close together: a process resends unconfirmed events as soon as NATS
+ * is available.
+ */
 const REMEMBERED = 200_000;
 
-/** Maximum milliseconds by which a stream is out of order: processes send batches, and retry every second. */
+/**
+ * Maximum milliseconds by which a stream is out of order, unless NATS was unavailable: processes send batches, and
+ * retry every second.
+ */
 const DISORDER_MS = 5_000;
 const SORTED_TOGETHER = 1_000;
 

@@ -29,8 +29,8 @@ export interface AuditPublisherOptions {
 }
 
 /**
- * Publishes events without blocking or failing a request. NATS drops repeated events by id. A separate connection keeps
- * introspection fast.
+ * Publishes events without blocking or failing a request. NATS drops repeated messages by id. A separate connection
+ * keeps introspection fast.
  */
 export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('audit');
@@ -124,7 +124,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     }
   }
 
-  /** @returns null if NATS did not store all messages */
+  /** @returns the number of stored or dropped messages; null if some remain unconfirmed */
   private async sendBatch(prefix: string): Promise<number | null> {
     const batch = this.waiting.oldest(BATCH, prefix);
     // While the NATS client reconnects, it would buffer messages without a limit.

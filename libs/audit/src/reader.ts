@@ -72,7 +72,10 @@ export class AuditReader {
     await this.nats.close();
   }
 
-  /** Yields the events that were stored before the call, oldest first, in bounded memory. @throws JetStreamError */
+  /**
+   * Yields the matching events that were stored before the call, oldest first, in bounded memory.
+   * @throws JetStreamError, or ConnectionError if NATS stops responding
+   */
   async *read(filter: AuditFilter, progress: Progress = () => undefined): AsyncGenerator<AuditEvent> {
     const matches = matcher(filter);
     const consumers = await Promise.all(
@@ -224,7 +227,7 @@ async function fetch(consumer: Consumer, count: number): Promise<JsMsg[]> {
     isOverdue = true;
     void fetched.close();
   }, 2 * TIMEOUT_MS);
-  // Reads to the end before yielding: while a caller pauses, the client would miss heartbeats and fail.
+  // Collects all messages instead of yielding each: while a caller pauses, the client would miss heartbeats and fail.
   try {
     for await (const message of fetched) {
       messages.push(message);

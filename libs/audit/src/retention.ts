@@ -1,6 +1,6 @@
 export interface AuditRetention {
   readonly days: number;
-  /** Size of the token app's activity stream; each other stream gets a fraction of this size in addition. */
+  /** Size in MiB of the token app's activity stream; each other stream gets a fraction of this size in addition. */
   readonly megabytes: number;
   /** Number of copies of a stream, each on a different NATS server. */
   readonly replicas: number;

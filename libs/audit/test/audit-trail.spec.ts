@@ -75,7 +75,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'together' })).toEqual([first, second]);
   });
 
-  it('merges the trail and the refusals by time', async () => {
+  it('merges activity and refusals by time', async () => {
     const [first, second, third] = [1, 2, 3].map((later) => new Date(Date.now() + later));
     await store({ type: 'token.issued', client_id: 'merged' }, first);
     await store({ type: 'token.refreshed', client_id: 'merged' }, third);
@@ -202,7 +202,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'kept' })).toEqual([event]);
   });
 
-  it('returns stored and new events of all streams to a follower', async () => {
+  it('returns stored and new events of several streams to a follower', async () => {
     const stored = await store({ type: 'token.issued', client_id: 'followed' });
     const seen: AuditEvent[] = [];
     const end = new AbortController();
@@ -217,7 +217,7 @@ describe('the audit trail in NATS', () => {
     expect(new Set(seen.map(({ id }) => id))).toEqual(new Set([stored.id, issued.id, refused.id]));
   });
 
-  it('gets the configured limits, even from concurrent processes', async () => {
+  it('gets the configured limits, even from concurrent calls', async () => {
     await ensureAuditStreams(nats, { days: 30, megabytes: 16, replicas: 1 });
     await Promise.all([1, 2, 3].map(() => ensureAuditStreams(nats, { days: 7, megabytes: 8, replicas: 1 })));
     const limits = { maxAgeDays: 7, replicas: 1 };

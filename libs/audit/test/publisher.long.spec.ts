@@ -98,7 +98,7 @@ describe('the publisher of the audit trail', () => {
     nats.sleep();
     const warnings = jest.spyOn(Logger.prototype, 'warn');
     for (let n = 1; n <= 500; n++) publisher.record(issued(n));
-    // The warning appears after the confirmation timeout, when the batch is sent again.
+    // The warning appears after the confirmation timeout, before the batch is sent again.
     await until('a batch is not confirmed', 60_000, () =>
       warnings.mock.calls.some(([line]) => JSON.stringify(line).includes('events wait')),
     );
@@ -193,7 +193,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
-  it('sends waiting events of one type in one message', async () => {
+  it('sends waiting events of one type in few messages', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
@@ -248,7 +248,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
-  it('stores the trail while NATS does not store refusals', async () => {
+  it('stores activity while NATS does not store refusals', async () => {
     const slot = await claimSlot(testServices());
     const nats = await connect(natsOptions(slot.natsUrl, 'test'));
     await createTrail(slot.natsUrl);

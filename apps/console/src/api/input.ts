@@ -15,7 +15,7 @@ export interface ChangeRequest {
   /** Empty if the path has no id. */
   readonly id: string;
   readonly part: string;
-  /** Empty without an If-Match header. */
+  /** Empty without an If-Match header, and for `*`. */
   readonly expected: Expected;
   readonly input: Values;
 }

@@ -8,7 +8,7 @@ export interface OperationRules {
   readonly query?: Readonly<Record<string, string>>;
   readonly input?: Schema;
   readonly returns?: Schema;
-  /** `returns` describes one item of a page. */
+  /** If true, `returns` describes one item of a page. */
   readonly isPage?: boolean;
   readonly hasVersion?: boolean;
   /** Requires If-Match (RFC 9110 13.1.1, RFC 6585 3). The default is true for PATCH and DELETE. */

@@ -59,7 +59,9 @@ function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest)
   }));
 }
 
-/** Returns a 405 error if a path with an id supports another method. `failedRequest` does so without an id. */
+/**
+ * Returns a 405 error if a path with an id supports another method. `failedRequest` does this for a path without an id.
+ */
 export function withAllowedMethods(thrown: unknown, { url, server }: FastifyRequest): unknown {
   if (!(thrown instanceof NotFoundException)) return thrown;
   const [path = ''] = url.slice(API.length + 1).split('?', 1);

@@ -33,7 +33,7 @@ export function labelOf(field: string): string {
   return (Object.hasOwn(LABELS, field) ? LABELS[field] : undefined) ?? field;
 }
 
-/** Problems of a form by field; the key '' holds problems without a field. */
+/** Problems of a form by field; the key '' holds problems that belong to no field of the form. */
 export type Problems = ReadonlyMap<string, readonly string[]>;
 
 export const NO_PROBLEMS: Problems = new Map();

@@ -25,7 +25,7 @@ export class JobRunner implements BeforeApplicationShutdown {
     await Promise.all(this.running);
   }
 
-  /** Starts the job unless it is finished or another process is working on it. Resolves before the job ends. */
+  /** Starts the job unless it is finished or a process is working on it. Resolves before the job ends. */
   async start(id: string, action: ActionName, operator: Operator): Promise<void> {
     const owner = randomUUID();
     if (!(await this.jobs.claim(id, owner, operator.name))) return;

@@ -133,7 +133,10 @@ return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), r
   ),
 };
 
-/** A process owns a job while it holds the lease. Each step is one script, which changes nothing without the lease. */
+/**
+ * A process owns a job until the job ends, or another process claims the job after the lease has expired. Each step is
+ * one script, which changes nothing if the process does not own the job.
+ */
 @Injectable()
 export class JobStore {
   private readonly run: RunScript<typeof SCRIPTS>;

@@ -32,8 +32,8 @@ export class RunningReports {
 }
 
 /**
- * Limits each caller to 4 concurrent reports. A report uses much memory and a NATS connection, even after its client
- * disconnects.
+ * Limits each caller to 4 concurrent reports in this process. A report uses much memory and a NATS connection, even
+ * after its client disconnects.
  */
 @Injectable()
 export class ConcurrencyLimitInterceptor implements NestInterceptor {

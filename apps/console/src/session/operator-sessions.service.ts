@@ -23,7 +23,7 @@ export class OperatorSessionsService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Extends the session of a request. @returns null without a session */
+  /** Extends the session of a request. @returns null without a session, or twelve hours after its start */
   async use({ headers }: OperatorRequest): Promise<OpenSession | null> {
     const cookie = this.cookies.read(headers.cookie);
     const session = cookie === null ? null : await this.sessions.use(cookie);

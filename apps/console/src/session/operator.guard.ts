@@ -56,7 +56,7 @@ export class OperatorGuard implements CanActivate {
     await this.limits.take('pages', request, reply, session.cookie);
     const operator = await this.sessions.operatorOf(session, request);
     if (operator === null) throw new LoginRequiredError(method === 'GET' ? url : '/', 'first');
-    // Set before any refusal, because the error page shows the menu of the operator.
+    // Set before the following checks, because the error page shows the menu of the operator.
     request.operator = operator;
     addLogContext(request.raw, { operator: operator.name, channel: 'page' });
     const required = this.reflector.getAllAndOverride<Role | undefined>(ROLE, route) ?? 'viewer';

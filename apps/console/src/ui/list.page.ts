@@ -49,7 +49,7 @@ export function listPage<Item>(
   };
 }
 
-/** Form that starts a job. Uses GET, so that a required login returns to the selection. */
+/** Form that opens the confirmation of a job. Uses GET, so that a required login returns to the selection. */
 function selectionForm(list: Html, actions: Readonly<Record<string, string>>): Html {
   return html`<form method="get" action="/jobs/new">
     ${list}

@@ -13,7 +13,7 @@ export function t(message: string, values: Readonly<Record<string, string | numb
 const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
 const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
 
-/** Adds the time zone to a value of a `datetime-local` field, which browsers send without a zone. */
+/** Adds the time zone UTC to a value of a `datetime-local` field, which browsers send without a zone. */
 export function utc(time: string): string {
   return /T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(time) ? `${time}Z` : time;
 }

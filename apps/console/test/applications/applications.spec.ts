@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   app.clock.ahead = 0;
-  // The logins of this suite would exceed the limit.
+  // Without this reset, the logins of this suite would exceed the limit.
   await app.resetRateLimits();
   admin = await app.operator('admin');
 });
@@ -70,7 +70,7 @@ describe('an application with a metadata document', () => {
 });
 
 describe('the form of a new application', () => {
-  it('ends with the secret and the instructions for the owner', async () => {
+  it('ends with the secret, which is not shown again, and the URLs for the owner', async () => {
     const page = await create(admin, IDENTITY, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
     expect(page.status).toBe(201);
     expect(page.text).toMatch(/scs_[\w-]{43}/);
@@ -202,7 +202,7 @@ describe('the edit form of an application', () => {
     expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
   });
 
-  it('changes the name and the scopes of an API client, which has no users', async () => {
+  it('changes the scopes of an API client, which has no users', async () => {
     const id = 'sc_apiclientapiclientapicli';
     await storeApiClient(app, id);
     const form = await admin.get(`/applications/${id}/edit`);
@@ -256,7 +256,7 @@ describe('disabling or enabling an application', () => {
 });
 
 describe('the secret pages', () => {
-  it('create a second secret, which is shown once, and revoke the first', async () => {
+  it('create a second secret, and revoke the first', async () => {
     const id = await created();
     const confirm = await admin.get(`/applications/${id}/secrets/new`);
     const page = await admin.submit(confirm, {}, `/applications/${id}/secrets/new`);

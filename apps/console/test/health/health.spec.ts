@@ -36,7 +36,7 @@ afterAll(async () => {
   await services.close();
 });
 
-it('the health page runs a check in the background and shows findings, processes and keys', async () => {
+it('the health page runs a check in the background and shows the findings and the processes', async () => {
   const viewer = await app.operator('viewer', 'vera');
   const before = await viewer.get('/health');
   expect(wordsOf(before)).toContain('No check ran');
@@ -50,7 +50,7 @@ it('the health page runs a check in the background and shows findings, processes
   });
   expect(page.text).toContain('<bdi>vera</bdi>');
   expect(wordsOf(page)).toContain('CLOCK_SKEW=4');
-  // A finding, because the token app has no CONSOLE_URL.
+  // Differs from the empty CONSOLE_URL of the token app.
   expect(wordsOf(page)).toContain('CONSOLE_URL=http://localhost:3004');
   expect(page.text).toContain('Findings, the most severe first');
   expect(wordsOf(page)).toMatch(/token \S+:\d+/);

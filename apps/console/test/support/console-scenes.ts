@@ -133,7 +133,7 @@ export async function openConsoleScenes() {
       await open(page);
     };
   const asViewer = (open: Scene) => as('viewer', open);
-  /** Opens a job in a state that a real job has only briefly. */
+  /** Stores a job in the given state, and opens its page. */
   const job =
     (
       fields: Record<string, string | number>,

@@ -18,7 +18,7 @@ export async function makeChange<Result>(
   await printChange(change, (result) => printResult(options, result, () => printText(result)));
 }
 
-/** Prints the result, which may contain a new secret, before the announcement, which may fail or take seconds. */
+/** Prints the result, which may contain a new secret, before waiting for the announcement, which may take seconds. */
 export async function printChange<Result>(
   { result, announced }: Change<Result>,
   print: (result: Result) => void,

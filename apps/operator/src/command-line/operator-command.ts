@@ -12,7 +12,10 @@ const HYPHENATED_ID = /^--[\w-]{41}$/;
 
 const HELP = '-h';
 
-/** Returns the name to type: `npx operator` in a checkout, `operator` in an image, which has no npm. */
+/**
+ * Returns the name to type: `npx operator` if this program was started by that command or `npm run migrate`, otherwise
+ * `operator`.
+ */
 export function invocation(env: NodeJS.ProcessEnv = process.env): string {
   return /^\W?(?:operator|node local\/operator)\b/.test(env.npm_lifecycle_script ?? '')
     ? 'npx operator'

@@ -24,12 +24,12 @@ export class ChangeSettings extends DatabaseSettings {
 }
 
 export class KeySettings extends ChangeSettings {
-  /** Only `keys next` needs the keys in its environment. */
+  /** Needed only by `keys next` without --stdin. */
   @KeysVariable() TOKEN_KEYS: string;
 }
 
 export class IdTokenKeySettings extends ChangeSettings {
-  /** Only `keys next --id-token` needs the private keys in its environment. */
+  /** Private keys, needed only by `keys next --id-token` without --stdin. */
   @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS: string;
 }
 

@@ -115,7 +115,7 @@ describe('operator client update', () => {
     expect(await show(id)).toMatchObject({ scopes: ['profile:read', 'bookings:write'], optional_scopes: [] });
   });
 
-  it('keeps both changes when two operators change scopes concurrently', async () => {
+  it('keeps both changes when two operators change different scopes', async () => {
     const id = await create('--scope', 'profile:read bookings:read');
     await Promise.all([
       update(id, '--add-scope', 'bookings:write'),

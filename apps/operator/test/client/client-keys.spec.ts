@@ -240,7 +240,7 @@ describe('operator client create --profile fapi2', () => {
       require_state: false,
       dpop_bound_access_tokens: true,
       refresh_token_rotation: false,
-      // Section 5.4.1 of FAPI 2.0.
+      // Section 5.4.1 of FAPI 2.0 does not permit RS256.
       id_token_alg: 'ES256',
     });
     const withRsa = ['--profile', 'fapi2', '--jwks', await oneKey(), '--id-token-alg', 'RS256'];

@@ -29,7 +29,7 @@ async function importClient(id: string, name: string): Promise<void> {
   expect(await operator.run(['client', 'import', '-'], undefined, text)).toMatchObject({ code: 0 });
 }
 
-/** Runs every command that takes one client. @returns the client_ids in the output */
+/** Runs every client command that takes a client. @returns the client_id on which each command acted */
 async function actedOn(...given: string[]): Promise<unknown[]> {
   const ids: unknown[] = [];
   const run = async (...args: string[]) => {

@@ -115,7 +115,7 @@ describe('operator doctor', () => {
     expect(problemsOf(first, 'database-superuser')).toHaveLength(1);
   });
 
-  it('finds that Redis and NATS of the tests lack persistence and permissions', () => {
+  it('finds that Redis of the tests lacks persistence, and that the NATS user has excessive permissions', () => {
     expect(problemsOf(first, 'redis-not-persistent')).toEqual([
       expect.stringMatching(/^Redis of authorize .*, token /),
     ]);
@@ -175,7 +175,7 @@ describe('operator doctor', () => {
     }
   });
 
-  /** Runs `work` together with a process that reports this status and valid values for all other fields. */
+  /** Runs `work` together with a process that reports this status and valid values for all other required fields. */
   async function withProcess(status: Partial<ServiceStatus>, work: () => Promise<void>): Promise<void> {
     const nats = await connect(natsOptions(services.natsUrl, 'planted'));
     nats.subscribe(statusSubject(status.service ?? 'token'), {

@@ -63,7 +63,7 @@ describe('a forged event', () => {
     const { code, stdout, stderr } = await operator.run(['explain', 'forged_keys_']);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('title');
-    // The output contains no control characters, and therefore no colours, without a terminal.
+    // Without a terminal, the output has no colours, whose escape sequences would be control characters.
     expect(stdout).not.toMatch(/[^\P{C}\n]/u);
   });
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { useOperator } from '../support/use-operator.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
-/** Commands that use stored data, with valid input and the required variables except DATABASE_URL. */
+/** Commands that use stored data, with valid input and the required URLs except DATABASE_URL. */
 const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   [
     'client create',
@@ -82,7 +82,7 @@ describe('the settings of the commands', () => {
   });
 });
 
-/** Returns the commands that each variable of a table lists. */
+/** Returns the commands that a table lists for each variable. */
 const listed = (rows: Iterable<RegExpMatchArray>): Map<string, Set<string>> =>
   new Map(
     [...rows].map(([, name = '', commands = '']) => [

@@ -15,7 +15,7 @@ import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.j
 /** Maximum number of chunks that one page reads, which bounds the response time. */
 const MAX_CHUNKS = 20;
 const CONCURRENT_CHUNKS = 4;
-/** Approximate limit of unindexed events that one page reads from a stream. */
+/** Approximate limit of unindexed events that a call reads from each stream. */
 const MAX_TAIL = 3_000;
 /** Number of messages in the first read. A message contains between one and a hundred events. */
 const FIRST_MESSAGES = 30;
@@ -113,7 +113,7 @@ export class AuditIndex {
     for (let limit = MAX_CHUNKS + 1; ; limit *= 2) {
       const chunks = await this.index.chunks({ ...query, limit });
       const last = chunks.at(-1);
-      // Otherwise the next page would begin at the position of this page.
+      // Reads more chunks while all of them end at `before`, because the next page would begin there again.
       if (!last || chunks.length < limit || last.lastStoredAt.getTime() < before) return chunks;
     }
   }
@@ -121,7 +121,7 @@ export class AuditIndex {
 
 type OnMessage = (data: Buffer, subject: string, storedAt: number) => void;
 
-/** Reads messages that are not indexed yet. @returns true if the limit of a page left some of them unread */
+/** Reads messages that are not indexed yet. @returns true if `MAX_TAIL` left some of them unread */
 async function readTails(
   reader: AuditReader,
   streams: readonly AuditStreamState[],
@@ -196,7 +196,7 @@ class PageOfEvents {
     if (this.matching.length > 4 * this.size) this.matching = this.newest().slice(0, this.size + 1);
   }
 
-  /** @param searchedUntil time before which events may be missing */
+  /** @param searchedUntil events that were stored at this time or earlier may be missing */
   isFull(searchedUntil: number): boolean {
     return this.matching.filter(({ storedAt }) => storedAt > searchedUntil).length > this.size;
   }

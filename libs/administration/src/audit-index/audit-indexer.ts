@@ -42,7 +42,10 @@ export class AuditIndexer {
     });
   }
 
-  /** Deletes chunks and counts of events that are no longer in the trail, and merges hourly counts of past days. */
+  /**
+   * Deletes chunks and counts of events that are no longer in the trail, and merges hourly counts of days before the
+   * last `HOURS_DAYS` days.
+   */
   async prune(now = Date.now()): Promise<void> {
     const streams = await this.trail.read((reader) => reader.streams());
     const { AUDIT_RETENTION_DAYS: days } = this.options.settings;

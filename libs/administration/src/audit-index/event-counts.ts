@@ -13,7 +13,7 @@ const LENGTHS: Readonly<Record<Unit, number>> = { hour: 3_600_000, day: 86_400_0
 
 const NAME = /^\w{1,64}$/;
 const REFERENCE = /^[\w-]{12}$/;
-/** Excludes NUL and other characters: any process may publish an event of an unknown type. */
+/** Excludes NUL, which PostgreSQL rejects: any process may publish an event of an unknown type. */
 const TYPE = /^[\w.]{1,64}$/;
 
 export function linesOf(data: Uint8Array): number {

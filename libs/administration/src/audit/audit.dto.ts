@@ -7,7 +7,7 @@ import { MOMENT, parseTime } from './moment.js';
 const MAX_LIMIT = 10_000;
 
 export class AuditFilterDto {
-  /** A type such as `token.issued`, or a group such as `token`. */
+  /** Types such as `token.issued`, or groups such as `token`; empty for all types. */
   @Texts()
   @Rule('type_unknown', ({ types }: AuditFilterDto) =>
     types
@@ -19,7 +19,7 @@ export class AuditFilterDto {
   @Text()
   client?: string;
 
-  /** Email address, username or external_id. `id:` and the id also selects a deleted user. */
+  /** Email address, username or external_id. The form `id:42` also selects a deleted user. */
   @Text()
   user?: string;
 

@@ -26,9 +26,12 @@ export interface EventPage extends ResultPage<AuditEvent> {
 
 export interface SelectedEvents {
   readonly warnings: readonly string[];
-  /** Calls back with the stored events from `since` on, then with each new event, until the signal is aborted. */
+  /**
+   * Calls back with each new event until the signal is aborted. If the filter has `since`, calls back first with the
+   * stored events from this time on.
+   */
   follow(signal: AbortSignal, callback: (event: AuditEvent) => void): Promise<void>;
-  /** Calls back with every event, oldest first, and waits for each call. */
+  /** Calls back with every stored event, oldest first, and waits for each call. */
   read(
     callback: (event: AuditEvent) => void | Promise<void>,
     progress?: (read: number, total: number) => void,
@@ -38,7 +41,7 @@ export interface SelectedEvents {
 export const INDEX_BEHIND =
   'the index of the audit trail does not have all events yet: some are missing here, and none in an export';
 
-/** Reads the audit trail. Without PostgreSQL, users and clients must be given by id. */
+/** Reads the audit trail. Without PostgreSQL, `page` fails, and users and clients must be given by id. */
 @Injectable()
 export class AuditService {
   constructor(

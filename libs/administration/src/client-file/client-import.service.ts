@@ -38,7 +38,10 @@ export class ClientImportService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Imports all clients or none. Safe to repeat. @throws AdministrationError that lists every problem by line */
+  /**
+   * Imports all clients or none. Safe to repeat.
+   * @throws AdministrationError that lists every problem by line, or of the kind `unavailable` during another import
+   */
   async import(actor: Actor, text: string): Promise<Change<ImportResult>> {
     const plan = await this.plan(text, false);
     const { changes } = plan;

@@ -29,7 +29,7 @@ export interface ImportPlan {
   readonly others: KnownClients['others'];
 }
 
-/** Reports problems through `report` of each client. @param now creation time of clients and secrets without a date */
+/** Reports problems through `report` of each client. @param now creation time of new clients without a date */
 export function planImport(
   file: readonly ClientOfFile[],
   known: KnownClients,

@@ -54,7 +54,7 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
   };
 }
 
-/** Describes keys by thumbprint (RFC 7638); returns an empty object without keys. */
+/** Describes keys by their URL or by their thumbprints (RFC 7638); returns an empty object without keys. */
 export function describeKeys({ jwks, jwksUri }: ClientKeys): { keys?: string[]; jwks_uri?: string } {
   if (jwksUri !== null) return { jwks_uri: jwksUri };
   if (jwks === null) return {};

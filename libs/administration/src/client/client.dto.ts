@@ -215,7 +215,7 @@ export class ClientChangesDto {
   @Flag()
   firstParty?: boolean;
 
-  /** A client without the device grant needs a redirect URI. */
+  /** Without the device grant, a client of `authorization_code` needs a redirect URI. */
   @Flag()
   deviceGrant?: boolean;
 

@@ -193,7 +193,10 @@ export class ClientService {
     };
   }
 
-  /** @throws AdministrationError of the kind `unconfirmed` if the change would give users new subjects */
+  /**
+   * @throws AdministrationError of the kind `unconfirmed` if users with live grants would get new subjects without
+   * `confirmNewSubjects`
+   */
   async update(
     actor: Actor,
     idOrName: string,

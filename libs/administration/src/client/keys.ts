@@ -12,7 +12,7 @@ export interface GivenKeys {
   readonly jwksUri?: string | null;
 }
 
-/** Returns undefined `keys` if neither field is given. */
+/** Omits `keys` if neither field is given or a field is invalid. */
 export function readKeys({ jwks, jwksUri }: GivenKeys): {
   readonly keys?: ClientKeys;
   readonly problems: readonly Problem[];

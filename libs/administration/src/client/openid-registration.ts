@@ -87,7 +87,9 @@ export function sectorProblems(
     : [];
 }
 
-/** Returns null for a private-use scheme or a loopback address, because many applications share these. */
+/**
+ * Returns null for an invalid URI, and for a private-use scheme or a loopback address, which many applications share.
+ */
 function hostOf(uri: string): string | null {
   if (!URL.canParse(uri)) return null;
   const { protocol, hostname } = new URL(uri);

@@ -249,7 +249,10 @@ function ruleProblems({ idTokenAlg }: ClientChangesDto, changed: ChangedRegistra
   ];
 }
 
-/** Fields that the metadata document describes, and two that are unsafe because the document can change. */
+/**
+ * Fields that the metadata document describes, and `firstParty` and `sector`, which are unsafe because the document can
+ * change.
+ */
 const DOCUMENT_FIELDS = [
   'name',
   'redirectUris',

@@ -19,13 +19,19 @@ export interface Certificate {
   readonly place: string;
   readonly validFrom: Date;
   readonly validTo: Date;
-  /** Reason why the certificate is not trusted; null if trusted, or if the server's clients use a private authority. */
+  /**
+   * Reason why the certificate is not trusted; null if trusted, or for a database or NATS, which may use a private
+   * authority.
+   */
   readonly untrusted: string | null;
   readonly outdated: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Minimum remaining validity. Automatic renewal happens before, so it has failed if less time remains. */
+/**
+ * Minimum remaining validity: the lesser of this time and a share of the whole validity. Automatic renewal happens
+ * earlier, so it has failed if less time remains.
+ */
 const MIN_REMAINING_MS = 21 * DAY_MS;
 const MIN_REMAINING_SHARE = 0.25;
 

@@ -70,7 +70,10 @@ function knownScopes(options: AdministrationOptions): {
   return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
 }
 
-/** Finds the hosts that do not exist in DNS. A host without a response from the name server counts as not checked. */
+/**
+ * Finds the hosts that do not exist in DNS. A host counts as not checked if its lookup fails otherwise, or if the time
+ * is up.
+ */
 async function resolveHosts(
   hosts: readonly string[],
 ): Promise<{ unresolvable: ReadonlySet<string>; notChecked: NotChecked[] }> {

@@ -16,7 +16,7 @@ export interface Difference {
 const SHARED_CHARACTERS = 3;
 /** The time to compare grows with the square of the changes, and an attacker may choose one of the texts. */
 const MAX_CHANGES = 250;
-/** Above the number of values of any application. An event may contain more, because any process may store one. */
+/** Maximum number of compared values. An event may contain thousands, because any process may store one. */
 const MAX_CANDIDATES = 50;
 
 export function differenceOf(sent: string, expected: string): Difference {

@@ -21,7 +21,7 @@ import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 /** Milliseconds before and after a request for which the client's other events are shown. */
 const AROUND_MS = 5 * 60_000;
 const MAX_AROUND = 40;
-/** Limit of the events read for a period. For a busy client, these are the latest events. */
+/** Limit of the events after a request that are read from the index. If there are more, the latest are read. */
 const MAX_INDEXED = 1_000;
 /** All processes record their events of a request within this time. */
 const ONE_REQUEST_MS = 60_000;
@@ -88,7 +88,9 @@ class SummaryDto {
   since = '1h';
 }
 
-/** Explains refused requests. Without PostgreSQL, the explanations contain less information. */
+/**
+ * Explains refused requests. Without PostgreSQL, `explainIndexed` fails, and the other methods return less information.
+ */
 @Injectable()
 export class ExplainService {
   constructor(

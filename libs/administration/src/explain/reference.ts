@@ -36,14 +36,14 @@ export function isSimilar(reference: string, other: string): boolean {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Returns the time, like `2026-11-22 18:04`, since which no stream has lost events. */
+/** Returns the time in UTC, like `2026-11-22 18:04`, since which no stream has lost events. */
 export function searchedSince(
   streams: readonly Pick<AuditStreamState, 'created' | 'first' | 'bytes' | 'maxBytes' | 'maxAgeDays'>[],
   now = Date.now(),
 ): string {
   const times = streams.map(({ created, first, bytes, maxBytes, maxAgeDays }) => {
     const kept = Math.max(Date.parse(created), now - maxAgeDays * DAY_MS);
-    // A full stream discards its oldest events.
+    // A stream that is more than half full may have discarded its oldest events.
     return bytes > maxBytes / 2 && first ? Math.max(kept, first.getTime()) : kept;
   });
   return new Date(Math.max(...times)).toISOString().slice(0, 16).replace('T', ' ');

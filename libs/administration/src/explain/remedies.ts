@@ -14,7 +14,7 @@ export interface Remedy {
 }
 
 export interface Registration {
-  /** Null for a client that is not registered; undefined if PostgreSQL does not answer. */
+  /** Null for a client that is not registered; undefined if no event names a client, or PostgreSQL does not answer. */
   readonly client: ClientWithSecrets | null | undefined;
   readonly scopes: readonly string[] | null;
 }

@@ -80,7 +80,8 @@ export class GrantService {
   ): Promise<Change<{ readonly revoked_grants: number }>> {
     const owner = await this.ownerOf(validated(GrantSelectionDto, input));
     const isEverything = owner.userId === undefined && !owner.clientId;
-    // Continues without live grants: an earlier run may have revoked grants without informing the services.
+    // Includes a given owner without live grants: an earlier run may have revoked its grants without informing the
+    // services.
     const owners = isEverything ? await this.grants.countLive(owner) : [owner];
     let revoked = 0;
     let failure: unknown;

@@ -7,7 +7,7 @@ import { decideStep, orderAfter, recordOf, type RotationStep, UnsafeStepError } 
 
 export interface IdTokenKeyStep extends Omit<RotationStep, 'tokenKeys'> {
   readonly alg: SigningAlgorithm;
-  /** Next value for token: private keys, as a JWK Set. */
+  /** Next value of ID_TOKEN_KEYS for token: private keys, as a JWK Set. */
   readonly idTokenKeys: string;
 }
 

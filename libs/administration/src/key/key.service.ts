@@ -15,7 +15,9 @@ import { type KeyProblem, keyReport, type ReportedKey } from './key-report.js';
 import { idTokenKeyProblemsOf, tokenKeyProblems } from './key-values.js';
 import { nextStep, type RotationStep } from './rotation.js';
 
-/** Processes are named by service and instance. Times are ISO 8601; null if unknown. */
+/**
+ * Processes are named by service and instance. Times are ISO 8601; null if unknown, or if the key has not signed yet.
+ */
 interface KeyUse {
   readonly id: string;
   readonly signs_in: readonly string[];

@@ -15,7 +15,7 @@ import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, trailServer } from '../administration.options.js';
 import { withNats } from './nats.js';
 
-/** Long enough for a client to which every user has a grant. */
+/** Long enough for a client to which every user has granted access. */
 const REVOCATION_TIMEOUT_MS = 60_000;
 
 const AUTHORIZE_TIMEOUT_MS = 3_000;
@@ -76,8 +76,8 @@ export class RunningServices {
   }
 
   /**
-   * Evicts the cached profile of a user. Resolves when the services reject the tokens of all revoked grants of the
-   * owner.
+   * Evicts the cached profile if the owner is a user. Resolves when the services reject the tokens of all revoked
+   * grants of the owner.
    * @throws AdministrationError `incomplete`
    */
   async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {

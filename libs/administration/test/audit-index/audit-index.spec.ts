@@ -74,7 +74,10 @@ async function store(
   return events;
 }
 
-/** Stores events of many clients, users, types and services. @param messages number of messages, of 20 events each */
+/**
+ * Stores events of several clients, users, types and services.
+ * @param messages number of messages, of 20 events each
+ */
 async function storeMany(messages: number): Promise<AuditEvent[]> {
   const kinds = [
     ['token', 'token.refreshed'],
@@ -240,7 +243,7 @@ describe('the event counter of the index', () => {
     const other = copy(store);
     await Promise.all([indexer, other].map((worker) => indexAll(worker)));
     await indexAll();
-    // Each of the three streams has fewer than 1,000 remaining events, which wait for the next run.
+    // Each of the three streams has fewer than 1,000 remaining events, which are not indexed yet.
     expect(await counted()).toBe(3_000);
     const history = await context.get(ClientHistoryService).read({ client: CLIENT });
     expect(history.refused + history.succeeded).toBe(1_600);
@@ -329,7 +332,7 @@ describe('the indexer', () => {
     expect(await sql('SELECT 1 FROM audit_chunks')).toHaveLength(2);
   });
 
-  it('keeps counts as long as the trail keeps events', async () => {
+  it('keeps counts for AUDIT_RETENTION_DAYS', async () => {
     await storeMany(160);
     await indexAll();
     await indexer.prune();

@@ -157,7 +157,7 @@ describe('the area clients of doctor', () => {
     ]);
   });
 
-  it('quotes each registered value as one word of a command', () => {
+  it('keeps each registered value as one word of a command', () => {
     const redirectUris = ["http://a.example.com/$(reboot)'", 'https://a.example.com/cb'];
     const [finding] = found({ clientId: '$(reboot)', redirectUris });
     expect(finding?.remedy).toEqual([

@@ -8,7 +8,7 @@ import { isSimilar, referenceIn, searchedSince } from '../../src/explain/referen
 import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
 import { registeredClient } from '#test/support/registered-client.js';
 
-// `npx jest` sets this variable, which changes the program name in printed commands.
+// Hides that npm started this process.
 delete process.env.npm_lifecycle_event;
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
@@ -188,7 +188,7 @@ describe('an explanation', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('states that the check %s is unknown', (check) => {
+  it.each(['__proto__', 'constructor', 'toString'])('treats the check %s as unknown', (check) => {
     const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
     expect([title, comparison.values]).toEqual([
       'The request was refused',
@@ -221,7 +221,7 @@ describe('an explanation', () => {
     ['https://a.example/;id', CLIENT],
     ["https://a.example/'&id", CLIENT],
     ["https://a.example/';id;'", 'x{redirect_uri}--client{client_id}'],
-  ])('quotes %s as one word of a command', (uri, clientId) => {
+  ])('keeps %s as one word of a command', (uri, clientId) => {
     const detail = { redirect_uri: uri, registered: [] };
     const { commands } = operatorRemedy({ check: 'redirect_uri_unregistered', client_id: clientId, detail });
     expect(commands).toEqual([['client', 'update', clientId, '--add-redirect-uri', uri]]);

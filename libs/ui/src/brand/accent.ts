@@ -1,8 +1,8 @@
 export interface AccentColours {
   readonly accent: string;
-  /** Text on a button. */
+  /** Colour of text and icons on the accent. */
   readonly onAccent: string;
-  /** Background of a user's or application's initial. */
+  /** Background of an icon, or of a user's or application's initial. */
   readonly tint: string;
   readonly onTint: string;
 }
