@@ -2,7 +2,7 @@ import { isObject } from '#messaging/nats-message.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
-/** Skips lines that are not events, because other programs may publish to the subject. */
+/** Skips lines that are not events or do not match the subject, because other programs may publish to the subject. */
 export function parseEvents(text: string, subject: string): AuditEvent[] {
   return text
     .split('\n')

@@ -71,7 +71,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     ),
     browser: (): Browser => new Browser(app.getHttpServer()),
 
-    /** Logs in with a current `auth_time`. @returns the response of the login callback */
+    /** Logs in, by default with a current `auth_time`. @returns the response of the login callback */
     async logIn(browser: Browser, claims: JWTPayload, page = '/') {
       const login = `/login?page=${encodeURIComponent(page)}`;
       return provider.logIn(

@@ -17,7 +17,7 @@ const MAX_CHUNKS = 20;
 const CONCURRENT_CHUNKS = 4;
 /** Approximate limit of unindexed events that a call reads from each stream. */
 const MAX_TAIL = 3_000;
-/** Number of messages in the first read. A message contains between one and a hundred events. */
+/** Number of messages in the first read. A message contains between one and about a hundred events. */
 const FIRST_MESSAGES = 30;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;

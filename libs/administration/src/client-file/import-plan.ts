@@ -113,7 +113,7 @@ function checkRegistration(
   });
 }
 
-/** Same rules as the constraints of the table `clients`. */
+/** Checks the constraints of the table `clients`, and the signing algorithm that the profile allows. */
 function checkRules({
   profile,
   dpopBound,

@@ -283,7 +283,10 @@ function readGrantTypes(value: unknown, report: Report): Pick<TokenRules, 'grant
   return { grantType: 'authorization_code', deviceGrant };
 }
 
-/** `jwks: null` in the file removes the keys. @returns null if the file contains neither field, which keeps the keys */
+/**
+ * `jwks: null` or `jwks_uri: null` in the file removes the keys.
+ * @returns null if the file contains neither field, which keeps the keys
+ */
 function readKeys(entry: Fields, type: ClientType, report: Report): ClientKeys | null {
   const { jwks: set, jwks_uri: uri } = entry;
   if (set === undefined && uri === undefined) return null;

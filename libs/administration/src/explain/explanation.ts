@@ -65,7 +65,9 @@ export function explanationOf(
   };
 }
 
-/** Returns the event's own description, for refusals that are not in the guide, such as those of the console. */
+/**
+ * Returns the event's own description, for refusals that are not in the guide, such as most refusals of the console.
+ */
 function unknownRefusal({ description }: AuditEvent): GuideEntry {
   return { title: 'The request was refused', meaning: description ?? '', remedies: [] };
 }

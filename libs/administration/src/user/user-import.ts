@@ -33,7 +33,7 @@ interface Pending {
 const BATCH = 1000;
 const ATTEMPTS = 5;
 
-/** Imports a file of users in constant memory, with one statement per batch. */
+/** Imports a file of users in batches, in constant memory. */
 export class UserImport {
   readonly counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, passwordsKept: 0, failed: 0 };
   private batch: Pending[] = [];
