@@ -38,7 +38,7 @@ for process in authorize token console operator; do
   echo "DATABASE_URL=postgres://service:$service@postgres:5432/oauth" >$process/database.env
 done
 
-# Redis: the users cannot run commands that configure the server, or that list or drop all keys.
+# Redis: the only user cannot run commands that configure the server, or that list or drop all keys.
 cache=$(password)
 cat >redis/users.acl <<ACL
 user default off
@@ -48,8 +48,8 @@ for process in authorize token console; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
 done
 
-# NATS: one user per process, and one for your product. Each process has a second user with the same password for the
-# audit trail. nats.conf contains the permissions.
+# NATS: one user for each process except migrate, and one for your product. Each process also has a user for the audit
+# trail, with the same password. nats.conf contains the permissions.
 : >nats/passwords.conf
 for process in authorize token resource console operator product migrate; do
   secret=$(password)

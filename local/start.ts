@@ -49,7 +49,7 @@ const printError = (text: string): void => void process.stderr.write(`\nnpm star
 process.exitCode = await run();
 process.exit();
 
-/** Runs the product. @returns exit code 0 after a signal, 1 if a part fails */
+/** Runs the product. @returns exit code 0 after a signal or the end of npm, 1 after an error */
 async function run(): Promise<number> {
   let stop: (why: string) => void = () => undefined;
   const stopRequested = new Promise<string>((resolve) => (stop = resolve));

@@ -50,7 +50,7 @@ async function connect() {
   });
 }
 
-/** Messages for the errors that a user can cause (RFC 6749 4.1.2.1, 5.2 and RFC 8628 3.5). */
+/** Messages for the errors that a user can cause (RFC 6749 4.1.2.1 and RFC 8628 3.5). */
 const EXPLANATIONS = {
   access_denied: 'You did not allow the access.',
   expired_token: 'The code has expired. Run the command again.',

@@ -6,7 +6,7 @@ import * as oauth from 'openid-client';
 
 const PATIENCE_MS = 5 * 60_000;
 
-/** Returns false over SSH, because the browser would open on the remote machine. */
+/** Returns false over SSH, where the browser would open on the remote machine, and on Linux without a display. */
 export function hasBrowser({ env, platform } = process) {
   if (env.SSH_CONNECTION || env.SSH_TTY) return false;
   return platform !== 'linux' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY);

@@ -63,7 +63,7 @@ class RevocationFeed:
         pings = asyncio.create_task(self._ping(writer))
         try:
             while True:
-                # A connection without a PONG for this long is dead.
+                # The server answers every ping, so a connection that is silent for this long is dead.
                 await asyncio.wait_for(self._read(reader, writer), TRUST_SECONDS)
         finally:
             pings.cancel()

@@ -115,7 +115,7 @@ type TokenCache struct {
 	evictions int
 }
 
-// Get returns nil if the token is not cached, or if entries may not be used now.
+// Get returns nil if the token is not cached, if its entry has expired, or if entries may not be used now.
 func (c *TokenCache) Get(token string) *Token {
 	if c.Trusted != nil && !c.Trusted() {
 		return nil

@@ -107,7 +107,7 @@ func (f *RevocationFeed) evict(message *nats.Msg) {
 
 func (f *RevocationFeed) onError(_ *nats.Conn, _ *nats.Subscription, err error) {
 	log.Printf("revocation feed: %v", err)
-	// A slow consumer has lost broadcasts.
+	// Broadcasts can be lost, for example by a slow consumer.
 	f.cache.Clear()
 	if !errors.Is(err, nats.ErrSlowConsumer) {
 		// After another error, such as a forbidden subscription, the cache is not used until a restart.

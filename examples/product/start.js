@@ -1,4 +1,5 @@
-// Starts the product's site and its two APIs at the URLs in service.env. `node start.js site` starts only the site.
+// Starts the product's site and its two APIs, by default at the URLs in service.env. `node start.js site` starts only
+// the site.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -20,7 +20,7 @@ function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Prom
 }
 
 describe.each(OVERLAYS)('the %s overlay with the component for a product', (overlay) => {
-  it('mounts the same scopes file into every process', async () => {
+  it('mounts the same scopes file into every app and the operator', async () => {
     const manifests = await renderWith(overlay, 'product');
     expect(await problemsOf(manifests)).toEqual([]);
     const readers = workloads(manifests).filter(({ name }) =>
@@ -130,7 +130,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (ove
 });
 
 describe('the production overlay with the component for the console', () => {
-  it('serves the console at CONSOLE_URL, and issues access tokens for its API', async () => {
+  it('takes the host of the Ingress from CONSOLE_URL, and passes the URL to console, operator and token', async () => {
     const path = 'overlays/production';
     const url = 'https://console.example.org';
     const manifests = await render(path, async (folder) => {

@@ -73,7 +73,7 @@ const URLS = [
   'https://base.localhost/api/auth/oauth/token',
   'https://api.localhost/v2/me',
 ];
-/** Addresses by group. The third group contains bytes that are line feeds; the last group is mapped from IPv4. */
+/** Addresses by group. The third group contains line feeds as bytes, the last one IPv4 addresses in both forms. */
 const ADDRESSES = [
   '2001:db8:1:2::1 2001:db8:1:2::2 2001:db8:1:2:a:b:c:d 2001:db8:1:2:ffff:: 2001:db8:1:3::1 2001:db8:1:3:a:b:c:d',
   '2001:db8::1 2001:db8:0:0:1:: 2001:db8::1:2:3:4 2001:db8:0:a::1 ::1',
@@ -124,7 +124,7 @@ describe('the ingress of docker-compose.yml without apps', () => {
 });
 
 describe('the ingress of the console in docker-compose.yml without the console', () => {
-  it('limits requests per address and logs no query', async () => {
+  it('limits requests and logs no query', async () => {
     const ingress = await tightComposeIngress(CONSOLE);
     try {
       const ask = async () => (await ingress.ask('https://console.localhost/login?state=typed')).status;

@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
     expect(service('operator').environment).toMatchObject(service('token').environment ?? {});
   });
 
-  it('publishes only the ports of the ingresses on the loopback interface', () => {
+  it('publishes only the ports of the ingresses, and only on the loopback interface', () => {
     for (const [name, { ports }] of Object.entries(services)) {
       if (!(name in INGRESSES)) expect([name, ports]).toEqual([name, undefined]);
       for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
@@ -188,7 +188,7 @@ describe('docker-compose.yml', () => {
     expect(Number(/^(\d+)s$/.exec(service(app).stop_grace_period ?? '')?.[1])).toBeGreaterThanOrEqual(15);
   });
 
-  it('hardens every container and pins every image', () => {
+  it('hardens every container except setup, and pins every image', () => {
     for (const [name, { image, read_only, security_opt, volumes: mounts }] of Object.entries(services)) {
       expect(image).toMatch(/^[\w-]+:\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
       for (const mount of mounts) {
@@ -238,7 +238,7 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(['token', 'resource'])(
-    'defines the error of the Kubernetes ingress for an unavailable %s app',
+    'contains the error responses of the Kubernetes ingress for the %s app',
     async (app) => {
       const manifest = await readFile(join(ROOT, `k8s/components/oauth-errors/${app}.yaml`), 'utf8');
       const snippet = manifest.split('server-snippets: |\n')[1] ?? '';

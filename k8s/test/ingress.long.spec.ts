@@ -229,7 +229,7 @@ describe('the ingress', () => {
       }
     });
 
-    it('does not log the query of rejected requests', async () => {
+    it('writes no error message about rejected requests, which would contain their query', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 4; n += 1)
         statuses.push((await tight.ask(`${AUTH}/auth/login?state=typed`, { from: '127.0.0.9' })).status);

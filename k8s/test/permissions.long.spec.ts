@@ -52,7 +52,7 @@ describe('a development installation', () => {
     return runCommand(process.execPath, [OPERATOR, ...args], { cwd: process.cwd(), env });
   }
 
-  /** Connects as a user. `refusals` returns the subjects that the server has denied. */
+  /** Connects as a user. `refusals` returns the denied operations and their subjects, such as `publish oauth.other`. */
   async function connected(
     user: Process,
     variable: 'NATS_URL' | 'AUDIT_NATS_URL' = 'NATS_URL',
@@ -434,7 +434,7 @@ describe('a development installation', () => {
       return (await answer.json()) as { access_token: string; refresh_token: string };
     }
 
-    it('are sufficient for the whole flow and for evictions from all caches', async () => {
+    it('are sufficient for the whole flow and for evictions from caches', async () => {
       const registration = ['--name', 'A', '--redirect-uri', REDIRECT_URI, '--json'];
       const created = await operator(['client', 'create', ...registration]);
       expect(created).toMatchObject({ code: 0, stderr: '' });
@@ -510,7 +510,7 @@ describe('a development installation', () => {
     });
 
     it.each(['operator', 'console'] as const)(
-      'allow every process to report its keys to the %s',
+      'allow the processes with keys to report them to the %s',
       async (user) => {
         const listed = await operator(['keys', 'list', '--json'], user);
         expect(listed).toMatchObject({ code: 0, stderr: '' });
@@ -519,7 +519,7 @@ describe('a development installation', () => {
       },
     );
 
-    it('allow the operator, but not the service role, to delete a user with a live grant', async () => {
+    it('allow `operator user delete` for a user with a live grant, but not a direct DELETE', async () => {
       const userId = await fixture.user();
       const { access_token: token } = await tokenOf(await fixture.client(), userId);
       expect(await me(token)).toBe(200);

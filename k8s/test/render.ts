@@ -73,7 +73,7 @@ export const OVERLAYS = ['local', 'production'] as const;
 export type Manifest = KubernetesObject &
   Required<Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>>;
 
-/** Copies k8s, including the settings of the local overlay. */
+/** Copies k8s and deploy for the duration of `work`, and generates the settings of the local overlay. */
 export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(tmpdir(), 'k8s-'));
   try {

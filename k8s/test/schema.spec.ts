@@ -23,7 +23,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(names).toEqual(expect.arrayContaining(['Job migrate', 'Deployment operator']));
   });
 
-  it('is in one namespace, and contains only generated Secrets', () => {
+  it('is in one namespace, and contains Secrets only in the local overlay', () => {
     for (const { kind, metadata } of manifests) {
       if (kind !== 'Namespace') expect(metadata?.namespace).toBe('scheduling-oauth');
       if (kind === 'Secret') expect(overlay).toBe('local');
@@ -59,8 +59,8 @@ describe('strict validation of manifests', () => {
       '"containerPort":"3002"',
       /containerPort must be a number/,
     ],
-    ['a field that is missing', '"containerPort":3002,', '', /containerPort/],
-    ['a version that there is not', '"apps/v1"', '"apps/v7"', /no Deployment in apps\/v7/],
+    ['a missing field', '"containerPort":3002,', '', /containerPort/],
+    ['an unknown version', '"apps/v1"', '"apps/v7"', /no Deployment in apps\/v7/],
   ])('rejects %s', async (_what, from, to, problem) => {
     expect(await problemsOf(changed(from, to))).toEqual(
       expect.arrayContaining([expect.stringMatching(problem)]),

@@ -118,7 +118,7 @@ describe('a process in its container environment', () => {
     }
     child.kill('SIGTERM');
     while ((await fetch(`${internal}/readyz`)).status === 200);
-    // The process is stopped during its whole grace period, and then reads the requests that have arrived.
+    // The process is stopped while the requests arrive, and reads them when it continues.
     child.kill('SIGSTOP');
     const answers = kept.map((connection) => collect(connection).catch(String));
     await Promise.all(kept.map((connection) => new Promise((sent) => connection.write(GET, sent))));

@@ -86,7 +86,7 @@ export class CalendarClient {
     try {
       const answer = await request();
       if (!answer.refresh_token) throw new Error('the answer has no refresh_token');
-      // Without expires_in the lifetime is unknown (RFC 6749 5.1): the token is used until the first 401.
+      // Without expires_in the lifetime is unknown (RFC 6749 5.1): the page then shows the current time as the expiry.
       const lifetimeMs = (answer.expires_in ?? 0) * 1_000;
       return {
         accessToken: answer.access_token,

@@ -35,7 +35,8 @@ export function connectRoutes(app: FastifyInstance, { client, sessions }: Contex
     const { state } = request.query;
     // RFC 6749 10.12: the response must belong to a request of this browser.
     const attempt = typeof state === 'string' ? sessions.takeAttempt(session, state) : undefined;
-    // The user went back to the consent page and allowed access again: keeps the connection and ignores the new code.
+    // Keeps the connection and ignores a repeated or unknown response, for example of a user who went back to the
+    // consent page.
     if (!attempt && session.connection) return reply.redirect('/', 303);
     if (!attempt) throw unexpectedAnswer();
     const query = request.url.slice(request.url.indexOf('?'));
@@ -128,7 +129,7 @@ async function exchange(client: CalendarClient, session: Session): Promise<Conne
   if (!used) throw new Error('nothing is connected');
   try {
     const next = await client.refresh(used);
-    // Discards the new tokens if the user has disconnected in the meantime.
+    // Does not store the new tokens if the user has disconnected in the meantime.
     if (session.connection === used) session.connection = next;
     return next;
   } catch (error) {

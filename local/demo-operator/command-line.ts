@@ -11,7 +11,7 @@ const LOCAL_DIR = resolve(process.env['LOCAL_DIR'] || '.local');
 const SHOWN_LINES = 24;
 
 export interface Expectations {
-  /** Texts that the output must contain, in any order. */
+  /** Texts that stdout must contain, in any order. */
   readonly shows?: readonly (string | RegExp)[];
   readonly hides?: readonly string[];
   readonly codes?: readonly number[];
@@ -20,7 +20,7 @@ export interface Expectations {
   readonly silent?: boolean;
   /** True to print only stderr, because stdout contains a secret. */
   readonly secret?: boolean;
-  /** True to repeat the command until it succeeds, because an audit event is indexed after about a second. */
+  /** True to run the command up to 20 times until it succeeds: an audit event is indexed after about a second. */
   readonly patient?: boolean;
 }
 

@@ -66,7 +66,7 @@ function redirect({ status, location }: Answer, origin: string): URL {
   return location;
 }
 
-/** Keeps the values of hidden fields, such as CSRF tokens, out of the transcript. */
+/** Shortens field values of at least 16 characters, such as CSRF tokens, in the transcript. */
 function addSecrets(transcript: Transcript, fields: Readonly<Record<string, string>>): void {
   for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
 }

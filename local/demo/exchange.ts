@@ -8,11 +8,11 @@ export interface Request {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Sent by POST as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>> | undefined;
-  /** Cookies of a request by a browser, whose HTML response is not printed. */
+  /** Cookies of the browser that sends the request. A browser requests HTML instead of JSON. */
   browser?: CookieJar;
 }
 
-/** Response to one request, without redirects. */
+/** Response to one request. Redirects are not followed. */
 export interface Answer {
   status: number;
   /** Absolute redirect target. */

@@ -4,7 +4,7 @@ import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs the whole flow. The last step reuses the code, which revokes the tokens. @throws StepFailure */
+/** Runs the whole flow, and at the end reuses the code, which revokes the tokens. @throws StepFailure */
 export async function runDemo(run: RunFile, transcript: Transcript): Promise<void> {
   const application = new Application(run, transcript);
   transcript.secrets.add(run.user.password, '…');
@@ -32,7 +32,7 @@ export async function runDemo(run: RunFile, transcript: Transcript): Promise<voi
 const MAX_DELAY_MS = 5_000;
 const POLL_MS = 50;
 
-/** Shows that a second use of the code has revoked its tokens (RFC 6749 4.1.2). @throws StepFailure */
+/** Shows that a second use of the code revokes its tokens (RFC 6749 4.1.2). @throws StepFailure */
 async function revocation({
   application,
   transcript,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StepFailure, Transcript } from './transcript.js';
 
-/** Content of `.local/run.json`, which `npm start` writes. */
+/** Fields of `run.json`, which `npm start` writes. */
 export interface RunFile {
   auth_url: string;
   base_url: string;
@@ -34,7 +34,7 @@ export class NoPasswordError extends Error {
 /**
  * Reads run.json in LOCAL_DIR or `.local`.
  *
- * @throws NotRunningError if the file is missing or incomplete
+ * @throws NotRunningError if the file is missing, unreadable or incomplete
  * @throws NoPasswordError if users log in elsewhere
  */
 export async function readRunFile(env: NodeJS.ProcessEnv): Promise<RunFile> {

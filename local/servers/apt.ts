@@ -8,7 +8,8 @@ import type { Workspace } from './workspace.js';
 const RECURSIVE = ['--recurse', '--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks'];
 const ONLY_DEPENDS = [...RECURSIVE, '--no-replaces', '--no-enhances'];
 
-// Never unpacked: the C library must match the machine's loader, and PostgreSQL needs LLVM only for JIT, which is off.
+// Never unpacked: the C library must match the machine's loader. PostgreSQL needs LLVM (with Z3) only for JIT, which is
+// off, and Perl only for scripts.
 const NOT_NEEDED = /^(libc6|libc-bin|libc-l10n|libllvm.*|libz3.*|libperl.*)$/;
 
 const OPTIONS = [
@@ -83,7 +84,7 @@ export class Apt {
     return libraries.filter((library) => !installed.has(library) && !NOT_NEEDED.test(library));
   }
 
-  /** Returns the packages that apt would install for these names, including dependencies. */
+  /** Returns the packages that apt would install for these names, including dependencies, except NOT_NEEDED. */
   async toInstall(names: readonly string[]): Promise<string[]> {
     const args = ['install', '--simulate', '--no-install-recommends', '-q', ...names];
     const plan = await this.read('apt-get', args);

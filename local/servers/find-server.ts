@@ -80,7 +80,7 @@ async function postgresFolders(roots: readonly string[]): Promise<string[]> {
   return found.sort((a, b) => b.version - a.version).map(({ folder }) => folder);
 }
 
-/** Returns an environment without PG…, NODE_… and LC_… variables, which would change the server's behaviour. */
+/** Inherits only PATH, because inherited PG…, NODE_… and LC_… variables would change the server's behaviour. */
 export function serverEnvironment(libraryPath?: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',

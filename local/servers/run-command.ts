@@ -5,7 +5,7 @@ export interface SystemUser {
   gid: number;
 }
 
-/** `timeout` is in milliseconds. */
+/** `timeout` is in milliseconds, by default five minutes. */
 export interface CommandOptions {
   user?: SystemUser | undefined;
   cwd?: string;

@@ -15,7 +15,7 @@ import { type Account, type Settings, StartError } from './settings.js';
 /**
  * Creates the demo application, the console's client, and the demo user, who is an admin of the console. The
  * application always has the scopes of OpenID Connect and the default scopes, which a request without `scope` gets.
- * @throws StartError if they exist with other credentials, or for an invalid file of scopes
+ * @throws StartError if the application or user exists with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const scopes = demoScopes(settings);
@@ -46,7 +46,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
   });
 }
 
-/** Lists what migrating and seeding would write. @throws StartError if the demo exists with other credentials */
+/** Lists pending migrations and missing demo parts. @throws StartError if a part exists with other credentials */
 export async function missingSetup(
   databaseUrl: string,
   account: Account,

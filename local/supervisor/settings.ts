@@ -115,7 +115,7 @@ function idTokenKeyProblems(text: string): string[] {
   }
 }
 
-/** Credentials of the demo, which are generated once. */
+/** Keys of the product, and credentials of the demo and the console. */
 export interface Account {
   tokenKeys: string;
   idTokenKeys: string;

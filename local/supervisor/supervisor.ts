@@ -124,7 +124,7 @@ export class Supervisor {
     await seed(databaseUrl, account, settings);
   }
 
-  /** Creates the audit trail. Continues without the trail if the NATS of NATS_URL lacks JetStream. */
+  /** Creates the audit trail. Continues without the trail if this fails and NATS_URL is set. */
   private async prepareTrail({ databaseUrl, natsUrl }: BackingServices): Promise<void> {
     const given = { ...this.env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
     this.step('creating the streams of the audit trail');
@@ -140,7 +140,7 @@ export class Supervisor {
     const found = this.apps.flatMap(({ name, internalUrl }) =>
       internalUrl ? [[name, internalUrl] as const] : [],
     );
-    // Sorts by name, because `apps` is in the order in which the apps started.
+    // Uses a fixed order, because `apps` is in the order in which the apps started.
     return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
       found.filter(([app]) => app === name),
     );

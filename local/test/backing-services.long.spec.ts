@@ -58,7 +58,7 @@ describe('backing services', () => {
   // On other systems, debian-package.long.spec.ts tests the error.
   const onDebian = existsSync('/usr/bin/apt-get') ? it : it.skip;
   onDebian(
-    "are unpacked from the distribution's packages when the machine has no servers",
+    "are unpacked once from the distribution's packages when the machine has no servers",
     async () => {
       await answers(await start({ PATH }, NOWHERE));
       expect(shown[0]).toBe(
@@ -93,7 +93,7 @@ describe("private instances of the machine's servers", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('use free ports', async () => {
+  it('do not use the standard ports', async () => {
     await answers(services);
     const ports = [services.databaseUrl, services.redisUrl, services.natsUrl].map((url) => new URL(url).port);
     expect(ports).not.toEqual(expect.arrayContaining(['5432']));

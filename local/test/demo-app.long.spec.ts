@@ -152,14 +152,14 @@ it('the demo app stays connected when two tabs refresh concurrently', async () =
   await context.close();
 });
 
-it('no page, URL or cookie of the demo app contains a token, a code or the client secret', async () => {
+it('no page, response header or cookie of the demo app contains a token, a code or the client secret', async () => {
   const { page, context } = await visit();
   const seen: string[] = [];
   const bodies: Promise<string>[] = [];
   page.on('response', (response) => {
     if (!response.url().startsWith(product.demoUrl)) return;
     seen.push(JSON.stringify(response.headers()));
-    // The browser drops the body of a page after navigation. The visible text is checked below.
+    // The browser may drop the body of a page after navigation. `page.content()` is checked in addition.
     if (response.status() === 200) bodies.push(response.text().catch(() => ''));
   });
   seen.push(await page.content());

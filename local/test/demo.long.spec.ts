@@ -65,7 +65,7 @@ describe('npm run demo', () => {
     expect((await demo(product.run)).code).toBe(0);
   });
 
-  it('shows only the first letters of secrets, and no colours in a file', () => {
+  it('shows only the first letters of secrets, and no colours outside a terminal', () => {
     const { out } = first;
     expect(out).toMatch(/srt_..…/);
     expect(out).not.toMatch(/s(ac|at|rt|cs)_[\w-]{3}/);

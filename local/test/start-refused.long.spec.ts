@@ -12,7 +12,7 @@ describe('npm start with wrong settings', () => {
   let resourcePort: string;
   let refused: Record<'taken' | 'unreachable' | 'wrong', StartedProduct>;
 
-  /** Starts the product in a separate folder, so that it does not wait for the lock of another product. */
+  /** Starts the product in a separate folder, whose lock no other product holds. */
   async function start(
     settings: (place: Record<string, string>) => Record<string, string>,
     ...args: string[]

@@ -89,7 +89,7 @@ describe('npm start', () => {
     for (const standard of ['5432', '6379', '4222']) expect(ports).not.toContain(standard);
   });
 
-  it('serves the announced addresses under the name localhost', async () => {
+  it('serves its metadata and Redis at the announced addresses', async () => {
     const metadata = await fetch(`${run.base_url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).toMatchObject({ issuer: run.base_url });
     const redis = new Redis(run.redis_url);

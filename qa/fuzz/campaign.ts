@@ -24,7 +24,7 @@ export interface Result {
   /** Numbers of responses by endpoint or subject, then by status. */
   readonly outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly findings: readonly RecordedFinding[];
-  /** Null if a process ended before the measurement. */
+  /** Null if the campaign was stopped during the warm-up, or if a process ended before the measurement. */
   readonly memory: MemoryComparison | null;
 }
 

@@ -5,7 +5,10 @@ import type { Target } from './target.js';
 
 export interface RecordedFinding extends Finding {
   times: number;
-  /** Smallest recipe that caused the finding; the most recent recipes if the finding is about a process. */
+  /**
+   * Smallest recipe that caused the finding; the most recent recipes if the cause is unknown, for example for a log
+   * line; null for a finding about memory.
+   */
   readonly recipe: unknown;
 }
 

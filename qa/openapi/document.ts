@@ -40,7 +40,7 @@ interface OpenApiResponse {
 
 const BODY_TYPES = ['application/x-www-form-urlencoded', 'application/json'];
 
-/** @throws TypeError for a route without `@ApiOperation` */
+/** @throws TypeError for a route without `@ApiOperation`, or with two different descriptions */
 export function documentOf({ info, servers, tags, securitySchemes }: Outline, apps: readonly Endpoints[]) {
   const shared = { schemas: new Schemas(), responses: new Map<string, object>() };
   const paths: Record<string, Record<string, unknown>> = {};

@@ -119,7 +119,7 @@ interface Outside {
   readonly documents: DocumentHost;
 }
 
-/** Two replicas of each app. Proxies inject faults between the replicas and their servers. */
+/** Two replicas each of authorize, token and resource. Proxies inject faults between the replicas and their servers. */
 export class Installation {
   private constructor(
     readonly servers: Readonly<Record<Server, PrivateServer>>,

@@ -78,7 +78,10 @@ export class Model {
     else if (attempts.some(({ status }) => status === 400)) this.statistics.lostCodes += 1;
   }
 
-  /** @param rules `refusal` is violated by a rejection, unless the request was late or `explains` returns true */
+  /**
+   * @param rules `refusal` is violated by a rejection, unless the grant may be revoked, the request was late, or
+   * `explains` returns true
+   */
   private checkRepeatable(
     grant: Grant,
     attempts: readonly Attempt[],
@@ -152,7 +155,7 @@ export class Model {
 
   /**
    * Checks that a late replay is rejected and revokes the grant (RFC 6749 4.1.2, RFC 9700 4.14.2).
-   * @param since time of the first use
+   * @param since time at which the code was redeemed, or the refresh token was issued
    */
   checkReplay(grant: Grant, attempt: Attempt, what: ReplayedCredential, since: number): void {
     this.addHistory(grant, [attempt]);

@@ -151,13 +151,13 @@ export function newStatistics() {
   return {
     codeRaces: 0,
     codeReplays: 0,
-    /** Replays after the retry window. They are accepted only if Redis has lost its data. */
+    /** Late replays of refresh tokens and device codes. They are accepted only if Redis has lost its data. */
     refreshTokenReplays: 0,
     replaysAcceptedAfterDataLoss: 0,
     parallelRefreshes: 0,
-    /** Refreshes that succeeded on a retry after a lost response. */
+    /** Refreshes and polls that succeeded on a retry after a lost response. */
     retriedRefreshes: 0,
-    /** Refreshes that an outage delayed until after the retry window. */
+    /** Refreshes and polls that an outage delayed until after the retry window. */
     lateRefreshes: 0,
     lateRefusals: 0,
     /** Codes that were lost with a response or in a restart of Redis. The user authorizes again. */

@@ -19,7 +19,7 @@ export interface PrivateServer {
   start(): Promise<void>;
   kill(): Promise<void>;
   signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Removes the data of a stopped server. */
+  /** Removes the data of a stopped Redis. Does nothing for other servers. */
   empty(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -106,7 +106,7 @@ it.each<[string, SentRequest, string]>([
   ['a cookie in its header', PAGE, http(200, `${HTML_HEAD}Set-Cookie: session=${COOKIE}\r\n`)],
   ['a redirect to a page', PAGE, http(303, `${HTML_HEAD}Location: /auth/\r\n`)],
   [
-    'a redirect of the token app to the page of every error',
+    'a redirect of the token app to the error guide',
     SENT,
     http(302, `${JSON_HEAD}Location: https://auth.example.com/auth/errors\r\n`),
   ],

@@ -13,10 +13,11 @@ import { ProductUser } from './use-product.js';
 const BUDGET = { forged: 5.2, refresh: 6.5, known: 3.9 };
 
 /**
- * Requests run in alternating blocks. Only the cheapest block of each kind counts, because other processes add cost.
+ * Minimum number of blocks per kind of request. The kinds alternate. Only the cheapest block of each kind counts,
+ * because other processes add cost.
  */
 const BLOCKS = 8;
-/** Maximum number of blocks. On a busy machine, each kind of request needs more blocks until a block is undisturbed. */
+/** Maximum number of blocks per kind. On a busy machine, it takes more blocks until one is undisturbed. */
 const MOST_BLOCKS = 32;
 const CONNECTIONS = 16;
 const REQUESTS_EACH = 40;

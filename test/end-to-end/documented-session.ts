@@ -16,7 +16,7 @@ interface DocumentedEvent {
 
 export type DocumentedStep = DocumentedCommand | DocumentedEvent;
 
-/** Parses the ```console blocks of a document: lines that begin with `$ `, each followed by the command's output. */
+/** Parses a document: commands in ```console blocks, which begin with `$ `, their output, and comments as events. */
 export function documentedCommands(markdown: string): DocumentedStep[] {
   const steps: DocumentedStep[] = [];
   let last = { section: '', line: 0, command: '', output: '' };
@@ -81,7 +81,7 @@ export class DocumentedSession {
     return [...this.actual].findLast(([name]) => example.test(name))?.[1] ?? '';
   }
 
-  /** Runs a command. @throws Error with the output if the output differs from the document */
+  /** Runs a command. @throws Error with the output if the command fails, or the output differs from the document */
   async run({ command, output, line }: DocumentedCommand): Promise<void> {
     const { code, stdout, stderr } = await this.shell(this.translated(command));
     const printed = `${stderr}${stdout}`;

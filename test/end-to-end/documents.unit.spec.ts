@@ -41,7 +41,7 @@ describe.each(DOCUMENTS)('%s', (file) => {
   });
 });
 
-it('sources name documents by their full path', () => {
+it('sources name only existing documents and sections', () => {
   const sources = ['apps', 'libs', 'local', 'test', 'qa', 'k8s']
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),

@@ -123,7 +123,7 @@ describe.each([
     expect(await rowsOf(person)).toEqual(command === 'delete' ? [] : [{ disabled: true }]);
   });
 
-  it('is completed by the token service if the command is killed between its write and its broadcast', async () => {
+  it('ends all access even if it is killed between its write and its broadcast', async () => {
     const person = await Person.new();
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);

@@ -19,7 +19,7 @@ const USER_ID = 7;
 interface Cost {
   /** Commands that were sent: name, number of arguments, and bytes of all arguments. */
   readonly commands: readonly (readonly [name: string, count: number, bytes: number])[];
-  /** Bytes of each field of the grant's hash. */
+  /** Bytes of the name and value of each field of the grant's hash. */
   readonly hash: Readonly<Record<string, number>>;
   /** Bytes of each column of the grant's row, without null columns. */
   readonly row: Readonly<Record<string, number>>;

@@ -142,7 +142,7 @@ describe('/metrics on the internal port', () => {
   );
 });
 
-describe('/metrics of every app', () => {
+describe('/metrics of authorize, token and resource', () => {
   it('contains no credential, client, user, grant or address', async () => {
     const texts = await Promise.all((['authorize', 'token', 'resource'] as const).map(scrape));
     const grants = await withDatabase(product.databaseUrl, (admin) =>

@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Actions of other people between the commands. Each key is a comment in the document. */
+/** Actions between the commands. Each key is a comment in the document. */
 const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   'the user allows': async () => {
     const code = await allowedCode();

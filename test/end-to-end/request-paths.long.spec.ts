@@ -116,7 +116,7 @@ describe('ARCHITECTURE.md', () => {
     }
   });
 
-  it('lists the files executed for every request', () => {
+  it('lists under "Every request" only files that a request executes', () => {
     expect(documented('Every request').filter((file) => !passed.includes(file))).toEqual([]);
   });
 });

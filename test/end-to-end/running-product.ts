@@ -23,7 +23,7 @@ import { createDemoApp } from '#local/demo-app/demo-app.js';
 import { DemoConfiguration } from '#local/demo-app/demo.configuration.js';
 import type { RunFile } from '#local/demo/run-script.js';
 
-/** The three apps and the demo application in this process. */
+/** The authorize, token and resource apps and the demo application, all in this process. */
 export interface RunningProduct {
   run: RunFile;
   demoUrl: string;

@@ -172,7 +172,7 @@ describe('traces with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: me?.traceId, msg: 'answered' });
   });
 
-  it('are logged only with the status of the collector’s rejection, whose text may contain the key', async () => {
+  it('have a rejection by the collector logged with its status, not its text, which may contain the key', async () => {
     const logged = () =>
       product.apps.resource
         .output()

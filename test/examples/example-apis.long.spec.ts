@@ -16,7 +16,7 @@ import {
 } from './example-api.js';
 
 const BOTH_SCOPES = 'bookings:read bookings:write';
-/** Longer than any test, so that an entry is unused only if it was evicted or is not trusted. */
+/** Cache lifetime in seconds, longer than any test, so that no entry reaches it. */
 const LONG = '3600';
 const API_URL = 'https://bookings.example.com';
 

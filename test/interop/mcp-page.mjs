@@ -1,5 +1,5 @@
 // A page with an unmodified client of the Model Context Protocol. The query parameters `api` and `client_id` select
-// the API and the client. The page writes the tool's result to <output>.
+// the API and the client. The page writes the tool's result, or an error, to <output>.
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -29,7 +29,7 @@ def email_of(token, api_url)
   token.get("#{api_url}/v2/me").parsed['data']['email']
 end
 
-# Returns the error code and the status of a rejected request.
+# Returns the error code and the status of a rejected request; 'accepted' and 200 without an error.
 def refused
   yield
   ['accepted', 200]

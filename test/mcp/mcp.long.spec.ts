@@ -212,7 +212,7 @@ else
 
       const openPage = async () => (await chromium.newContext({ locale: 'en' })).newPage();
 
-      /** Expects the consent page to name the host of the client's document before anything else. */
+      /** Expects the host of the client's document in the heading of the consent page. */
       async function logInAndAllow(page: Page): Promise<void> {
         await page.locator('#username').fill(product.run.user.email);
         await page.locator('#password').fill(product.run.user.password);

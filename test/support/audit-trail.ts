@@ -26,7 +26,10 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
 /** Fields that `detail` may contain in an event of any type. */
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
-/** Returns fields that are missing in the row of their event type in docs/audit.md and in the linked section. */
+/**
+ * Returns the fields that are missing in docs/audit.md: in the row of their event type, and in the section that the row
+ * links.
+ */
 export async function undocumentedDetails(events: readonly AuditEvent[]): Promise<string[]> {
   const document = await readFile('docs/audit.md', 'utf8');
   const rows = document.split('\n').map((line) => line.split(/ *\| */));

@@ -66,7 +66,7 @@ export class FaultProxy {
     for (const line of this.lines) line.silent = true;
   }
 
-  /** Delays responses until `release`. Requests are still forwarded. */
+  /** Delays responses on existing connections until `release`. Requests are still forwarded. */
   hold(): void {
     for (const { far } of this.lines) far.pause();
   }

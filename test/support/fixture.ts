@@ -90,7 +90,7 @@ export async function openFixture(
       return { client_id: clientId };
     },
 
-    /** Creates a client with a back-channel log-out URI and ID tokens of these sessions. @returns the client id */
+    /** Creates a client with a back-channel log-out URI, and a code for each of the sessions. @returns the client id */
     async sessionClient(
       backchannelLogoutUri: string,
       userId: number,

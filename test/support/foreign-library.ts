@@ -14,7 +14,7 @@ export interface WantedLibrary {
   /** Debian packages. Libraries with the same packages share the unpacked files. */
   packages: readonly [string, ...string[]];
   /**
-   * Program that loads the library and prints its version: a Python, Ruby or Perl script, a Go package, or Java source.
+   * Script or Java source file that loads the library and prints its version, or the import path of a Go package.
    */
   probe: string;
 }
@@ -233,7 +233,7 @@ function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string 
   return join(folder, 'packages', packages.join('+'));
 }
 
-/** Expands "*" in a path. Relative patterns start at `root`. */
+/** Expands "*" at the end of a name in a path. Relative patterns start at `root`. */
 async function pathsLike(root: string, pattern: string): Promise<string[]> {
   let paths = [pattern.startsWith('/') ? '/' : root];
   for (const name of pattern.split('/').filter(Boolean)) {

@@ -48,7 +48,7 @@ function symmetric({ method, uri }: ProofFor): Promise<string> {
     .sign(secret);
 }
 
-/** Proofs that violate RFC 9449 4.3. */
+/** Proofs that violate RFC 9449 4.3, or a stricter rule of this service. */
 export const INVALID_PROOFS: readonly InvalidProof[] = [
   // @rfc 9449 4.3(1)
   {

@@ -36,7 +36,7 @@ export class RestartableNats {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the server again. Resolves when the server responds. */
+  /** Starts the server with the same address and data. Resolves when the server responds. */
   async restart(): Promise<void> {
     this.process = startGuarded({
       name: 'NATS',

@@ -76,7 +76,7 @@ async function copyOf(template: string, services: TestServices): Promise<OwnData
   const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
   await withDatabase(services.databaseUrl, async (admin) => {
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-    // The apps set the schema themselves.
+    // For queries of tests. The apps set the schema themselves.
     const schema = template === EMPTY ? 'public' : DEFAULT_SCHEMA;
     await admin.query(`ALTER DATABASE ${name} SET search_path = ${schema}`);
   });

@@ -111,7 +111,7 @@ describe('the loss of a Redis Cluster master and its last writes', () => {
     expect((await application.me(lost.rotated.access_token)).status).toBe(200);
   });
 
-  it('does not undo a revocation even if no connection breaks', async () => {
+  it('does not undo a revocation', async () => {
     await until(
       'the access token is refused',
       RECOVERY_DEADLINE_MS,

@@ -14,7 +14,7 @@ const RECOVERY_DEADLINE_MS = 60_000;
 /** Longer than the interval of the reconciler (5 s), even on a busy machine. */
 const PASS_MS = 8_000;
 
-/** Codes and tokens whose last change a Redis master did not replicate before its failure. */
+/** Codes and tokens of a Redis master that failed before it replicated its last writes. */
 export interface LostWrites {
   readonly redeemed: string;
   readonly unredeemed: string;

@@ -98,7 +98,7 @@ export class PostgresPair {
     return `postgres://postgres:${this.password}@${servers}/postgres?target_session_attrs=read-write`;
   }
 
-  /** URL of the primary; valid until a server is killed. */
+  /** URL of the first primary; valid until that server is killed. */
   get primaryUrl(): string {
     return this.urlOf(this.primary);
   }

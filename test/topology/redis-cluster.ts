@@ -57,7 +57,7 @@ export class RedisCluster {
     return `redis-cluster://:${this.password}@127.0.0.1:${first?.port},127.0.0.1:${second?.port}`;
   }
 
-  /** Returns the master of a key when the running nodes agree. */
+  /** Asks the nodes in turn until one names the master of the key. @throws Error if no node does */
   async masterOf(key: string): Promise<RedisNode> {
     for (const node of this.nodes) {
       const found = await node

@@ -7,7 +7,8 @@ import { ReadinessController } from './readiness.controller.js';
   imports: [
     IntrospectionModule.forRoot({
       natsUrl: process.env['NATS_URL'] ?? 'nats://127.0.0.1:4222',
-      // Public URL of this API, such as https://bookings.example.com. Without it, only Bearer tokens are accepted.
+      // Public URL of this API, such as https://bookings.example.com. Without it, only Bearer tokens for all APIs are
+      // accepted.
       resourceUrl: process.env['API_URL'],
     }),
   ],

@@ -70,7 +70,7 @@ describe('the containers of docker-compose.yml', () => {
     expect(await inImage('operator --help')).toContain('migrate');
   }, 60_000);
 
-  it('start within 2 s', async () => {
+  it('start the resource app within 2 s', async () => {
     const [port, internal] = [await freePort(), await freePort()];
     const variables = {
       HOST: '127.0.0.1',

@@ -46,7 +46,7 @@ export async function installPeers(): Promise<void> {
   if (code !== 0) throw new Error('the peers could not be installed: run npm ci in qa/bench/peers');
 }
 
-/** Starts the two lower bounds and two configurations of oidc-provider, on the product's Redis. */
+/** Starts two lower bounds and two oidc-providers on the product's Redis. @returns these and the product */
 export async function startPeers(product: Product, redisUrl: string, folder: string): Promise<Contestant[]> {
   const client = { client_id: 'bench', client_secret: 'a-secret-of-the-benchmark-only-43-characters' };
   const env = { REDIS_URL: redisUrl, CLIENT_ID: client.client_id, CLIENT_SECRET: client.client_secret };

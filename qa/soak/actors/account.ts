@@ -63,7 +63,8 @@ export class Account {
   }
 
   /**
-   * Revokes a grant that every API has cached for longer than it trusts its cache. Faults may delay the broadcast.
+   * Uses a new grant at every API for at most 15 s, revokes the grant, and uses it further. Faults may delay the
+   * broadcast.
    */
   async revokeCachedGrant(): Promise<void> {
     const { timeline, hasEnded } = this.environment;

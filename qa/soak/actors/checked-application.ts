@@ -99,7 +99,7 @@ export class CheckedApplication {
     await this.useAtBothReplicas(grant);
   }
 
-  /** @param since time of the first use of the credential */
+  /** @param since time at which the code was redeemed, or the refresh token was issued */
   async replay(grant: Grant, what: ReplayedCredential, request: BuildRequest, since: number): Promise<void> {
     const attempt = await this.sendToToken(what === 'refresh token' ? 'refresh' : 'redeem', request);
     this.environment.model.checkReplay(grant, attempt, what, since);

@@ -7,7 +7,7 @@ import org.springframework.security.oauth2.core.oidc.user.OidcUser;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Application that contains the recipe for Spring Security. */
+/** Application whose configuration is the recipe for Spring Security. */
 @SpringBootApplication
 @RestController
 public class Application {

@@ -8,7 +8,8 @@ rescue StandardError => e
   { error: e.inspect, ended: ended(e) }
 end
 
-# Converts the keys for `disconnect` to symbols: tokens may come from to_hash of newer versions, or from stored JSON.
+# Converts the keys for `disconnect` to symbols, which to_hash of newer versions returns. All other calls get strings,
+# as from stored JSON. The recipe must accept both.
 def arguments(request)
   request['call'] == 'disconnect' ? request['args'].map { |tokens| tokens.transform_keys(&:to_sym) } : request['args']
 end

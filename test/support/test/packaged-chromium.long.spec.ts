@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core';
 import { packagedChromium } from '../chromium.js';
 
-it('the packaged Chromium renders text on a machine without fonts', async () => {
+it('the packaged Chromium renders text with the libraries and fonts of the package', async () => {
   const { path, env } = await packagedChromium(true);
   const browser = await chromium.launch({
     executablePath: path,
