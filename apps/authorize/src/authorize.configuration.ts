@@ -44,10 +44,10 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   /** Colour of buttons and links, as `#rgb` or `#rrggbb`. If empty, the default colour applies. */
   ACCENT_COLOR = '';
-  /** Accent colour of the dark scheme. If empty, the colour is derived from ACCENT_COLOR. */
+  /** Accent colour of the dark scheme. If empty, the colour is derived from ACCENT_COLOR, or the default. */
   ACCENT_COLOR_DARK = '';
 
-  /** Every page links to this URL and to the three URLs below. */
+  /** Every page links to this URL and to the three URLs below, unless they are empty. */
   @LinkVariable() PRODUCT_URL = '';
   @LinkVariable() PRIVACY_URL = '';
   @LinkVariable() TERMS_URL = '';
@@ -72,7 +72,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   @KeysVariable() TOKEN_KEYS: string;
 
-  /** Public keys, which verify ID tokens in `id_token_hint`. An empty value disables OpenID Connect. */
+  /** Public keys, which verify ID tokens in `id_token_hint`. An empty value disables OpenID Connect for clients. */
   @ParsedVariable((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
 
   /** If true, every client must push authorization requests (RFC 9126 5). If false, the client's setting decides. */
@@ -85,7 +85,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
   @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
 
-  /** Retention of grant records. The token app has a separate variable for the lifetime of tokens. */
+  /** Retention of grant records. Must equal REFRESH_TOKEN_LIFETIME of the token app. */
   @NumberVariable(1, 366 * 24 * 60 * 60) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
   @NumberVariable(60, 30 * 24 * 60 * 60) SESSION_IDLE_LIFETIME = 12 * 60 * 60;

@@ -61,7 +61,7 @@ export function afterLogin(query: string): string {
   return page ?? ENDPOINTS.account;
 }
 
-/** Keeps only parameters that a login needs, because the result is stored before a user has logged in. */
+/** Drops unknown parameters, because the result is stored before a user has logged in. */
 export function resumableQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
   if (request === null) {

@@ -20,7 +20,7 @@ const ICON = "the product's icon";
 
 describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
   // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
-  it('has headers that forbid storage, framing, content sniffing, scripts and referrers', async () => {
+  it('has headers that forbid storage, framing, content sniffing, inline scripts and referrers', async () => {
     const { headers } = await open(app);
     expect(headers).toMatchObject({
       'cache-control': name === ICON ? 'public, max-age=31536000, immutable' : 'no-store',
@@ -96,7 +96,7 @@ it('Strict-Transport-Security is sent when AUTH_URL is https', async () => {
 });
 
 // @rfc 6749 10.14
-it('every page escapes the names of the client and the user', async () => {
+it('the consent page and the account page escape the names of the client and the user', async () => {
   const hostile = '<img src=x onerror=alert(1)>"\'';
   const { clientId } = await app.client({ name: hostile });
   const browser = await app.loggedIn(await app.user(hostile));

@@ -18,7 +18,7 @@ export class ResourceConfiguration extends ServiceConfiguration {
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   /** Maximum age of a DPoP proof, in seconds (RFC 9449 11.1). */
   @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
-  /** Maximum number of seconds by which the `iat` of a proof may be in the future. */
+  /** Seconds by which the `iat` of a proof may be in the future. A value outside 10 to 60 counts as 10 or 60. */
   @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
 
   #scopes?: ConfigurationFile<ScopeCatalogue>;

@@ -47,7 +47,8 @@ export class AuthorizationRequestService {
   }
 
   /**
-   * Runs one SQL query, and for a pushed request also one Redis script. May fetch the client's metadata document.
+   * Runs one SQL query, and for a pushed request also one Redis script. May fetch the client's metadata document, and
+   * repeats the query if the document has changed the registration.
    * @throws RedirectableError if the redirect URI is verified, otherwise OAuthError
    */
   async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
@@ -75,7 +76,7 @@ export class AuthorizationRequestService {
     return this.contexts.find(clientId, userId);
   }
 
-  /** Returns null for an invalid request; the authorization endpoint shows the error. */
+  /** Returns null without a valid request. The authorization endpoint reports the error of an invalid request. */
   async validateOrNull(query: string, session: Session | null): Promise<ValidatedRequest | null> {
     try {
       return await this.validate(query, session);
@@ -133,8 +134,8 @@ export class AuthorizationRequestService {
         pushedId: null,
       };
     }
-    // Ignores all other parameters (RFC 9101 6.3). Checks the pushed parameters again, because the registration of the
-    // client may have changed since the push.
+    // Ignores all parameters except client_id and request_uri (RFC 9101 6.3). Checks the pushed parameters again,
+    // because the registration of the client may have changed since the push.
     const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
     const options = { scopes, apis: this.apis };
     return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };

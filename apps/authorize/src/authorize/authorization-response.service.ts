@@ -33,7 +33,7 @@ export class AuthorizationResponseService {
     private readonly pages: PageResponder,
   ) {}
 
-  /** @throws ConsentEndedError if the consent has ended; OAuthError if a pushed request was already answered */
+  /** @throws ConsentEndedError if the consent has ended; OAuthError if a pushed request was answered or has expired */
   async approve(
     request: ValidatedRequest,
     user: User,
@@ -76,7 +76,7 @@ export class AuthorizationResponseService {
     };
   }
 
-  /** Sends the response as a redirect or as a page with a form. Adds `iss` (RFC 9207 2). */
+  /** Sends the response as a redirect or as a page with a form. Adds `state` and `iss` (RFC 9207 2). */
   send(
     reply: FastifyReply,
     { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: AuthorizationResponse,

@@ -68,7 +68,10 @@ export class AuthorizationService {
     return this.allow(visit, loggedIn, needed.scope, true);
   }
 
-  /** @throws RedirectableError if the user denies the request; OAuthError if the form contains no decision */
+  /**
+   * @throws RedirectableError if the user denies the request; OAuthError if the form contains no decision, or if a
+   * pushed request was answered or has expired
+   */
   async decide(visit: Visit, fields: FormFields): Promise<NextStep> {
     const { request, visitor, query, raw } = visit;
     // The login may have become too old since the page was sent. A recent login for this request is never too old.
@@ -153,7 +156,7 @@ function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): 
   return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
 }
 
-/** OpenID Connect Core 5.5.1: "If the value does not match […], the Authorization Server MUST return an error". */
+/** OpenID Connect Core 3.1.2.2: the server "MUST NOT reply with an ID Token or Access Token for a different user". */
 function otherUserError(request: ValidatedRequest): RedirectableError {
   const description = 'another user is logged in than the one that the request names';
   const error = new OAuthError('login_required', 400, description, {

@@ -28,7 +28,7 @@ export interface Approval {
 
 type ConsentRequest = Pick<ValidatedRequest, 'client' | 'scope' | 'resources'>;
 
-/** The consent was revoked, its user or client was deleted or disabled, or its device already has a grant. */
+/** The consent was revoked or declined, its user or client deleted or disabled, or its device already has a grant. */
 export class ConsentEndedError extends Error {
   constructor() {
     super('the consent ended while the request was being answered');
@@ -52,7 +52,8 @@ export class ConsentService {
 
   /**
    * Writes to PostgreSQL first, because no code may exist without a durable grant. Revokes older grants that include a
-   * declined scope. Repeats recent revocations, because an earlier attempt may not have reached Redis.
+   * declined scope or exceed MAX_LIVE_GRANTS. If a scope is declined, repeats recent revocations, because an earlier
+   * attempt may not have reached Redis.
    * @throws UnfinishedRevocationError if Redis did not apply these revocations; the new grant is then withdrawn
    * @throws ConsentEndedError
    */
@@ -77,8 +78,8 @@ export class ConsentService {
   }
 
   /**
-   * Approves a device (RFC 8628). PostgreSQL records at most one grant per device code. After an error, revokes the
-   * grant and does not withdraw it, because the polling device may already have its tokens.
+   * Approves a device (RFC 8628). PostgreSQL records at most one grant per device code. If the approval fails, revokes
+   * the grant and does not withdraw it, because the polling device may already have its tokens.
    * @returns false if the request was denied concurrently, or has expired
    * @throws ConsentEndedError if the consent has ended or another approval was recorded
    */

@@ -14,8 +14,8 @@ export type Interaction =
   | { readonly page: null; readonly scope: string };
 
 /**
- * Limits storage, because each response without a page stores a row for the lifetime of a refresh token, and any site
- * can send a browser here. Concurrent requests may exceed the limit. AuthorizationContextStore counts at most 100
+ * Limit per user and client. Each response without a page stores a row for the lifetime of a refresh token, and any
+ * site can send a browser here. Concurrent requests may exceed the limit. AuthorizationContextStore counts at most 100
  * grants.
  */
 const MAX_GRANTS_A_DAY = 100;
@@ -112,7 +112,7 @@ export function requiredScopes(scopes: readonly RequestedScope[]): string {
 type Decision =
   | { readonly kind: 'denied' }
   | { readonly kind: 'allowed'; readonly scope: string }
-  /** The page must be shown again: no scope was selected, or a scope became required after the page was sent. */
+  /** The page must be shown again: no scope was selected, or the required scopes have changed since it was sent. */
   | { readonly kind: 'undecided'; readonly nothingChosen: boolean };
 
 /** Reads the form of the consent page. @throws OAuthError invalid_request */

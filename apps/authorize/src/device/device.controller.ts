@@ -19,7 +19,7 @@ import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } fr
 import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
 import { DeviceService, type PendingDevice } from './device.service.js';
 
-/** Maximum length in characters of a wrong code that the page shows again. Longer text may be a credential. */
+/** Maximum length in characters of a submitted code that the page shows again. Longer text may be a credential. */
 const MAX_SHOWN = 12;
 
 /** User interaction of the device authorization grant (RFC 8628 3.3). Looks up a code only for a logged-in user. */

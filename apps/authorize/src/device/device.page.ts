@@ -14,7 +14,7 @@ export interface CodeProblem {
 export interface CodeForm {
   readonly translator: Translator;
   readonly cookie: string;
-  /** Code in `verification_uri_complete`, which the user compares with the device (RFC 8628 3.3.1); null if absent. */
+  /** Code of `verification_uri_complete`, to compare with the device (RFC 8628 3.3.1). If null, the user types it. */
   readonly userCode: string | null;
   readonly submitted?: string;
   readonly problem?: CodeProblem;
@@ -69,7 +69,7 @@ function codeToCompare(translator: Translator, userCode: string): Html {
   `;
 }
 
-/** Shows the IP address of the device, and the warning of RFC 8628 5.4. */
+/** Shows the IP address and the code of the device, and the warning of RFC 8628 5.4. */
 export function deviceNotice(
   translator: Translator,
   { address, userCode }: Pick<PendingDevice, 'address' | 'userCode'>,

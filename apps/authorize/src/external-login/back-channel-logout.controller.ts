@@ -10,7 +10,7 @@ import type { FormFields } from '../session/csrf.guard.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
 import { BACK_CHANNEL_LOGOUT_OPERATION } from './external-login.openapi.js';
 
-/** Receives requests from the login provider's server. Needs no cookie, and responds with JSON. */
+/** Receives requests from the login provider's server. Needs no cookie, and responds to errors with JSON. */
 @Controller(ENDPOINTS.backChannelLogout)
 export class BackChannelLogoutController {
   constructor(private readonly logout: BackChannelLogoutService) {}
@@ -31,7 +31,7 @@ export class BackChannelLogoutController {
       const error = thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown));
       addErrorToLog(raw, error);
       const { code, status, description, headers } = error;
-      // Section 2.8: "the response body MAY" contain error and error_description (RFC 6749 5.2).
+      // Section 2.8 permits a JSON body with error and error_description (RFC 6749 5.2).
       void reply
         .status(status)
         .headers(headers)

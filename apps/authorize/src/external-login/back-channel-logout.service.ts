@@ -28,8 +28,8 @@ export class BackChannelLogoutService {
   ) {}
 
   /**
-   * A token with a `sid` ends one session, and a token with only a `sub` ends all sessions of the user. A token with
-   * both also ends all sessions if a login of the user had no `sid`.
+   * A token with a `sid` ends the sessions with this `sid`. A token with only a `sub` ends all sessions of the user. A
+   * token with both also ends all sessions if a login of the user had no `sid`.
    * @returns log fields
    * @throws OAuthError invalid_request for a token that is invalid or was used before
    */
@@ -54,7 +54,7 @@ export class BackChannelLogoutService {
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 
-  /** Performs steps 1 to 7 of section 2.6 of Back-Channel Logout 1.0. */
+  /** Performs steps 2 to 7 of section 2.6 of Back-Channel Logout 1.0. Rejects encrypted tokens (step 1). */
   private async verify(token: unknown): Promise<Logout> {
     if (typeof token !== 'string' || token.length > MAX_LENGTH)
       throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {
@@ -76,7 +76,7 @@ export class BackChannelLogoutService {
   }
 }
 
-/** Reports the failed check. The token is never logged, and jose's messages contain claim names but no values. */
+/** Reports only the name of the failed claim or jose's error code. Returns errors that have neither unchanged. */
 function invalidToken(error: unknown): unknown {
   const failed = failedCheck(error);
   if (failed === null) return error;

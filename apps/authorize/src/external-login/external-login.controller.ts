@@ -28,7 +28,7 @@ export class ExternalLoginController {
     const { session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
-    // The next page validates the session, unless the request needs a new login.
+    // Skips the login if there is a session, unless the request needs a new login. The next page validates the session.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, loginCookie } = await this.logins.start(visitor, query, request);

@@ -18,7 +18,7 @@ export interface LoginStart {
 
 export interface StartedLogin {
   readonly location: string;
-  /** Stored in the login transaction until the callback, and never sent to the browser. */
+  /** Stored in the login transaction until the callback, for example the nonce. */
   readonly details: Readonly<Record<string, string>>;
 }
 
@@ -40,6 +40,6 @@ export abstract class LoginProvider {
    */
   abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
 
-  /** @throws InvalidLogoutTokenError if the provider has no keys; DependencyUnavailableError if it is unavailable */
+  /** @throws InvalidLogoutTokenError without a secure `jwks_uri`; other errors if the metadata cannot be fetched */
   abstract logoutTokenRules(): Promise<LogoutTokenRules>;
 }

@@ -23,7 +23,7 @@ export type ConsumedTransaction =
 /** In seconds. Longer than LOGIN_VALIDITY, so that the error page of an expired login can restart the login. */
 const LIFETIME = 60 * 60;
 
-/** KiB that logins from an address (IPv6 /64) or site (/48) may store in ten minutes, so that they never fill Redis. */
+/** KiB that logins from an address (IPv6 /64) or site (/48) may store in ten minutes, so that none can fill Redis. */
 export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of the memory that Redis needs for a transaction in addition to its texts. */

@@ -4,7 +4,7 @@ import { isSessionId, isSubject } from './profile-claims.js';
 /** Event type of a logout token (section 2.4 of OpenID Connect Back-Channel Logout 1.0). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Claims of a valid logout token, which ends one session (`sid`) or every session of a user (`sub`). */
+/** Claims of a valid logout token, which contains a `sid`, a `sub`, or both. */
 export interface Logout {
   readonly jti: string;
   readonly sid: string | null;
@@ -19,7 +19,7 @@ export class InvalidLogoutTokenError extends Error {
 }
 
 /**
- * Performs steps 4 to 7 of section 2.6 of Back-Channel Logout 1.0. jose has already checked the signature, `iss`,
+ * Performs steps 5 to 7 of section 2.6 of Back-Channel Logout 1.0. jose has already checked the signature, `iss`,
  * `aud`, `exp` and `iat`.
  * @throws InvalidLogoutTokenError
  */

@@ -30,7 +30,7 @@ export function isProfileField(name: string): name is keyof UserProfile {
   return Object.hasOwn(TYPES, name);
 }
 
-/** A null claim clears the field. A claim of the wrong type counts as absent. The store drops invalid values. */
+/** A null claim clears the field. A claim of the wrong type counts as absent. The store validates the values. */
 export function profileOf(claims: Readonly<Record<string, unknown>>, mapping: ClaimMapping): UserProfile {
   const fields = Object.entries(TYPES).flatMap(([field, type]) => {
     const claim = mapping[field as keyof UserProfile];

@@ -2,7 +2,7 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 
 export const PROVIDER_TIMEOUT_MS = 5_000;
 
-/** Maximum size in bytes; keys and metadata of large providers take about 20 KB. */
+/** Maximum size of a response in bytes; keys and metadata of large providers take about 20 KB. */
 const MAX_BODY = 512 * 1024;
 
 interface ProviderRequest {
@@ -15,7 +15,7 @@ interface ProviderRequest {
 /**
  * Calls `fetch` with limits of time and size. Does not use `OutsideHttp`, because a configured provider may have a
  * private address, and because `fetch` reuses the connection for the second request of a login.
- * @throws DependencyUnavailableError if the request fails, or for status 429 and 5xx, because a retry may succeed
+ * @throws DependencyUnavailableError if the request fails or the response is too large, or for status 429 and 5xx
  */
 export async function providerFetch(
   url: string,

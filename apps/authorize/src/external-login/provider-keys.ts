@@ -11,7 +11,7 @@ import { PROVIDER_TIMEOUT_MS, providerFetch, unavailable } from './provider-fetc
 
 /**
  * Caches the keys for ten minutes. Fetches the keys again for an unknown key id, at most every 30 s.
- * @throws DependencyUnavailableError
+ * @throws DependencyUnavailableError if the keys cannot be fetched; a JWKS error of jose unless exactly one key matches
  */
 export function fetchedKeys(url: string, timeoutMs = PROVIDER_TIMEOUT_MS): JWTVerifyGetKey {
   const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, [customFetch]: providerFetch });

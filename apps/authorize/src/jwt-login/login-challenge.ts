@@ -70,7 +70,7 @@ export class LoginChallenges {
       .sign(privateKey);
   }
 
-  /** Ignores expiry and reuse, which the login transaction checks. @returns null if forged */
+  /** Ignores expiry and reuse, which the login transaction checks. @returns null if malformed or forged */
   async verify(challenge: unknown): Promise<IssuedChallenge | null> {
     if (typeof challenge !== 'string' || challenge.length > MAX_CHALLENGE) return null;
     try {

@@ -69,7 +69,7 @@ function keyObject(input: Parameters<typeof createPublicKey>[0]): KeyObject {
   }
 }
 
-/** Drops `kid` and `alg`, because a mismatch with an assertion would exclude the key. */
+/** Drops `kid` and `alg`, because a mismatch with a JWT of the product would exclude the key. */
 function publicJwk(key: KeyObject): JWK {
   const isEd25519 = key.asymmetricKeyType === 'ed25519';
   if (!isEd25519 && key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
@@ -77,7 +77,7 @@ function publicJwk(key: KeyObject): JWK {
   return key.export({ format: 'jwk' });
 }
 
-/** Keys of LOGIN_PUBLIC_KEY. Matches by algorithm, and ignores the `kid` of an assertion. */
+/** Keys of LOGIN_PUBLIC_KEY. Matches by algorithm, and ignores the `kid` of a JWT. */
 export function configuredKeys(text: string): ProductKeys {
   const keys = createLocalJWKSet({ keys: readPublicKeys(text) });
   return ({ alg }, token) => keys({ alg }, token);

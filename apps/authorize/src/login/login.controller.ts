@@ -40,7 +40,7 @@ export class LoginController {
     const { cookie: existing, session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
     const needed = request && requiredInteraction(request, this.sessions.isLoginFor(session, query)).page;
-    // The next page validates the session, unless the request needs a new login.
+    // Skips the page if there is a session, unless the request needs a new login. The next page validates the session.
     if (session && needed !== 'login') return this.pages.seeOther(reply, afterLogin(query));
     const cookie = existing ?? this.cookies.generate();
     if (existing === null) reply.header('Set-Cookie', this.cookies.set(cookie));

@@ -1,7 +1,7 @@
 import type { OperationDescription } from '#openapi/operation.js';
 import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther } from '../ui/page.openapi.js';
 
-// Every login method has its own controller at this path; only the controller of the configured method exists.
+// Password logins and external logins have separate controllers at this path; only one of them is registered.
 
 export const LOGIN_OPERATION: OperationDescription = {
   id: 'login',

@@ -14,7 +14,7 @@ export interface LoginForm {
   readonly translator: Translator;
   readonly cookie: string;
   readonly query: string;
-  /** Null if the query contains no valid request. If the request has a user, the user must confirm the password. */
+  /** Null without a valid request in the query. If the request has a user, it needs a new login despite the session. */
   readonly request: ValidatedRequest | null;
   /** Submitted user name, the login_hint, or the user's e-mail address. The password is never shown again. */
   readonly username?: string;
@@ -75,7 +75,7 @@ export function loginPage(form: LoginForm): Page {
   };
 }
 
-/** Returns false if the login_hint or the submitted user name belongs to another user. */
+/** Returns true if the login is the e-mail address or the user name of the user. */
 function isNamed({ email, username }: User, login: string): boolean {
   return [email, username].some((name) => name.toLowerCase() === login.toLowerCase());
 }

@@ -70,7 +70,7 @@ export class LoginService {
   }
 
   /**
-   * Returns the same result, after the same time, for an unknown user and a wrong password. Only the right password
+   * Returns the same problem, after the same time, for an unknown user and a wrong password. Only the right password
    * reveals that an account is disabled.
    */
   private async verify(

@@ -1,9 +1,9 @@
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /**
- * Limits concurrent verifications, because each takes 19 MiB and a thread of the libuv pool. Further verifications
- * wait in a bounded queue, and fail with 503 if the queue is full. Part of the queue is reserved for known devices and
- * new hashes, so that password guessing does not lock out account owners.
+ * Limits concurrent verifications and new hashes, because each takes 19 MiB (an imported hash up to 64 MiB) and a
+ * thread of the libuv pool. Further tasks wait in a bounded queue, and fail with 503 if the queue is full. Part of the
+ * queue is reserved for known devices and new hashes, so that password guessing does not lock out account owners.
  */
 export class PasswordGate {
   private running = 0;

@@ -46,13 +46,14 @@ export class EndSessionRequestService {
     const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
     const hint = idToken === undefined ? null : await this.verifyHint(idToken, clientId);
     const client = await this.clientOf(hint === null ? clientId : String(hint['aud']));
-    // Section 3: "the OP MUST NOT perform post-logout redirection" to a URI that is not registered.
+    // Section 3: the OP "MUST NOT perform post-logout redirection" to a URI that is not registered.
     if (uri !== undefined && !client?.postLogoutRedirectUris.includes(uri)) throw unregistered(uri, client);
     return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
   }
 
   /**
-   * RP-Initiated Logout 1.0, section 2: "If the OP doesn't know that the End-User wants to log out, the OP MUST ask".
+   * RP-Initiated Logout 1.0, section 2: "the OP MUST ask the End-User this question if an id_token_hint was not
+   * provided or if the supplied ID Token does not belong to the current OP session".
    */
   isForSession({ client, hint }: EndSessionRequest, { user, sessionId }: CurrentAccount): boolean {
     return (

@@ -26,7 +26,7 @@ export class LogoutController {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** Receives the log-out form, or an end-session request, which has no CSRF token and so needs a confirmation. */
+  /** Receives the log-out form, or an end-session request, which has no CSRF token and is redirected to GET. */
   @Post(ENDPOINTS.logout)
   @ApiOperation(LOGOUT_OPERATION)
   @ProtectForm('logout', isPostedRequest)

@@ -27,7 +27,7 @@ export function ClaimsVariable(): PropertyDecorator {
   });
 }
 
-/** Reads `field=claim,field=claim`. An empty claim disables the field. @returns null if malformed */
+/** Reads `field=claim,field=claim`. An empty claim disables the field. @returns null if invalid or without `email` */
 export function readClaimMapping(text: string): ClaimMapping | null {
   const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };
   for (const part of text.split(',').filter((entry) => entry.trim() !== '')) {

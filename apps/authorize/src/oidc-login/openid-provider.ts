@@ -27,13 +27,13 @@ export interface Authenticated {
   readonly idToken: string;
 }
 
-/** Maximum age of metadata in ms. Must be short, so that users see our error page if the provider is down. */
+/** Maximum age in ms of metadata before a redirect. Short, so that users see our error page if the provider is down. */
 const FRESH_MS = 15_000;
 
 /** Asymmetric algorithms, because a shared secret or `none` does not prove that the provider signed a token. */
 const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
-// Loaded on the first login, so that a process without a provider never loads the library.
+// Loaded at the first use, so that a process without a provider never loads the library.
 const openid = () => import('openid-client');
 
 /** Implements OpenID Connect Core 1.0, Discovery 1.0 and RP-Initiated Logout 1.0 as a client. */
@@ -172,7 +172,7 @@ export class OpenIdProvider implements LoginProvider {
     return fresh && this.current ? this.current.config : this.discover();
   }
 
-  /** Concurrent logins share one request. Failures are not cached. */
+  /** Concurrent calls share one request. Failures are not cached. */
   private discover(): Promise<Configuration> {
     this.pending ??= this.readMetadata().finally(() => (this.pending = null));
     return this.pending;

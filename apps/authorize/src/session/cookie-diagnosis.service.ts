@@ -18,7 +18,7 @@ export interface Diagnosis {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Explains why a form without the right cookie was rejected. Changes only the error page, which links to AUTH_URL. */
+/** Explains why a form without the right cookie was rejected. Changes only the error page; its link is to AUTH_URL. */
 @Injectable()
 export class CookieDiagnosisService {
   constructor(
@@ -67,7 +67,7 @@ export class CookieDiagnosisService {
 
   /** Explains a form that was shown before the user logged in or out in another tab. */
   private async changedSession(request: FastifyRequest): Promise<Diagnosis> {
-    // If Redis fails, shows the page for a logged-out user, which has the same link.
+    // If Redis or PostgreSQL fails, shows the page for a logged-out user, which has the same link.
     const account = await this.sessions.findAccount(request.headers.cookie).catch(() => null);
     const rest = { next: this.startOf(request), hints: [], facts: {} };
     return account

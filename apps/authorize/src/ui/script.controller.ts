@@ -16,7 +16,7 @@ const WAIT_MS = 500;
  * The only script of the pages, which also work without scripts.
  * - A double click submits a form only once, because a second response would replace the first response and its code.
  * - `data-submits`: the form submits itself (OAuth 2.0 Form Post Response Mode).
- * - `data-waits`: the button does nothing for a moment after the page is shown.
+ * - `data-waits`: the button does nothing for a moment after the page is shown or gets the focus.
  * - `data-shows`: the button shows the password. Submitting the form hides the password, so that browsers do not store
  *   it as plain text.
  */

@@ -62,7 +62,7 @@ describe('the language setting', () => {
   const choose = async (browser: Browser, locale: string) =>
     browser.submit(await browser.get('/auth/'), { locale }, '/auth/language');
 
-  it('applies to every later page, and is confirmed once', async () => {
+  it('applies to later pages, also in another browser, and is confirmed once', async () => {
     const browser = await app.loggedIn(user);
     const answer = await choose(browser, 'de');
     expect(answer.status).toBe(303);
@@ -71,7 +71,6 @@ describe('the language setting', () => {
     expect(page.text).toMatch(/<option value="de" lang="de" selected\s*>/);
     expect(statusOf(page)).toBe('Sprache gespeichert.');
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
-    // The setting applies in every browser.
     expect((await (await app.loggedIn(user)).get('/auth/apps')).text).toContain('<html lang="de"');
   });
 

@@ -34,7 +34,7 @@ describe('a valid request without a session', () => {
     // @rfc 6749 3.1
     ['parameters have no value', { scope: '', response_type: '', code_challenge: '' }],
     // @rfc 6749 3.1
-    ['there are unknown parameters', { prompt: 'login', nonce: 'n', 'x[y]': 'z' }],
+    ['there are OpenID Connect and unknown parameters', { prompt: 'login', nonce: 'n', 'x[y]': 'z' }],
     ['it uses PKCE with S256', PKCE],
     // @rfc 6749 3.1
     ['unknown parameters are repeated', '&x=1&x=2&%3Cb%22=&%3Cb%22=2&request=a&request=b'],

@@ -128,7 +128,7 @@ it('a request with any byte in its query is rejected or redirected to a URL with
 });
 
 it.each(AMBIGUOUS_HOSTS)(
-  'a request with %s gets a page with status 400 and closes the connection',
+  'a request with %s gets a page with status 400, and the connection is closed',
   async (_name, head) => {
     const answer = await exchange(app.url, `GET /auth/login HTTP/1.1\r\n${head}\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 400 /);

@@ -211,7 +211,7 @@ describe('a document that breaks a rule', () => {
       published({ contacts: ['"\u001b[2J"@a.example'] }),
     ],
     [
-      'with 5,000 problems, of which ten are listed',
+      'with 5,001 problems, of which ten are listed',
       /^(?=[^]{100,2000}$)[^]*and 4991 more/,
       published({ redirect_uris: Array<string>(5000).fill('') }),
     ],

@@ -32,7 +32,7 @@ afterAll(() => stopMonitor());
 const address = (prompt = 'consent') =>
   authorizeAddress({ client_id: client.clientId, redirect_uri: REDIRECT_URI, state: 's', prompt });
 
-/** Waits until the monitor has received all commands that were sent before; its output is delayed. */
+/** Waits until the monitor, whose output is delayed, has received all commands that were sent so far. */
 async function settled(): Promise<void> {
   const mark = randomUUID();
   await app.redis.echo(mark);
@@ -121,7 +121,7 @@ it('a pushed request adds one script to the page and two to the decision', async
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('a request rejected for its client or redirect URI costs at most one query, and no Redis command', async () => {
+it('a request of an unknown client costs one query and no Redis command; without client_id, it costs no query', async () => {
   await cost(() =>
     app.browser().get('/auth/oauth2/authorize?client_id=sc_x&redirect_uri=https://x.example/'),
   );

@@ -96,7 +96,7 @@ it.each([
 ])('no query redirects to another site, except to a registered redirect URI: %s', async (_who, browser) => {
   await fc.assert(
     fc.asyncProperty(
-      // Generates the login page more often, because only its query determines the redirect.
+      // Generates the login page more often, because its query selects the next page.
       fc.oneof(fc.constant('/auth/login'), fc.constantFrom(...PATHS)),
       fc.boolean(),
       fc.oneof(query(), rawText()),

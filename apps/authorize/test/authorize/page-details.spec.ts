@@ -90,7 +90,7 @@ describe('the developer details', () => {
     expect(pages[0]?.text).toContain('<code>scs_…</code>');
   });
 
-  it('are collapsed and in English, with a title in the user’s language', async () => {
+  it('are collapsed, with a title in the user’s language and the description in English', async () => {
     const page = await app.browser().get('/auth/oauth2/authorize', { 'Accept-Language': 'ar' });
     expect(page.text).toContain('<summary>للمطورين</summary>');
     expect(page.text).toContain('<dd lang="en" dir="ltr">the parameter &#39;client_id&#39; is missing</dd>');

@@ -94,7 +94,7 @@ describe('a pushed request', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  it('is not used up by an invalid decision or by a form from another site', async () => {
+  it('is not used up by an invalid decision or by a form without a CSRF token', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
     expect((await decide(browser, page, 'perhaps')).status).toBe(400);

@@ -103,7 +103,7 @@ describe('a pushed authorization request (RFC 9126 4)', () => {
   });
 
   // @rfc 9126 4 @deviation D14
-  it('stays valid during a login of nine minutes and for 15 minutes afterwards, despite reloads', async () => {
+  it('stays valid during a login of nine minutes and for 15 minutes afterwards, which reloads do not extend', async () => {
     const requestUri = await push();
     const browser = app.browser();
     const toLogin = await browser.get(address(requestUri));

@@ -198,7 +198,7 @@ describe.each([
   });
 });
 
-it('Allow is disabled for half a second whenever its page becomes visible', async () => {
+it('Allow is disabled for a moment after its page gets the focus', async () => {
   const { page } = await open({}, true);
   await logIn(page);
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
@@ -259,7 +259,7 @@ it('a wrong password shows an error and returns the focus to the password field'
 });
 
 it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
-  'every page fits 320 pixels, and every button is at least 44 pixels high: %s',
+  'the login page and the consent page fit 320 pixels, and every button is at least 44 pixels high: %s',
   async (locale) => {
     const { page } = await open({ ui_locales: locale, scope: 'profile:read bookings:read bookings:write' });
     const check = async () => {

@@ -218,7 +218,7 @@ describe('the code of a device', () => {
     expect(await rows(waiting)).toHaveLength(1);
   });
 
-  it('yields no grant if its approval fails in Redis', async () => {
+  it('leaves only a revoked grant if its approval fails in Redis', async () => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
     const id = `grant:${waiting.grantId}`;

@@ -89,7 +89,7 @@ function hmac(secret: string) {
 }
 
 describe('a replayed assertion', () => {
-  it('starts no session in the browser that sent it first, even after a logout', async () => {
+  it('starts no session in the browser that sent it first, even without the session cookie', async () => {
     const browser = app.browser();
     const jwt = await assertion(await challenge(browser));
     await jwtLogin(browser, jwt);

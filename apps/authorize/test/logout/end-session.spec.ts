@@ -290,7 +290,7 @@ describe('a posted end-session request', () => {
   });
 
   it.each(['/auth/logout', '/auth/logout/confirm'])(
-    'is rejected with a CSRF token of another cookie at %s',
+    'is rejected with a wrong CSRF token at %s',
     async (path) => {
       const { browser } = await authenticated();
       const answer = await browser.post(path, { csrf_token: 'x'.repeat(43) });

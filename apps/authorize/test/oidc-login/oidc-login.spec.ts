@@ -45,7 +45,6 @@ it('a login with a valid ID token sets a new session cookie', async () => {
 const now = () => Math.floor(Date.now() / 1000);
 const other = 'https://other.example.com';
 
-// Each forgery differs from a valid response in a single value.
 const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
   ['from another issuer', () => ({ claims: { iss: other } })],
   ['for another client', () => ({ claims: { aud: 'another' } })],

@@ -92,7 +92,7 @@ const WAYS: [way: string, end: () => Promise<unknown>][] = [
 ];
 
 describe.each(WAYS)('a session of a user who was %s', (_way, end) => {
-  it('has ended, so that every page redirects to the login page without a loop', async () => {
+  it('has ended, so that pages redirect to the login page without a loop', async () => {
     for (const path of ['/auth/', '/auth/apps', address()]) {
       user = await app.user();
       const browser = await app.loggedIn(user);

@@ -15,7 +15,7 @@ import { disableClients, storeApiClient } from '#test/support/stored-client.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 
-/** Every error page, with its failed check and its kind. Some entries disconnect Redis. */
+/** Error pages, each with its failed check and its kind. One entry disconnects Redis. */
 export function everyError({
   app,
   client,

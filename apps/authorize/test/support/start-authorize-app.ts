@@ -98,7 +98,7 @@ export async function startAuthorizeApp(
       return database.get(ClientStore).create({ ...defaults, ...registration, redirectUris: uris });
     },
 
-    /** @param passwordHash hash of PASSWORD, by default with minimal cost */
+    /** @param passwordHash defaults to a hash of PASSWORD with minimal cost */
     user(name = 'Ada Lovelace', passwordHash = cheapHash): Promise<User> {
       const username = `ada${randomBytes(6).toString('hex')}`;
       return database

@@ -188,7 +188,7 @@ describe('an abusive Accept-Language header', () => {
     ['many languages', Array.from({ length: 2_000 }, (_, n) => `x${n}`).join(',')],
     ['one endless language', 'a-'.repeat(7_000)],
     ['endless qualities', `de${';q=0.5'.repeat(2_000)}`],
-  ])('costs no more than a normal header: %s in 14 KB', async (_name, header) => {
+  ])('costs less than 100 ms more than a normal header: %s in 14 KB', async (_name, header) => {
     const time = async (acceptLanguage: string) => {
       const start = cpuTime();
       expect((await login(acceptLanguage)).status).toBe(200);
@@ -219,7 +219,7 @@ describe('an abusive Accept-Language header', () => {
   });
 });
 
-it('every account page is complete in every language', async () => {
+it('every account page is available in every language, in less than 30 KiB', async () => {
   const browser = await app.loggedIn(user);
   const page = await browser.get(request());
   await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');

@@ -38,7 +38,7 @@ async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
   };
 }
 
-/** Excludes pages rendered by the test, and the error reference, which is for developers. */
+/** Excludes two pages that the test renders, and the error reference, which is for developers. */
 const SERVED = SCENES.filter(
   ({ name }) => !['revoke-unfinished', 'error-with-details', 'error-guide'].includes(name),
 );

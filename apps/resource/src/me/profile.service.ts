@@ -8,7 +8,7 @@ import type { MeResponse, Profile } from './me.openapi.js';
 const CACHED_MS = 30_000;
 const CACHED_PROFILES = 10_000;
 
-/** Caches profiles as serialized JSON, so that no request serializes one. */
+/** Caches profiles as serialized JSON, so that a request for a cached profile serializes nothing. */
 @Injectable()
 export class ProfileService {
   private readonly profiles: InvalidatedCache<string | null>;

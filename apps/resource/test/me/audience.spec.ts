@@ -93,7 +93,7 @@ describe('an access token for one API', () => {
     await at(bookings, access_token).expect(200);
   });
 
-  it('is refused if any of its bytes is changed', async () => {
+  it('is refused if one of its bytes is changed', async () => {
     const { access_token } = await pairFor(BOOKINGS);
     for (let position = 0; position < Buffer.from(access_token.slice(4), 'base64url').length; position += 3) {
       const bytes = Buffer.from(access_token.slice(4), 'base64url');

@@ -265,7 +265,7 @@ it('the CORS preflight of GET /v2/me accepts every header that browser clients s
 });
 
 it.each(AMBIGUOUS_HOSTS)(
-  'a request with %s gets 400 and closes the connection (RFC 9112 3.2)',
+  'a request with %s gets 400, and the connection is closed (RFC 9112 3.2)',
   async (_name, head) => {
     const token = `Authorization: Bearer ${pair.access_token}\r\n`;
     const answer = await exchange(app.url, `GET /v2/me HTTP/1.1\r\n${head}${token}\r\n`);

@@ -65,7 +65,7 @@ function table(latencies: readonly Latency[]): string {
 
 describe('a revocation', () => {
   // @rfc 7009 2.1
-  it('takes effect at every replica within the time of one request to the token app', async () => {
+  it('takes effect at every replica within the time of one request to the token app, in at least 90 % of cases', async () => {
     for (let i = 0; i < 20; i++) await revokeOne();
     const latencies: Latency[] = [];
     for (let i = 0; i < REVOCATIONS; i++) latencies.push(await revokeOne());

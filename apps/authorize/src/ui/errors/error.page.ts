@@ -22,7 +22,7 @@ export interface ErrorReport {
   readonly error: OAuthError;
   readonly kind: ErrorKind;
   readonly values?: Readonly<Record<string, string>>;
-  /** Request id of the log line; null if nothing was logged. */
+  /** Request id of the log line; if null, the page shows no reference. */
   readonly reference: string | null;
   readonly client: Client | null;
   readonly query: string;

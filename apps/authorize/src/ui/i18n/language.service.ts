@@ -13,7 +13,7 @@ import { Translator } from './translator.js';
 export interface LanguageContext {
   readonly headers: IncomingHttpHeaders;
   readonly query?: string;
-  /** `ui_locales` of a pushed request, which the query does not contain. */
+  /** `ui_locales` of the validated request. The query of a pushed request does not contain it. */
   readonly uiLocales?: string | null;
   readonly user?: { readonly locale: string | null } | null;
 }

@@ -23,7 +23,7 @@ export async function focusPath(page: Page): Promise<string[]> {
 interface FocusStep {
   readonly name: string;
   readonly top: number;
-  /** Distance from the start edge of the line. */
+  /** Distance from the left edge of the window in pixels; for right-to-left text, from the right edge. */
   readonly start: number;
   readonly ring: boolean;
   readonly uncovered: boolean;
@@ -31,7 +31,7 @@ interface FocusStep {
   readonly isBody: boolean;
 }
 
-/** Runs in the page: records the focused element on each keyup of Tab. @returns number of focusable elements */
+/** Runs in the page: records the focused element on each keyup. @returns number of visible focusable elements */
 function watchFocus(): number {
   // Moves the focus before the first element, even if the page has set the focus.
   const start = Object.assign(document.createElement('span'), { tabIndex: -1 });

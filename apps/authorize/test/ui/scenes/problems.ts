@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { Page } from 'playwright-core';
 
-/** Violations of WCAG 2.2: 1.4.10 (reflow), 2.5.8 (44 pixels, except links in sentences), 1.3.1 (heading order). */
+/** Violations of WCAG 2.2: 1.4.10 (reflow), 2.5.5 (44 pixels, except links in sentences), 1.3.1 (heading order). */
 export function problemsOf(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const problems: string[] = [];

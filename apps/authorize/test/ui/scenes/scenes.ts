@@ -25,7 +25,7 @@ async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<
   await page.locator('#password').press('Enter');
 }
 
-/** Every page in every visually different state; error-scenes.ts contains the error pages. */
+/** Pages in their visually different states; error-scenes.ts contains the error pages. */
 export const SCENES: readonly Scene[] = [
   {
     name: 'login',
