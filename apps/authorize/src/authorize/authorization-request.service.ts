@@ -151,8 +151,8 @@ function invalidHint(request: AuthorizationRequest, client: Client, wrong: strin
 }
 
 /**
- * OpenID Connect Core 6.2 defines this error for request objects, which are not supported. Redirects the error if the
- * request also has a registered redirect URI.
+ * OpenID Connect Core 6.2 defines this error for references to request objects, which are not supported. Redirects the
+ * error if the request also has a registered redirect URI.
  */
 function unsupportedRequestUri(parameters: Parameters, client: Client): OAuthError {
   const error = new OAuthError(

@@ -129,7 +129,7 @@ export class ExternalLoginService {
     const { session, subject } = authenticated;
     const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
-      // Must precede the upsert, so that a logout token that arrives in between also ends this session.
+      // Must precede the upsert, so that a logout token that arrives after the upsert also ends this session.
       if (session.sid === undefined) await this.sessions.addWithoutSid(identity);
       const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)

@@ -34,7 +34,7 @@ export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload
   if (sub === undefined && sid === undefined) throw invalid('sub');
   // Step 6: "Verify that the Logout Token contains an events Claim". Its LOGOUT_EVENT member must be a JSON object.
   if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw invalid('events');
-  // Step 7: "Verify that the Logout Token does not contain a nonce Claim". ID tokens contain a nonce.
+  // Step 7: "Verify that the Logout Token does not contain a nonce Claim". The ID tokens of logins do.
   if (nonce !== undefined) throw invalid('nonce');
   if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw invalid('jti');
   return { jti, sid: sid ?? null, sub: sub ?? null };

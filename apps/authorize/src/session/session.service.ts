@@ -155,7 +155,8 @@ export class SessionService {
   }
 
   /**
-   * Rejects the `sid` for the lifetime of a session, because a login may be in progress.
+   * Ends the sessions with this `sid`, and rejects the `sid` for the lifetime of a session, because a login may be in
+   * progress.
    * @returns ids in grants of the ended sessions
    */
   async endExternal(sid: string): Promise<readonly string[]> {

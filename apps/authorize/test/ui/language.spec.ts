@@ -219,7 +219,7 @@ describe('an abusive Accept-Language header', () => {
   });
 });
 
-it('every account page is available in every language, in less than 30 KiB', async () => {
+it('every account page is available in every language and smaller than 30 KiB', async () => {
   const browser = await app.loggedIn(user);
   const page = await browser.get(request());
   await browser.submit(page, { decision: 'allow' }, '/auth/oauth2/authorize');
