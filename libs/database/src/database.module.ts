@@ -63,7 +63,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   constructor(
     private readonly dataSource: DataSource,
     health: DatabaseHealth,
-    // Absent in tests that use this module without an application.
+    // Absent in the operator app, and in tests that use this module without an application.
     @Optional() readiness?: Readiness,
   ) {
     readiness?.register('postgres', () => health.ping());

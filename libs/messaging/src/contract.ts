@@ -158,7 +158,7 @@ export const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$
 /** A PostgreSQL `integer`. */
 export const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
-/** Returns the user id in a `sub`, or null if the `sub` is not one, such as the id of a client (`sc_…`). */
+/** Returns the user id in a `sub`, or null if the `sub` is not a user id, but for example a client id (`sc_…`). */
 export function userIdOf(sub: unknown): number | null {
   return isText(sub, 11) && /^-?\d+$/.test(sub) && isUserId(Number(sub)) ? Number(sub) : null;
 }

@@ -25,7 +25,7 @@ export interface ConsentPreviewRequest {
   readonly locale: string;
 }
 
-/** The page is null for an unknown client. */
+/** The page is null for an unknown client, a client of the HTTP API, or an unsupported locale. */
 export interface ConsentPreviewReply {
   readonly page: {
     readonly document: string;

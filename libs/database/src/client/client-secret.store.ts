@@ -46,7 +46,7 @@ export class ClientSecretStore {
     });
   }
 
-  /** Revokes the last secret only with `force`. @throws OutdatedVersionError */
+  /** Revokes a secret, but the last live secret only with `force`. @throws OutdatedVersionError */
   revoke(
     clientId: string,
     secretId: string,

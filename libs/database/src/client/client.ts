@@ -34,14 +34,14 @@ export interface Client
   readonly requirePar: boolean;
   /** Subset of `scopes` that users may decline individually. */
   readonly optionalScopes: readonly string[];
-  /** True for an application of the product itself, which skips the consent page. */
+  /** True for an application of the product itself, which normally skips the consent page. */
   readonly firstParty: boolean;
   /** Signature algorithm of the client's ID tokens; null for the default, RS256. */
   readonly idTokenAlg: SigningAlgorithm | null;
   /** Sector of the client's pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
   readonly sector: string | null;
   readonly disabledAt: Date | null;
-  /** Null for a client that the operator registered. */
+  /** Null for a client without a metadata document. */
   readonly document: DocumentState | null;
   /** Hexadecimal SHA-256 of the image. */
   readonly logo: string | null;
@@ -63,7 +63,7 @@ export interface TokenRules {
 
 export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
   readonly version: number;
-  /** SHA-256 hashes of the live secrets; empty for public clients, and for clients with keys. */
+  /** SHA-256 hashes of the live secrets. Public clients and clients with keys have no secrets. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
 }
 

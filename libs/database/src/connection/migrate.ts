@@ -11,7 +11,7 @@ const MIGRATION_LIMITS = { poolSize: 1, connectTimeoutMs: 5_000, statementTimeou
 export interface MigrateOptions {
   /** Time limit for connecting; 10,000 ms by default. */
   retryForMs?: number;
-  /** Schema, created if missing; `oauth` by default. */
+  /** Schema, which `migrate` creates if missing; `oauth` by default. */
   schema?: string;
 }
 

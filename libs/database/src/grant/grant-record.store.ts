@@ -20,7 +20,7 @@ export interface GrantRecord {
   readonly id: string;
   readonly userId: number;
   readonly clientId: string;
-  /** Space-separated (RFC 6749 3.3); empty if no scope was requested. */
+  /** Space-separated (RFC 6749 3.3). */
   readonly scope: string;
   /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** Identity of a deleted user, so that a change made before the deletion does not create the user again. */
+/** Hash of a deleted identity, so that a change made before the deletion does not create the user again. */
 @Entity('deleted_identities')
 @Index('deleted_identities_expiry', ['expiresAt'])
 export class DeletedIdentityEntity {

@@ -57,7 +57,7 @@ const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
   ['product_disabled_at', `CASE WHEN ${REENABLES} THEN NULL ELSE u.product_disabled_at END`],
   // Existing sessions stay invalid, as in UserAccountStore.enable.
   ['session_generation', `u.session_generation + CASE WHEN ${REENABLES} THEN 1 ELSE 0 END`],
-  // Keeps the stored hash, which a login or the operator may have set later.
+  // Without `replace_password`, keeps a stored hash, which a login or the operator may have set later.
   [
     'password_hash',
     `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'

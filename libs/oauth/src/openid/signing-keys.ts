@@ -9,7 +9,7 @@ interface SigningKey {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
-  /** Null in a process that only verifies. */
+  /** Null for a public key, which only verifies. */
   readonly privateKey: KeyObject | null;
 }
 

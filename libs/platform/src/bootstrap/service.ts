@@ -42,7 +42,7 @@ export interface Service<Configuration = ServiceConfiguration> {
   readonly bodyParsers: BodyParsers;
   readonly headers?: ResponseHeaders;
   readonly crossOriginPaths?: readonly string[];
-  /** Response to bytes that are not HTTP; by default JSON as in RFC 6749 5.2. */
+  /** Response to a request that Node cannot read; by default JSON as in RFC 6749 5.2. */
   readonly malformedRequest?: (status: MalformedRequestStatus) => MalformedRequestResponse;
   /** JSON body of the 503 under overload; by default the app's error filter renders the response. */
   readonly overloadBody?: OverloadBody;

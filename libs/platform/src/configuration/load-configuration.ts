@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 
-/** Invalid environment variables or files. Each problem names its variable and never contains a secret. */
+/** Missing or invalid environment variables or files. Each problem names its variable and never contains a secret. */
 export class ConfigurationError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`the configuration is not complete:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);

@@ -9,7 +9,7 @@ import {
 } from './variables.js';
 
 export abstract class ServiceConfiguration {
-  /** In production the origins must be https. */
+  /** In production, the URLs of web servers must be https. */
   @ChoiceVariable('development', 'test', 'production') NODE_ENV = 'development';
   HOST = '0.0.0.0';
   @NumberVariable(0, 65_535) PORT: number;

@@ -23,8 +23,9 @@ const DESCRIPTION: Readonly<Record<MalformedRequestStatus, string>> = {
 };
 
 /**
- * Responds to bytes that Node cannot parse as a request, which reach no hook, controller, filter or log. The connection
- * stays open for up to a second, because an immediate reset could lose the response (RFC 9112 9.6).
+ * Responds to requests that Node cannot read. Except for requests with a slow body, they reach no hook, controller,
+ * filter or log. The connection stays open for up to a second, because an immediate reset could lose the response
+ * (RFC 9112 9.6).
  */
 export function answerMalformedRequests(
   { server }: FastifyInstance,

@@ -27,7 +27,7 @@ export interface ServiceStatus {
 }
 
 export interface LogoutQueueStatus {
-  /** Ended sessions and logout tokens that no application has confirmed yet. */
+  /** Number of ended sessions and logout tokens in the queue. */
   readonly messages: number;
   readonly bytes: number;
   readonly max_bytes: number;
