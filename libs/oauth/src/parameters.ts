@@ -9,7 +9,7 @@ import { OAuthError } from './oauth-error.js';
 /** A repeated parameter is an array. Any other value that is not a string is invalid (`scope[a]=b`, `{"code":{}}`). */
 export type Parameters = Record<string, unknown>;
 
-/** Maximum length of each parameter, in characters. A token has 88 characters, or 132 if it is bound to a key. */
+/** Maximum length of each parameter, in characters. A token has 88 to 472 characters. */
 export const LIMITS = {
   client_id: 255,
   client_secret: 255,

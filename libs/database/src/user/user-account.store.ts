@@ -180,8 +180,9 @@ export class UserAccountStore {
   }
 
   /**
-   * Deletes the row with all personal data. Grant records stay until they expire, because Redis needs the revocations
-   * after a failover. A hash of the identity stays, so that a delayed change cannot recreate the user.
+   * Revokes every grant, and deletes the row with all personal data. Grant records stay until they expire, because
+   * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
+   * recreate the user.
    */
   delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {

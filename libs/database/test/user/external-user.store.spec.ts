@@ -243,7 +243,7 @@ describe('ExternalUserStore', () => {
       expect((await users.find(id))?.disabled).toBe(false);
     });
 
-    it('is created by an import with an identity, whereas an import without one disables for the operator', async () => {
+    it('is created by an import of a disabled user only if the import has an identity', async () => {
       const imported = { ...change, enable: false, disabled: true };
       const [withIdentity, withoutIdentity] = [newIdentity(), newIdentity()].map((known) => ({
         ...imported,

@@ -14,7 +14,7 @@ import {
   storeLogout,
 } from './logout-queue.js';
 
-/** Maximum number of buffered events. An event has about 150 characters. */
+/** Maximum number of buffered events. An event has about 110 characters. */
 const MAX_EVENTS = 20_000;
 const RETRY_MS = 1_000;
 /** Milliseconds that a shutdown waits for NATS. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedRequestError } from './refused-request.js';
 
-/** Longer than scheduling delays on a busy machine, and shorter than the retry window of a refresh token. */
+/** Longer than scheduling delays on a busy machine, and shorter than the default RETRY_WINDOW of a refresh token. */
 export const STALL_MS = 5_000;
 const CHECK_MS = 500;
 /** Milliseconds in which the process reads the requests that arrived during the stall. */

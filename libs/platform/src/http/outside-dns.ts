@@ -9,7 +9,7 @@ export type Resolve = (
 ) => void;
 
 /**
- * Timeout of the first of two attempts. The second attempt takes twice as long, and ends before a request times out.
+ * Timeout of the first attempt; the second takes twice as long. Both end before the default timeout of a request.
  */
 const TIMEOUT_MS = 1_500;
 

@@ -6,7 +6,7 @@ export function originForm(target: string): string {
   return target.replace(/^https?:\/\/[^/?#%]*/i, '').replace(/^(?=\?|$)/, '/');
 }
 
-/** Returns path and query. Replaces an undecodable path with an unrouted path, because the router would quote it. */
+/** Returns path and query. Replaces a target that the router would quote in an error with an unrouted path. */
 export function requestTarget({ url = '/' }: { readonly url?: string | undefined }): string {
   const target = originForm(url);
   if (!target.startsWith('/')) return UNROUTED;
