@@ -38,9 +38,9 @@ const RESTORE_ATTEMPTS = 4;
 
 /**
  * State machine of a grant (docs/adr/0003-grant-as-one-key.md): `pending ──redeem──► active ──refresh──► active`, for a
- * device `requested ──approve──► pending ──poll──► active`, and `revoked` from any state. PostgreSQL is read only for a
- * grant that Redis has lost and for a revocation, and written only to revoke a grant. Methods return refusals and throw
- * DependencyUnavailableError.
+ * device `requested ──approve──► pending ──poll──► active`, without a user only `active`, and `revoked` from any state.
+ * PostgreSQL is read only for a grant that Redis has lost and for a revocation, and written only to revoke a grant.
+ * Methods return refusals and throw DependencyUnavailableError.
  */
 @Injectable()
 export class GrantEngine {
@@ -59,7 +59,7 @@ export class GrantEngine {
     this.ttl = grantTtl(lifetimes);
   }
 
-  /** Nothing → pending. @param now time at which the code was issued */
+  /** Nothing → pending. @param now milliseconds since the epoch at which the code was issued */
   create(id: string, grant: PendingGrant, now: number): Promise<void> {
     return this.store.create(id, grant, now, codeTtl(this.lifetimes));
   }

@@ -32,8 +32,8 @@ const INTERVAL_S = 60 * 60;
 const INTERVALS_MS = { pass: INTERVAL_S * 1000, retry: 60_000 };
 
 /**
- * Records the time until which live tokens may need each signing key. Adds an hour, because a process continues to sign
- * until it records its ring again.
+ * Records the time until which live tokens may need each signing key. Adds an hour, because each process records its
+ * ring only once an hour.
  */
 export class KeyRingRecorder implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Keys');

@@ -42,7 +42,7 @@ export class TokenIssuer {
 
   /**
    * Computes expiries from the time of the rotation, so that a retry gets the same tokens without a stored response.
-   * @throws RangeError for a bearer token of a bound grant
+   * @throws RangeError for a bearer token of a bound grant, or a scope token beyond SCOPE_MASK_BITS
    */
   pair(
     handle: Buffer,

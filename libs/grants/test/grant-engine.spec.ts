@@ -84,7 +84,7 @@ describe('the grant engine', () => {
     expect(answers.map(({ pair }) => pair.expiresIn)).toEqual([1800, 1800]);
   });
 
-  it('sets a TTL on every key in Redis', async () => {
+  it('sets a TTL on active, revoked and pending grants in Redis', async () => {
     const { grantId } = await environment.active();
     expect(await environment.fixture.redis.ttl(`grant:${grantId}`)).toBeGreaterThan(0);
     await environment.revocations.revoke(grantId);

@@ -57,7 +57,7 @@ export interface ProtectedRoute {
 
 const WARNING_INTERVAL_MS = 10_000;
 
-/** Each method sets the headers of the response and returns the exception to throw. */
+/** Each public method sets the headers of the response and returns the exception to throw. */
 @Injectable()
 export class Refusals {
   private readonly logger = new Logger('Introspection');

@@ -111,7 +111,7 @@ describe('the audience check of the introspector (RFC 8707)', () => {
     expect(await asProved(JKT)).toBeNull();
   });
 
-  it('rejects every token with an audience if resourceUrl is not set', async () => {
+  it('rejects a token with an audience if resourceUrl is not set', async () => {
     const withoutUrl = new Introspector(connection, {});
     answering({ aud: [here] });
     expect(await withoutUrl.introspect('a')).toBeNull();

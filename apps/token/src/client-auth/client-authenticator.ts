@@ -42,7 +42,7 @@ export class ClientAuthenticator {
       max: CACHED_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
-      // An unknown client with a metadata document is not cached, because it may be admitted at any time.
+      // An unknown client whose id is a document URL is not cached, because it may be admitted at any time.
       ttl: (client, clientId) => (client === null && isDocumentUrl(clientId) ? 0 : CACHED_MS),
     });
     this.clients.observe(countLookups(metrics, 'clients'));
@@ -185,7 +185,7 @@ export function needsAssertion(credentials: ClientCredentials): OAuthError {
       );
 }
 
-/** Must be called last, so that only an authenticated client learns that it is disabled. */
+/** Must be called last, so that a client with credentials learns only after authentication that it is disabled. */
 function enabled(client: ClientWithSecrets, credentials: ClientCredentials): ClientWithSecrets {
   if (client.disabledAt === null) return client;
   throw invalidClient(

@@ -37,8 +37,9 @@ export class RemoteClientKeysService {
   ) {}
 
   /**
-   * Tries the cached keys. If no key verifies the assertion, fetches the set again, because the client may have rotated
-   * its keys. Fetches at most twice a minute, because anyone can send an assertion with an unknown key.
+   * Tries the cached keys, and fetches missing or expired keys first. If no key verifies the assertion, fetches the set
+   * again, because the client may have rotated its keys. Fetches at most twice a minute, because anyone can send an
+   * assertion with an unknown key.
    * @throws an error that `isFailure` accepts if no keys are cached and the set cannot be fetched
    */
   async tryKeys(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {

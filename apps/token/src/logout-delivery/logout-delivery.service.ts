@@ -68,8 +68,8 @@ export class LogoutDeliveryService {
   }
 
   /**
-   * Voids codes that could begin new sessions at clients, and returns the deliveries to these clients. A repeated event
-   * yields deliveries with the same ids, so that NATS can discard duplicates.
+   * Voids codes that could begin new sessions at clients, and returns the log-outs to deliver. A repeated event yields
+   * deliveries with the same ids, so that NATS can discard duplicates.
    */
   async deliveriesOf({ id, session, user_id: userId, at }: SessionsEnded): Promise<LogoutDelivery[]> {
     const lifetimes = lifetimesOf(this.configuration);

@@ -17,8 +17,8 @@ const BEFORE_START_MS = 24 * 60 * 60 * 1000;
  *   commit was late;
  * - revocations that any process has applied since this process's last complete pass, because that process may use
  *   another Redis;
- * - after Redis or NATS reconnects, the revocations of the ten minutes before that pass, because Redis may have lost
- *   writes and caches may have missed broadcasts.
+ * - at startup the revocations of the last day, and after Redis or NATS reconnects the revocations of the ten minutes
+ *   before that pass, because Redis may have lost writes and caches may have missed broadcasts.
  */
 @Injectable()
 export class RevocationReconciler implements OnApplicationBootstrap, OnApplicationShutdown {

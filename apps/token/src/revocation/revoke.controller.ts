@@ -24,7 +24,7 @@ class RevokeDto extends ClientDto {
   token_type_hint?: string;
 }
 
-/** Any token of a grant revokes the whole grant, which RFC 7009 2.1 permits. */
+/** An access or refresh token revokes its whole grant, which RFC 7009 2.1 permits. */
 @Controller(ENDPOINTS.revoke)
 export class RevokeController {
   constructor(

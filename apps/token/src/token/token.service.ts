@@ -54,7 +54,8 @@ export class TokenService {
 
   /**
    * Redeems an authorization code (RFC 6749 4.1.3).
-   * @throws OAuthError if the client, the proof, the code or the resource is refused
+   * @throws OAuthError if the client, the proof, the verifier, the code or the resource is refused, or if the client's
+   * algorithm of ID tokens has no key
    */
   async exchange(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
@@ -105,7 +106,7 @@ export class TokenService {
   }
 
   /**
-   * Issues a token of the console's HTTP API to the client itself (RFC 6749 4.4.2).
+   * Issues a token for the console's HTTP API to the client itself (RFC 6749 4.4.2).
    * @throws OAuthError unsupported_grant_type without a console, or if the client, the proof, the scope or the resource
    * is refused
    */

@@ -26,7 +26,7 @@ import { TokenConfiguration } from '../token.configuration.js';
 
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
 
-/** Applies changes to users that the product sends. A repeated or outdated message changes nothing. */
+/** Applies the product's changes to users. A repeated or outdated message changes nothing. */
 @Injectable()
 export class UserChangeService {
   constructor(

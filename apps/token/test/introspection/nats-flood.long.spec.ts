@@ -44,21 +44,18 @@ describe('a flood of malformed messages', () => {
   it.each([
     [300, 900_000],
     [9_000, 15_000],
-  ])(
-    'leaks no memory and logs one line per subject in 10 s: %i messages of %i bytes',
-    async (count, size) => {
-      await token.seen();
-      await memory();
-      const [before, began, lines] = [await memory(), Date.now(), warnings()];
-      for (let sent = 0; sent < count; sent += 1) {
-        const payload = (USELESS[sent % USELESS.length] as (size: number) => string)(size);
-        token.nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
-        if (sent % 30 === 29) await token.seen();
-      }
-      await token.seen();
-      await until('memory is where it was', 60_000, async () => (await memory()) < before + 20 * MB);
-      const most = REQUESTS.length * (2 + (Date.now() - began) / 10_000);
-      expect(warnings() - lines).toBeLessThanOrEqual(most);
-    },
-  );
+  ])('leaks no memory and limits the log lines per subject: %i messages of %i bytes', async (count, size) => {
+    await token.seen();
+    await memory();
+    const [before, began, lines] = [await memory(), Date.now(), warnings()];
+    for (let sent = 0; sent < count; sent += 1) {
+      const payload = (USELESS[sent % USELESS.length] as (size: number) => string)(size);
+      token.nats.publish(REQUESTS[sent % REQUESTS.length] as string, payload, { reply: 'nobody.listens' });
+      if (sent % 30 === 29) await token.seen();
+    }
+    await token.seen();
+    await until('memory is where it was', 60_000, async () => (await memory()) < before + 20 * MB);
+    const most = REQUESTS.length * (2 + (Date.now() - began) / 10_000);
+    expect(warnings() - lines).toBeLessThanOrEqual(most);
+  });
 });

@@ -320,7 +320,7 @@ describe('an API behind TokenGuard', () => {
   let api: INestApplication | undefined;
   afterEach(() => api?.close());
 
-  /** Starts the API. Only one API can run at a time, because passport has one strategy per process. */
+  /** Starts the API. Only one API can run at a time, because passport keeps one strategy of a name per process. */
   async function start(resourceUrl?: string): Promise<INestApplication> {
     @Module({
       imports: [IntrospectionModule.forRoot({ natsUrl: app.natsUrl, resourceUrl, timeoutMs: 10_000 })],

@@ -8,7 +8,7 @@ import { type Pair, InvariantChecker } from './invariant-checker.js';
 // Clock differences in milliseconds, less than the permitted 5 s.
 const SKEWS = [0, 1_700, -1_900, 600];
 
-/** Sends the requests and the data losses of one grant through an InvariantChecker. */
+/** Requests and data losses of one grant, each checked by an InvariantChecker. */
 export class GrantRequests {
   readonly checker: InvariantChecker;
   private saved: Record<string, string> = {};
