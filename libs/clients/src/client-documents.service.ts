@@ -122,7 +122,7 @@ export class ClientDocumentsService {
   }
 }
 
-/** Returns every scope if the document names no known scope, because the user decides on the consent page. */
+/** Returns the known scopes of the document; if it names none, every scope, because the user decides on consent. */
 export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue): readonly string[] {
   const known = (scopes ?? []).filter((name) => catalogue.has(name));
   return known.length > 0 ? known : catalogue.names;

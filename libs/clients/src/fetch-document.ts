@@ -21,7 +21,7 @@ export interface FetchedDocument {
   readonly dueAt: Date;
 }
 
-/** @param url accepted by `documentUrlProblem` @throws an error for which `isDocumentFailure` returns true */
+/** @param url without a `documentUrlProblem` @throws an error for which `isDocumentFailure` returns true */
 export async function fetchDocument(
   http: OutsideHttp,
   url: string,

@@ -174,7 +174,7 @@ export class GrantEngine {
     return { outcome: 'granted', transition: name, grantId: id, grant: started, pair };
   }
 
-  /** Issues a token to a client without a user, and no refresh token (RFC 6749 4.4.3). */
+  /** Issues an access token without a user and without a refresh token (RFC 6749 4.4.3). */
   async issue(grant: ClientGrant): Promise<ClientToken> {
     const now = this.clock();
     const lifetime = Math.min(CLIENT_TOKEN_LIFETIME, this.lifetimes.accessToken);

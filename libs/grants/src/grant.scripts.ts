@@ -105,7 +105,7 @@ if not exists(status) then status = nil end
  * active ──► active, generation + 1. The generation does not change if the client keeps its refresh token (section
  * 5.3.2.1 of FAPI 2.0); `kept_since` is then the start of the token's generation. The result depends on the token's
  * generation:
- * - The stored generation rotates the token.
+ * - The stored generation rotates the token, unless the client keeps it.
  * - The previous generation, within the retry window, returns the current pair again. Using the successor closes the
  *   window.
  * - Any other earlier generation is reuse, for which the caller revokes the grant (RFC 9700 4.14.2). Reuse is checked

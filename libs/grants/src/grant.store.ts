@@ -181,7 +181,7 @@ export class GrantStore {
     return ofUser(transitionOf(id, reply));
   }
 
-  /** pending → active. Exactly one of several concurrent calls with the same code succeeds. */
+  /** pending → active. At most one of several calls with the same code succeeds. */
   async redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = exchange;
     const reply = await this.run('grantRedeem', keysOf(id), {

@@ -29,7 +29,7 @@ export interface Authorization {
   readonly login?: Login | null;
 }
 
-/** A grant whose code has not been redeemed, with the values that the redemption must match. */
+/** A grant whose authorization code has not been redeemed, with the values that the redemption must match. */
 export interface PendingGrant extends Authorization {
   readonly redirectUri: string;
   /** S256 challenge (RFC 7636 4.2); null without PKCE. */

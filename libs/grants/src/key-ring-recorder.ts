@@ -7,7 +7,7 @@ import type { Lifetimes } from './lifetimes.js';
 export interface RecordedRing {
   readonly ring: KeyRingName;
   readonly ids: readonly string[];
-  /** Longest lifetime in seconds of a token that the ring signs. */
+  /** Longest lifetime, in seconds and with the clock skew, of a token that the ring signs. */
   readonly lifetimeS: number;
 }
 

@@ -146,7 +146,7 @@ export class PushedRequestStore {
       : this.step('parVisit', id, clientId, LOGIN_LIFETIME);
   }
 
-  /** Exactly one of several concurrent calls gets `open`. */
+  /** At most one of several calls gets `open`, unless `reopen` is called in between. */
   answer(id: string, clientId: string): Promise<PushedRequest> {
     return this.step('parAnswer', id, clientId, ANSWERED_LIFETIME);
   }

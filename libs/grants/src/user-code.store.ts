@@ -43,6 +43,7 @@ export const DEVICE_LIMITS = {
  * probability 2.0 · 10^-10, below 2^-32.
  */
 export const GUESS_LIMITS = {
+  /** Per address (IPv6: per /48). */
   address: 5,
   user: 5,
   /** Limit across all users; one user can reach at most 5. */

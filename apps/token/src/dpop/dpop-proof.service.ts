@@ -12,7 +12,7 @@ import { ProofStore } from './proof.store.js';
 
 /** Maximum difference between the clocks of this app and of the app that verifies a proof. */
 const MARGIN_MS = 30_000;
-/** Maximum time for which any verifier accepts a proof. */
+/** Exceeds the time for which any verifier accepts a proof. */
 const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 
 /** Performs the checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */

@@ -17,7 +17,7 @@ export interface ClientDisabledRefusal {
  * even while PostgreSQL is unavailable. After a broadcast about a client, introspection of the client's tokens waits
  * for a reading of PostgreSQL that began after the broadcast. Before this process received the broadcast, it may have
  * reported such a token as active to an API that had already received the broadcast. Therefore every process broadcasts
- * again when it reads that a client is disabled.
+ * again when it reads that a client has been disabled.
  */
 @Injectable()
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {

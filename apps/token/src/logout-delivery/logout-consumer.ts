@@ -33,8 +33,8 @@ const FETCH_MS = 5_000;
 const REPEAT_MS = 5_000;
 
 /**
- * Consumes the queue of log-outs over a separate connection, to keep introspection fast. NATS redelivers a message to
- * another token app if this process reports no progress for ACK_WAIT_MS.
+ * Consumes the queue of log-outs over a separate connection, to keep introspection fast. NATS redelivers a message,
+ * perhaps to another token app, if this process reports no progress for ACK_WAIT_MS.
  */
 @Injectable()
 export class LogoutConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -50,7 +50,7 @@ export class ParService {
 
   /**
    * Stores a pushed request (RFC 9126 2.1).
-   * @throws OAuthError of the authorize endpoint's checks, invalid_request, or with status 429
+   * @throws OAuthError from the checks of the authorization endpoint, for a `request_uri`, or with status 429
    */
   async push(client: Client, body: Parameters, jkt: string | null, address: string): Promise<Pushed> {
     const parameters = withProvenKey(body, jkt);
