@@ -118,7 +118,7 @@ describe('a logout token', () => {
     expect(ofOne?.jti).not.toBe(ofTwo?.jti);
   });
 
-  it('is sent only to clients with a log-out URI and an ID token of this session', async () => {
+  it('is sent only to enabled clients with a log-out URI and an ID token of this session', async () => {
     const session = newSession();
     const [other, stranger] = [newSession(), await app.user()];
     const informed = await clientOf(session);

@@ -138,7 +138,7 @@ describe('a grant whose authorization request named no API', () => {
 });
 
 describe('a token that is bound to a key (RFC 9449)', () => {
-  it('has an audience too', async () => {
+  it('has an audience, like a bearer token', async () => {
     const key = await DpopKey.generate();
     const proof = () => key.proof('POST', 'https://base.example.com/api/auth/oauth/token');
     const code = app.redemption(await restricted());
