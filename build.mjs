@@ -31,7 +31,7 @@ const SETTINGS = [
 /** File with the digest of the inputs of the last complete build. */
 const STAMP = join(DIST, '.build', 'stamp');
 const QUEUE = join(DIST, '.build', 'queue');
-/** Folders that are not inputs of a build. */
+/** Names of subfolders that are not inputs of a build. */
 const UNREAD = new Set(['test', 'node_modules', 'dist']);
 
 /** Packages with native code. They are not bundled, because they load files from their own folders. */

@@ -159,7 +159,7 @@ describe.each(OVERLAYS)('the network of the %s overlay', (overlay) => {
     expect(spelledRules(manifests).sort()).toEqual(RULES[overlay].toSorted());
   });
 
-  it('allows no undocumented port', () => {
+  it('allows no other port', () => {
     const known = new Set<number>([53, ...Object.values(SERVER_PORTS), ...Object.values(APPS).flat()]);
     const ports = [22, 80, 443, 8222, 9229, 26380, 65535].filter((port) => !known.has(port));
     for (const port of ports)

@@ -72,7 +72,7 @@ export interface Usage {
 const TICK_MS = 10;
 const SERVERS = { postgresql: /^\S*postgres\b/, redis: /^\S*redis-server\b/, nats: /^\S*nats-server\b/ };
 
-/** Reads CPU times from the metrics of the apps, and from /proc for the servers. */
+/** Reads the metrics of the apps, and the servers' CPU times from /proc. */
 export async function usageOf(apps: readonly AppProcess[]): Promise<Usage> {
   const cpu: Record<string, number> = await serverTimes();
   const calls: Record<string, number> = { redis: 0, postgresql: 0, nats: 0 };

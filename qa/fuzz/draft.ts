@@ -98,7 +98,7 @@ function jsonOf(fields: readonly Field[]): string {
   return `{${members.join(',')}}`;
 }
 
-/** Encodes lone surrogates, for which encodeURIComponent throws. */
+/** Percent-encodes text. Accepts lone surrogates, for which encodeURIComponent throws. */
 function percent(text: string): string {
   let encoded = '';
   for (const character of text) {

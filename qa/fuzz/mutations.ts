@@ -202,7 +202,7 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
   else list.push({ ...field });
 }
 
-/** Inserts the password into the username field in half of the cases, because users make this mistake. */
+/** Returns the password for half of the username fields, because users make this mistake. */
 function credentialFor({ name }: Field, pick: number, actor: Actor): string {
   return name === 'username' && pick % 2 === 1 ? actor.user.password : actor.retiredCredential(pick);
 }

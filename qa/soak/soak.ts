@@ -227,7 +227,7 @@ class Soak {
     return new Operator(this.environment, newAccount, (id) => this.deleteClient(id), this.random.fork());
   }
 
-  /** Retries while PostgreSQL is down. */
+  /** Retries after any error, because PostgreSQL may be down. @throws SoakEnded after the end of the soak */
   private async retryUntilRegistered<T>(register: () => Promise<T>): Promise<T> {
     for (;;) {
       try {

@@ -1,6 +1,6 @@
 import { until } from './until.js';
 
-/** Timeout for hanging statements. */
+/** Maximum time until the statements wait. */
 const WITHIN_MS = 120_000;
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

@@ -75,7 +75,8 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
 }
 
 /**
- * Launches an installed Chromium, or the npm package, with the package's shared libraries if the machine lacks them.
+ * Launches an installed Chromium, or the npm package. Uses the package's shared libraries and fonts if the machine
+ * lacks either.
  */
 export async function launchBrowser(): Promise<Browser> {
   const own = await machineChromium();

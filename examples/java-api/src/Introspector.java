@@ -23,7 +23,7 @@ final class Introspector {
 
     /**
      * @param apiUrl public URL of this API
-      * @param id id of the resource server, which authenticates with the id and the secret
+     * @param id id of the resource server, which authenticates with the id and the secret
      */
     Introspector(URI url, String apiUrl, String id, String secret, TokenCache cache) {
         this.url = url;
@@ -36,7 +36,7 @@ final class Introspector {
     /**
      * Returns an empty value for an invalid token.
      *
-      * @throws IOException if the token cannot be checked now: respond with 503, never accept the request
+     * @throws IOException if the token cannot be checked now: respond with 503, never accept the request
      */
     Optional<Token> introspect(String token) throws IOException, InterruptedException {
         Optional<Token> cached = cache.get(token);

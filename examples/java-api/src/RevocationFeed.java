@@ -20,10 +20,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
-  * Evicts tokens from the cache as soon as the authorization service broadcasts a revocation over NATS.
-  *
-  * <p>This small part of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) needs
-  * no library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
+ * Evicts tokens from the cache as soon as the authorization service broadcasts a revocation over NATS.
+ *
+ * <p>This small part of the NATS protocol (https://docs.nats.io/reference/reference-protocols/nats-protocol) needs
+ * no library. For TLS or several servers use io.nats:jnats, and keep the rule of {@link #isTrusted}.
  */
 final class RevocationFeed implements Runnable {
     private static final Duration ECHO_EVERY = Duration.ofSeconds(1);
