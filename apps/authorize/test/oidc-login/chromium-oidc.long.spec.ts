@@ -165,7 +165,7 @@ describe('a login', () => {
   });
 
   // OpenID Connect Core 3.1.2.6
-  it('never redirects to the provider for prompt=none', async () => {
+  it('does not redirect to the provider for prompt=none', async () => {
     await page.goto(address({ prompt: 'none' }));
     expect(await arrival()).toMatchObject({ error: 'login_required', state: 's' });
   });

@@ -37,7 +37,7 @@ const shown = ({ status, text }: Response, username: string) => [
 ];
 
 describe('the login of a disabled user', () => {
-  it('shows a message only after the correct password, and starts no session', async () => {
+  it('shows a message after the correct password, and starts no session', async () => {
     await app.accounts.disable(user.id);
     for (const locale of LOCALES) {
       const browser = app.browser();
