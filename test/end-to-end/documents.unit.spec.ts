@@ -2,6 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ERROR_CODES } from '#oauth/error-guide/error-codes.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
+import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
+import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 
 const DOCUMENTS = [
   ...readdirSync('.').filter((file) => file.endsWith('.md')),
@@ -61,6 +65,18 @@ it('docs/dependencies.md lists every production dependency and no other', () => 
   const rows = [...(read('docs/dependencies.md').split('\n## ')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)];
   const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
   expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+});
+
+it('docs/configuration.md and docs/console.md contain every variable of the services', () => {
+  const documents = read('docs/configuration.md') + read('docs/console.md');
+  const variables = [
+    AuthorizeConfiguration,
+    TokenConfiguration,
+    ResourceConfiguration,
+    ConsoleConfiguration,
+  ].flatMap((Configuration) => Object.keys(new Configuration()));
+  expect(variables.length).toBeGreaterThan(100);
+  expect(variables.filter((name) => !new RegExp(`\`${name}[\`=]`).test(documents))).toEqual([]);
 });
 
 it('docs/integrate.md contains every error code', () => {

@@ -150,6 +150,7 @@ export class JobStore {
     const created = await this.run('jobCreate', keysOf(id), values, items);
     await withRedisErrors(this.redis.zadd(LIST, 'NX', Date.now(), id));
     await withRedisErrors(this.redis.zremrangebyrank(LIST, 0, -1 - MAX_JOBS));
+    await withRedisErrors(this.redis.expire(LIST, LIFETIME));
     return created === 1;
   }
 

@@ -102,6 +102,20 @@ it('two concurrent clicks start only one job', async () => {
   expect(await versions(ids)).toEqual([2, 2]);
 });
 
+it('the list of jobs and the keys of a job expire after seven days', async () => {
+  const { headers } = await confirm(
+    support,
+    await select(support, 'disable-applications', await applications(1)),
+  );
+  await reaches(support, headers['location'] ?? '', 'finished');
+  const keys = await app.redis.keys('console:job*');
+  expect(keys).toContain('console:jobs');
+  for (const key of keys) {
+    const left = await app.redis.ttl(key);
+    expect({ key, expires: left > 6 * 86_400 && left <= 7 * 86_400 }).toEqual({ key, expires: true });
+  }
+});
+
 /** Turns an application into an API client. @returns the new id */
 async function asApiClient(id: string): Promise<string> {
   await app.sql(
