@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Response } from 'supertest';
 import { auditEvents } from '#test/support/audit-trail.js';
+import { blocked } from '#test/support/blocked.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { until } from '#test/support/until.js';
@@ -227,8 +228,11 @@ describe('a running job', () => {
     }
   }
 
-  const doneIs = (path: string, count: string): Promise<void> =>
-    until(count, 60_000, async () => (await support.get(path)).text.includes(count));
+  /** Resolves when the page shows `count` and the job, which has checked the role, waits for the lock of the next entry. */
+  const doneIs = async (path: string, count: string): Promise<void> => {
+    await until(count, 60_000, async () => (await support.get(path)).text.includes(count));
+    await blocked(app);
+  };
 
   it('ends when its operator loses the role, and can be continued by another operator', async () => {
     const ids = await applications(3);
