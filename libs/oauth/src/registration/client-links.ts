@@ -12,7 +12,7 @@ interface ClientLinks {
 const MAX_CONTACTS = 5;
 const MAX_LENGTH = 500;
 
-/** Checks the links that the consent page shows (RFC 7591 2). Accepts https, and http on the developer's machine. */
+/** Checks the links that pages show (RFC 7591 2). Accepts https, and http on the developer's machine. */
 export function linkProblems(
   links: Partial<ClientLinks>,
   nameOf: (field: keyof ClientLinks) => string,
