@@ -411,6 +411,16 @@ clients:
     ['text', 'hello', /^error: line 1: it must be a map with version: 1/m],
     ['another version', 'version: 2\nclients: []', /^error: line 1: version must be 1/m],
     ['no clients', 'version: 1', /^error: line 1: clients must be a list/m],
+    [
+      'an alias of the list that contains it',
+      'version: 1\nclients: &a [*a]',
+      /^error: line 2: a client must be a map/m,
+    ],
+    [
+      'aliases that expand to 2^40 values',
+      aliasBomb(40),
+      /^error: line 1: it must be a map with version: 1/m,
+    ],
     ['aliases in unknown fields', `a: &a [x,x]\nb: &b [*a,*a]\nversion: 1\nclients: 7`, /unknown field "a"/],
   ])('refuses a malformed file: %s', async (_, text, problem) => {
     expectRefused(await importText(text), problem);
@@ -429,7 +439,7 @@ clients:
     expectRefused(await importText(changed), /has another hash/);
   });
 
-  it('applies two imports of the same new clients one after the other', async () => {
+  it('applies concurrent imports of the same new clients one after the other', async () => {
     const ids = Array.from({ length: 20 }, () => generateClientId());
     const named = (name: string) =>
       `version: 1\nclients:\n${ids.map((id) => `  - { client_id: ${id}, name: ${name}, type: public, redirect_uris: [${CALLBACK}], scopes: [profile:read] }`).join('\n')}\n`;
@@ -439,8 +449,8 @@ clients:
     };
     const [one, two] = [await file('one'), await file('two')];
     const outcomes = await Promise.all([
-      operator.run(['client', 'import', one, '--json']),
-      other.run(['client', 'import', two, '--json'], operator.env),
+      runOperator(['client', 'import', one, '--json'], operator.env),
+      runOperator(['client', 'import', two, '--json'], operator.env),
     ]);
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
     const created = outcomes.map((outcome) => (jsonOf(outcome) as { created: string[] }).created.length);
@@ -452,3 +462,9 @@ clients:
     expect(names).toEqual([{ name: created[0] === 0 ? 'one' : 'two' }]);
   });
 });
+
+/** Returns YAML whose aliases repeat one value two to the power of `depth` times. */
+function aliasBomb(depth: number): string {
+  const lists = Array.from({ length: depth }, (_, n) => `  - &a${n + 1} [*a${n}, *a${n}]`);
+  return ['version: 1', 'clients:', '  - &a0 [x]', ...lists].join('\n');
+}

@@ -115,11 +115,11 @@ describe('operator client update', () => {
     expect(await show(id)).toMatchObject({ scopes: ['profile:read', 'bookings:write'], optional_scopes: [] });
   });
 
-  it('keeps both changes when two operators change different scopes', async () => {
+  it('keeps both changes when two operators change different scopes concurrently', async () => {
     const id = await create('--scope', 'profile:read bookings:read');
     await Promise.all([
-      update(id, '--add-scope', 'bookings:write'),
-      update(id, '--remove-scope', 'bookings:read'),
+      runOperator(['client', 'update', id, '--add-scope', 'bookings:write'], operator.env),
+      runOperator(['client', 'update', id, '--remove-scope', 'bookings:read'], operator.env),
     ]);
     expect(await scopesOf(id)).toEqual(['profile:read', 'bookings:write']);
   });

@@ -8,9 +8,6 @@ import { isSimilar, referenceIn, searchedSince } from '../../src/explain/referen
 import { SummaryBuilder } from '../../src/explain/refusal-summary.js';
 import { registeredClient } from '#test/support/registered-client.js';
 
-// Hides that npm started this process.
-delete process.env.npm_lifecycle_event;
-
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
 const AT = new Date('2026-11-22T18:00:00.000Z');
 
