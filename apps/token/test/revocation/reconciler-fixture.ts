@@ -36,7 +36,7 @@ export async function openReconcilerFixture(settings: { readonly redisUrl?: stri
   });
   await connection.open();
   let [skipped, passes] = [0, 0];
-  /** Counts passes. A pass reads the database's clock once. */
+  /** Counts passes, each of which reads the database's clock once, and adds the skipped time to this clock. */
   class Records extends GrantRecordStore {
     override async databaseTime(): Promise<number> {
       passes++;
