@@ -51,7 +51,7 @@ export interface StoredMessage {
   readonly data: Uint8Array;
 }
 
-type Progress = (read: number, total: number) => void;
+export type Progress = (read: number, total: number) => void;
 
 /** Returns each event once, even if NATS has stored it twice; `messages` returns every stored message. */
 export class AuditReader {

@@ -7,6 +7,7 @@ import { ClientSecretService } from '#administration/client/client-secret.servic
 import { ClientService } from '#administration/client/client.service.js';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { DoctorService } from '#administration/doctor/doctor.service.js';
+import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { MigrationService } from '#administration/migration/migration.service.js';
@@ -43,6 +44,7 @@ export async function openAdministration(settings: () => AdministrationSettings)
     audit: context.get(AuditService),
     doctor: context.get(DoctorService),
     explain: context.get(ExplainService),
+    histories: context.get(ClientHistoryService),
     keys: context.get(KeyService),
     migrations: context.get(MigrationService),
     close: () => context.close(),

@@ -57,8 +57,8 @@ async function run(text: string | undefined, { json, client, since }: Options): 
 
 async function explainClient(input: Pick<Options, 'client' | 'since'>, options: JsonOption): Promise<void> {
   const bar = progressBar('events read');
-  const { warnings, ...summary } = await withAdministration(ChangeSettings, ({ explain }) =>
-    explain.summarize(input, (read, total) => bar.show(read, total)),
+  const { warnings, ...summary } = await withAdministration(ChangeSettings, ({ histories }) =>
+    histories.summarize(input, (read, total) => bar.show(read, total)),
   ).finally(() => bar.end());
   warnOf(warnings);
   printResult(options, summary, () => printSummary(summary));

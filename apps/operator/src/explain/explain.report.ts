@@ -7,7 +7,8 @@ import { styled } from '../command-line/style.js';
 import { type Comparison, valueText } from '#administration/explain/comparison.js';
 import { type Difference, marked } from '#administration/explain/difference.js';
 import { fieldOf } from '#administration/explain/explanation.js';
-import type { ClientSummary, ExplainedRequest } from '#administration/explain/explain.service.js';
+import type { ClientSummary } from '#administration/explain/client-history.service.js';
+import type { ExplainedRequest } from '#administration/explain/explain.service.js';
 import type { Remedy } from '#administration/explain/remedies.js';
 
 const PARTIES: Readonly<Record<Party, string>> = {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
+import type { Progress } from '#audit/reader.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
@@ -32,10 +33,7 @@ export interface SelectedEvents {
    */
   follow(signal: AbortSignal, callback: (event: AuditEvent) => void): Promise<void>;
   /** Calls back with every stored event, oldest first, and waits for each call. */
-  read(
-    callback: (event: AuditEvent) => void | Promise<void>,
-    progress?: (read: number, total: number) => void,
-  ): Promise<void>;
+  read(callback: (event: AuditEvent) => void | Promise<void>, progress?: Progress): Promise<void>;
 }
 
 export const INDEX_BEHIND =

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '#audit/event.js';
+import type { AuditReader, Progress } from '#audit/reader.js';
 import type { EventCount } from '#database/audit-index/audit-index.store.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
@@ -10,6 +12,7 @@ import { MOMENT, parseTime } from '../audit/moment.js';
 import { clientIdInTrail, unknownClient } from '../client/client-lookup.js';
 import { Rule, Text, type Input, validated } from '../input.js';
 import { quoted } from '../text.js';
+import { isRefusal } from './explanation.js';
 import { GrantOwners } from './grant-owners.js';
 import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 
@@ -17,6 +20,8 @@ import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
 const MAX_HOURS = 48;
 /** Maximum length in days, because a chart with more columns would be illegible. */
 const MAX_DAYS = 92;
+/** Number of events without a client whose grants are looked up together. */
+const BATCH = 500;
 
 /** Event counts of an hour, or of a day in UTC. */
 export interface HistoryPeriod {
@@ -39,19 +44,29 @@ export interface ClientHistory extends RefusalSummary {
   readonly warnings: readonly string[];
 }
 
-const MISUSES: ReadonlySet<string> = new Set(['code_replayed', 'refresh_token_reused', 'verifier_mismatch']);
-
-class HistoryDto {
-  @Text()
-  client = '';
-
-  @Text()
-  @Rule('time_invalid', ({ since }: HistoryDto) =>
-    parseTime(since) ? [] : [`‹since› ${quoted(since)} is not a time: give ${MOMENT}`],
-  )
-  since = '1d';
+export interface ClientSummary extends RefusalSummary {
+  readonly client_id: string;
+  readonly since: string;
 }
 
+const MISUSES: ReadonlySet<string> = new Set(['code_replayed', 'refresh_token_reused', 'verifier_mismatch']);
+
+class PeriodDto {
+  @Text()
+  @Rule('client_missing', ({ client }: PeriodDto) => (client === undefined ? ['‹client› is missing'] : []))
+  client: string;
+
+  @Text()
+  @Rule('time_invalid', ({ since }: PeriodDto) =>
+    since === undefined || parseTime(since) ? [] : [`‹since› ${quoted(since)} is not a time: give ${MOMENT}`],
+  )
+  since?: string;
+}
+
+/**
+ * Counts the requests of a client, and groups the refused requests by cause. Without PostgreSQL, `read` fails, and
+ * `summarize` returns less information.
+ */
 @Injectable()
 export class ClientHistoryService {
   constructor(
@@ -61,9 +76,9 @@ export class ClientHistoryService {
     private readonly index: AuditIndex,
   ) {}
 
-  /** @param input see `HistoryDto`. The history begins at a full hour or day, and covers at most 92 days. */
-  async read(input: Input<HistoryDto>, now = Date.now()): Promise<ClientHistory> {
-    const { client: idOrName, since: text } = validated(HistoryDto, input);
+  /** @param input see `PeriodDto`. The history begins at a full hour or day, and covers at most 92 days. */
+  async read(input: Input<PeriodDto>, now = Date.now()): Promise<ClientHistory> {
+    const { client: idOrName, since: text = '1d' } = validated(PeriodDto, input);
     const { clientId } = await clientIdInTrail(this.clients, idOrName);
     const requested = Math.min(parseTime(text, now)?.getTime() ?? now, now);
     const unit = now - requested <= MAX_HOURS * 3_600_000 ? 'hour' : 'day';
@@ -82,13 +97,61 @@ export class ClientHistoryService {
       unit,
       since: new Date(since).toISOString(),
       periods: periodsOf(counts, unit, since, now),
-      ...summaryOf(counts),
+      ...summaryOfCounts(counts),
       warnings: [...owners.warnings, ...(isBehind ? [INDEX_BEHIND] : [])],
     };
   }
+
+  /** Reads all events of the period. @param input see `PeriodDto` */
+  async summarize(
+    input: Input<PeriodDto>,
+    progress?: Progress,
+  ): Promise<ClientSummary & { readonly warnings: readonly string[] }> {
+    const { client, since: text = '1h' } = validated(PeriodDto, input);
+    const since = parseTime(text) ?? new Date();
+    const { clientId, warnings } = await clientIdInTrail(this.clients, client);
+    return this.trail.read(async (reader) => {
+      const owners = new GrantOwners(this.clients, this.grants);
+      const summary = await summaryOfTrail(reader, owners, { clientId, since }, progress);
+      const { refused, logouts, succeeded } = summary;
+      if (refused + logouts + succeeded === 0 && (await owners.client(clientId)) === null)
+        throw unknownClient(clientId);
+      return {
+        client_id: clientId,
+        since: since.toISOString(),
+        ...summary,
+        warnings: [...warnings, ...owners.warnings],
+      };
+    });
+  }
 }
 
-function summaryOf(counts: readonly EventCount[]): RefusalSummary {
+/** Summarizes all refused requests of a client, including those that APIs refused. */
+async function summaryOfTrail(
+  reader: AuditReader,
+  owners: GrantOwners,
+  { clientId, since }: { readonly clientId: string; readonly since: Date },
+  progress: Progress | undefined,
+): Promise<RefusalSummary> {
+  const summary = new SummaryBuilder();
+  let unassigned: AuditEvent[] = [];
+  const assign = async () => {
+    const grants = [...new Set(unassigned.map(({ grant_id: id = '' }) => id))];
+    const own = grants.length === 0 ? null : await owners.ofClient(clientId, grants);
+    for (const event of unassigned) if (own?.has(event.grant_id ?? '')) summary.add(event);
+    unassigned = [];
+  };
+  for await (const event of reader.read({ since }, progress)) {
+    if (event.client_id === clientId) summary.add(event);
+    else if (event.client_id === undefined && event.grant_id !== undefined && isRefusal(event))
+      unassigned.push(event);
+    if (unassigned.length === BATCH) await assign();
+  }
+  await assign();
+  return summary.build();
+}
+
+function summaryOfCounts(counts: readonly EventCount[]): RefusalSummary {
   const summary = new SummaryBuilder();
   for (const { check, error, type, count, first, last, reference } of counts)
     summary.addAll({
