@@ -58,6 +58,11 @@ export function Rule(id: string, messagesOf: (dto: never) => readonly string[]):
   );
 }
 
+/** Validates a rule about a whole DTO. @param id id of the problems, which name no field */
+export function DtoRule(id: string, messagesOf: (dto: never) => readonly string[]): ClassDecorator {
+  return ({ prototype }) => Rule(id, messagesOf)(prototype as object, '');
+}
+
 /**
  * Input of an operation, in which the compiler finds misspelt fields. Every field is optional, because the operation
  * reports missing fields. The compiler also accepts an `object` of unknown fields, such as a request body.
@@ -104,7 +109,7 @@ function problemsOf(dto: object, group: string): Problem[] {
       Object.entries(constraints).flatMap(([id, messages]): Problem[] =>
         id === 'whitelistValidation'
           ? [{ id: 'unknown_field', field, message: `‹${field}› is not a field of this operation` }]
-          : messages.split('\n').map((message) => ({ id, field, message })),
+          : messages.split('\n').map((message) => ({ id, ...(field !== '' && { field }), message })),
       ),
   );
 }

@@ -1,5 +1,7 @@
 import { AdministrationError, withNames } from '../src/administration.error.js';
+import { ClientChangesDto } from '../src/client/client.dto.js';
 import { checkNewClient } from '../src/client/registration.js';
+import { GrantSelectionDto } from '../src/grant/grant.dto.js';
 import { Flag, Rule, Text, Texts, validated, WholeNumber } from '../src/input.js';
 import { quoted } from '../src/text.js';
 import { NewUserDto } from '../src/user/user.dto.js';
@@ -76,6 +78,13 @@ describe('the input of an operation', () => {
       ]);
     },
   );
+
+  it.each([
+    ['nothing_to_change', () => validated(ClientChangesDto, { addScopes: [], expectedVersion: 1 })],
+    ['grants_not_selected', () => validated(GrantSelectionDto, {})],
+  ])('is rejected without a field by the rule %s, which concerns the whole input', (id, operation) => {
+    expect(problemsOf(operation)).toEqual([[id, undefined, expect.any(String)]]);
+  });
 
   it('cannot set the client_id of a new client', async () => {
     const catalogue = new ScopeCatalogue([]);

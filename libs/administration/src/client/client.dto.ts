@@ -1,6 +1,16 @@
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { FileOrNull, Flag, JsonOrNull, Rule, Text, TextOrNull, Texts, WholeNumber } from '../input.js';
+import {
+  DtoRule,
+  FileOrNull,
+  Flag,
+  JsonOrNull,
+  Rule,
+  Text,
+  TextOrNull,
+  Texts,
+  WholeNumber,
+} from '../input.js';
 import { documentUrlProblem } from '#oauth/registration/metadata-document.js';
 import { quoted } from '#oauth/text.js';
 import { linkProblems } from '#oauth/registration/client-links.js';
@@ -177,6 +187,16 @@ export class DocumentClientDto {
 }
 
 /** Absent fields stay unchanged. `changedRegistration` makes the checks that depend on the registration. */
+@DtoRule('nothing_to_change', (changes: ClientChangesDto) =>
+  Object.entries(changes).every(
+    ([field, value]) =>
+      value === undefined ||
+      (/^(?:add|remove)/.test(field) && value.length === 0) ||
+      ['confirmNewSubjects', 'expectedVersion'].includes(field),
+  )
+    ? ['nothing to change: give at least one field']
+    : [],
+)
 export class ClientChangesDto {
   @Text()
   @Rule('name_invalid', ({ name }: ClientChangesDto) =>
@@ -297,16 +317,6 @@ export class ClientChangesDto {
   addRedirectUris: string[] = [];
 
   @Texts()
-  @Rule('nothing_to_change', (changes: ClientChangesDto) =>
-    Object.entries(changes).every(
-      ([field, value]) =>
-        value === undefined ||
-        (/^(?:add|remove)/.test(field) && value.length === 0) ||
-        ['confirmNewSubjects', 'expectedVersion'].includes(field),
-    )
-      ? ['nothing to change: give at least one field']
-      : [],
-  )
   removeRedirectUris: string[] = [];
 }
 

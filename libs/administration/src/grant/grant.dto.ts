@@ -1,4 +1,4 @@
-import { Flag, Rule, Text, WholeNumber } from '../input.js';
+import { DtoRule, Flag, Rule, Text, WholeNumber } from '../input.js';
 
 const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
 
@@ -23,6 +23,11 @@ export class GrantListDto {
 }
 
 /** Selects the grants of a user, to a client, or of a user to a client; `all` selects every grant. */
+@DtoRule('grants_not_selected', ({ id, user, client, all }: GrantSelectionDto) =>
+  id !== undefined || (user !== undefined || client !== undefined) === all
+    ? ['say which grants: the id of one; or ‹user›, ‹client› or both; or ‹all›']
+    : [],
+)
 export class GrantSelectionDto {
   /** Always rejected, because `revoke` takes the id of one grant. */
   @Text()
@@ -35,11 +40,6 @@ export class GrantSelectionDto {
   client?: string;
 
   @Flag()
-  @Rule('grants_not_selected', ({ id, user, client, all }: GrantSelectionDto) =>
-    id !== undefined || (user !== undefined || client !== undefined) === all
-      ? ['say which grants: the id of one; or ‹user›, ‹client› or both; or ‹all›']
-      : [],
-  )
   all = false;
 }
 
