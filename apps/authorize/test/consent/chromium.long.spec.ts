@@ -259,13 +259,13 @@ it('a wrong password shows an error and returns the focus to the password field'
 });
 
 it.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'])(
-  'the login page and the consent page fit 320 pixels, and every button is at least 44 pixels high: %s',
+  'the login page and the consent page fit 320 pixels, and every button and checkbox label is at least 44 pixels high: %s',
   async (locale) => {
     const { page } = await open({ ui_locales: locale, scope: 'profile:read bookings:read bookings:write' });
     const check = async () => {
       expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBe(320);
       const heights = await page
-        .locator('button:visible, .check')
+        .locator('button:visible, label.scope:visible')
         .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
       expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
       // The minimum of an empty list is Infinity.

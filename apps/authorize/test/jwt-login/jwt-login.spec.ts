@@ -44,13 +44,13 @@ describe('the redirect to the product', () => {
     const login = await app.browser().get(wrong.replace('/oauth2/authorize', '/login'));
     expect(login.headers['location']).toBe(wrong);
   });
+});
 
-  it('contains a challenge whose keys are published', async () => {
-    const answer = await app.browser().get('/auth/login/jwks.json');
-    expect(answer.headers['content-type']).toBe('application/jwk-set+json; charset=utf-8');
-    expect(JSON.parse(answer.text || (answer.body as Buffer).toString())).toEqual({
-      keys: [expect.objectContaining({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })],
-    });
+it('the public key of the challenges is published', async () => {
+  const answer = await app.browser().get('/auth/login/jwks.json');
+  expect(answer.headers['content-type']).toBe('application/jwk-set+json; charset=utf-8');
+  expect(JSON.parse(answer.text || (answer.body as Buffer).toString())).toEqual({
+    keys: [expect.objectContaining({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })],
   });
 });
 

@@ -79,7 +79,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
     expect(ttl).toBeLessThanOrEqual(300_000);
   });
 
-  it('stores less than 7 KB for the longest possible request', async () => {
+  it('stores less than 7 KB for the longest request without openid', async () => {
     const before = await keys();
     const wide = (length: number) => '\u{ffff}'.repeat(length);
     const longest = { state: wide(1_024), login_hint: wide(254), ui_locales: wide(200), dpop_jkt: CHALLENGE };

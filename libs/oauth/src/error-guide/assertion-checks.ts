@@ -22,7 +22,7 @@ export const ASSERTION_CHECKS = {
   client_secret_forbidden: {
     title: 'A client with keys sent a secret',
     meaning:
-      'The client is registered with public keys and has no secret. A client has one method of authentication (RFC 6749 2.3).',
+      'The client is registered with public keys and has no secret. A client authenticates either with keys or with a secret.',
     application: 'Remove the secret, and send a `client_assertion`.',
     operator: 'See how the client authenticates.',
     commands: ['client show {client_id}'],

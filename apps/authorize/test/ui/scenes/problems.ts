@@ -12,7 +12,7 @@ export function problemsOf(page: Page): Promise<string[]> {
     const visible = (element: Element) => element.checkVisibility();
     // The target of a checkbox is its label.
     const targets =
-      'a[href], button, input:not([type=hidden], [type=checkbox]), select, summary, label.check';
+      'a[href], button, input:not([type=hidden], [type=checkbox]), select, summary, label.scope';
     for (const target of [...document.querySelectorAll(targets)].filter(visible)) {
       const { width, height } = target.getBoundingClientRect();
       const inSentence =
