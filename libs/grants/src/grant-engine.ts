@@ -79,9 +79,9 @@ export class GrantEngine {
     return this.store.deny(id, clientId);
   }
 
-  /** pending → revoked. @returns false if the code is redeemed or expired, or from another client */
+  /** pending → revoked, also before `create`. @returns false if the code is redeemed or from another client */
   voidCode(id: string, clientId: string): Promise<boolean> {
-    return this.store.voidCode(id, clientId);
+    return this.store.voidCode(id, clientId, codeTtl(this.lifetimes));
   }
 
   /** Redeems a code once. A replayed code (RFC 6749 4.1.2) and a wrong verifier (RFC 7636 4.6) revoke the grant. */

@@ -71,13 +71,18 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 `,
 );
 
-/** pending ──► revoked. Returns 0 if the grant has no unredeemed authorization code of this client. Keeps the TTL. */
+/**
+ * pending ──► revoked, with the same TTL. Returns 0 if the grant has no unredeemed authorization code of this client.
+ * The tombstone of a missing key stops a concurrent CREATE. It expires with the code, so that a redeemed grant that
+ * Redis has lost can be restored afterwards.
+ */
 export const VOID_CODE = grantScript(
-  ['client'],
+  ['client', 'ttl'],
   `
 local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
-if grant[1] ~= client or not grant[2] then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 and (grant[1] ~= client or not grant[2]) then return 0 end
 redis.call('HSET', KEYS[1], STATUS, REVOKED)
+if not grant[1] then redis.call('EXPIRE', KEYS[1], ttl) end
 return 1
 `,
 );

@@ -160,8 +160,8 @@ export class GrantStore {
     return (await this.run('grantDeny', keysOf(id), { client: clientId })) === 1;
   }
 
-  async voidCode(id: string, clientId: string): Promise<boolean> {
-    return (await this.run('grantVoidCode', keysOf(id), { client: clientId })) === 1;
+  async voidCode(id: string, clientId: string, ttl: number): Promise<boolean> {
+    return (await this.run('grantVoidCode', keysOf(id), { client: clientId, ttl })) === 1;
   }
 
   async poll(

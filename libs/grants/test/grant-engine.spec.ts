@@ -23,6 +23,15 @@ describe('a grant that is revoked before it reaches Redis', () => {
   });
 });
 
+describe('a code that is voided before it reaches Redis', () => {
+  it('cannot be redeemed', async () => {
+    const { clientId, engine } = environment;
+    const { code } = await environment.pending({ beforeRedis: (id) => engine.voidCode(id, clientId) });
+    const result = await environment.redeem(code);
+    expect(result.outcome).toBe('revoked');
+  });
+});
+
 describe('the grant engine', () => {
   // @rfc 6749 4.1.2
   it('expires a code after its lifetime plus the clock skew', async () => {
