@@ -1,6 +1,6 @@
 // `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests; with --check it
-// writes nothing. It fails if a section has no test, if a tag or a deviation has no rule, or if docs/reliability.md
-// names a test that does not exist.
+// writes nothing. It fails if a section has no test and not only deviations, if a tag or a deviation has no rule, or if
+// docs/reliability.md names a test that does not exist.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

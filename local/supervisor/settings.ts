@@ -40,7 +40,7 @@ export interface Settings {
   apiUrl: string;
   /** OTHER_API_URLS; empty for none. */
   otherApiUrls: string;
-  /** OUTSIDE_FETCH_ALLOW; this machine by default, because applications under development have their URLs here. */
+  /** OUTSIDE_FETCH_ALLOW; this machine by default, because applications under development run on it. */
   outsideFetchAllow: string;
   demoUrl: string;
   redirectUri: string;

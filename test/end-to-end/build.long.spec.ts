@@ -60,12 +60,12 @@ describe('a build', () => {
   });
 
   it.each([
-    ['a changed source', WORD, "export const word = 'second';\n"],
-    ['an added source', 'libs/words/src/more.ts', 'export const more = 1;\n'],
-    ['a changed setting of the compiler', 'tsconfig.build.json', '\n'],
-    ['a changed package.json', 'package.json', '\n'],
-    ['a change of the build itself', 'build.mjs', '\n'],
-    ['an installation of other packages', PACKAGES, '\n'],
+    ['a source file has changed', WORD, "export const word = 'second';\n"],
+    ['a source file was added', 'libs/words/src/more.ts', 'export const more = 1;\n'],
+    ['a compiler setting has changed', 'tsconfig.build.json', '\n'],
+    ['package.json has changed', 'package.json', '\n'],
+    ['the build itself has changed', 'build.mjs', '\n'],
+    ['other packages were installed', PACKAGES, '\n'],
   ])('runs after %s', async (_, file, text) => {
     if (text === '\n') await appendFile(join(folder, file), text);
     else await write(file, text);

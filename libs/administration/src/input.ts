@@ -42,7 +42,7 @@ export function WholeNumber(
 }
 
 /**
- * Validates a rule that may read all fields of a DTO.
+ * Checks a rule that may read all fields of a DTO.
  * @param id id of the problems, whose field is the decorated field
  */
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
@@ -58,7 +58,7 @@ export function Rule(id: string, messagesOf: (dto: never) => readonly string[]):
   );
 }
 
-/** Validates a rule about a whole DTO. @param id id of the problems, which name no field */
+/** Checks a rule about a whole DTO. @param id id of the problems, which name no field */
 export function DtoRule(id: string, messagesOf: (dto: never) => readonly string[]): ClassDecorator {
   return ({ prototype }) => Rule(id, messagesOf)(prototype as object, '');
 }

@@ -12,7 +12,7 @@ import { storeBatch } from './store-batch.js';
 
 /** Characters to which an oversized event's values are cut. Clients choose some values, such as client_id. */
 const MAX_VALUE = 500;
-/** Limit in characters. Only an event with an oversized value exceeds the limit. */
+/** Limit in characters, which an oversized value or a long list of values can exceed. */
 const MAX_EVENT = 16_000;
 const BATCH = 100;
 /** Milliseconds for which a message collects events. */

@@ -6,7 +6,7 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
 
-/** Longer than any pause of the test, so that a request dropped by the client fails the test. */
+/** Timeout of requests, longer than any outage here, so that a request times out only if the client dropped it. */
 const LONG_MS = 60_000;
 const MAX_WAITING = 2_000;
 

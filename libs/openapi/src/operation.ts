@@ -18,13 +18,12 @@ export interface HeaderDescription {
   readonly schema?: SchemaSource;
 }
 
-/** Clients can ignore the body of a response without `content`. */
 export interface ResponseDescription {
   /** Name of a response that several endpoints share. */
   readonly name?: string;
   readonly description: string;
   readonly headers?: Readonly<Record<string, HeaderDescription>>;
-  /** Keyed by media type. */
+  /** Keyed by media type. Absent without a body, and for a body that clients can ignore. */
   readonly content?: Readonly<Record<string, ContentDescription>>;
 }
 

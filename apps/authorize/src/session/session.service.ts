@@ -15,7 +15,7 @@ export interface Visitor {
   readonly session: Session | null;
 }
 
-/** Logged-in user, the cookie to which the user's forms are bound, and the id of the session in grants. */
+/** Logged-in user, the cookie to which the user's forms are bound, and the id by which grants record the session. */
 export interface CurrentAccount {
   readonly cookie: string;
   readonly user: User;
@@ -107,7 +107,7 @@ export class SessionService {
     return cookie;
   }
 
-  /** @returns id of the previous session in grants if the new login continues that session, otherwise null */
+  /** @returns id (as in grants) of the previous session if the new login continues that session, otherwise null */
   private async endPrevious(
     cookie: string | null,
     user: Pick<User, 'id' | 'sessionGeneration'>,
@@ -157,7 +157,7 @@ export class SessionService {
   /**
    * Ends the sessions with this `sid`, and rejects the `sid` for the lifetime of a session, because a login may be in
    * progress.
-   * @returns ids in grants of the ended sessions
+   * @returns ids of the ended sessions, as recorded in grants
    */
   async endExternal(sid: string): Promise<readonly string[]> {
     return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
@@ -176,7 +176,7 @@ export class SessionService {
     return sid !== undefined && this.sessions.isEnded(sid);
   }
 
-  /** @returns the user and the id of the session in grants; null without a session */
+  /** @returns the user and the id by which grants record the session; null without a session */
   async end(cookie: string | null): Promise<{ userId: number; sessionId: string } | null> {
     const ended = cookie === null ? null : await this.sessions.delete(cookie);
     return cookie === null || !ended ? null : { userId: ended.userId, sessionId: sessionIdOf(cookie, ended) };

@@ -134,13 +134,13 @@ export class SessionStore {
     return (await this.run('sessionReplace', [keyOf(cookie)], texts)) === 1;
   }
 
-  /** Ends all sessions with this `sid`. @returns the ids of these sessions in grants */
+  /** Ends all sessions with this `sid`. @returns their ids, as recorded in grants */
   async endExternal(sid: string, lifetimeS: number): Promise<string[]> {
     await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetimeS));
     return withRedisErrors(this.redis.smembers(sessionsKeyOf(sid)));
   }
 
-  /** @param session id of the session in grants */
+  /** @param session id of the session, as recorded in grants */
   async addToExternal(sid: string, session: string, lifetimeS: number): Promise<void> {
     await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
     await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetimeS));

@@ -38,7 +38,7 @@ describe('a valid request without a session', () => {
     ['it uses PKCE with S256', PKCE],
     // @rfc 6749 3.1
     ['unknown parameters are repeated', '&x=1&x=2&%3Cb%22=&%3Cb%22=2&request=a&request=b'],
-    ...KNOWN_RESOURCES,
+    ...KNOWN_RESOURCES.map(([name, encoded]): [string, string] => [`resource is given: ${name}`, encoded]),
     ['state has its maximum length', { state: 'x'.repeat(1024) }],
   ])('is accepted when %s', async (_case, parameters) => {
     const [overrides, more] = typeof parameters === 'string' ? [{}, `&${parameters}`] : [parameters, ''];
@@ -104,7 +104,7 @@ describe('an error in a request with a registered redirect URI', () => {
       ([name, resource]) =>
         // @rfc 8707 2.1
         [
-          `resource is ${name}`,
+          `resource: ${name}`,
           `&state=s&${resource}`,
           'invalid_target',
           /^the parameter 'resource' .*https:\/\/api\.example\.com/,

@@ -127,7 +127,7 @@ async function asApiClient(id: string): Promise<string> {
   return `sc_${id}`;
 }
 
-it('a job of an operator with the role support does not enable an API client', async () => {
+it('a job of an operator with the support role does not enable an API client', async () => {
   const ids = await applications(2);
   await disableClients(app, ...ids);
   ids[0] = await asApiClient(ids[0] ?? '');
@@ -325,7 +325,7 @@ it('a job shows only once that running services were not informed of the changes
   await nats.close();
 });
 
-it('a job requires the role support, a recent login and a selection', async () => {
+it('a job requires the support role, a recent login and a selection', async () => {
   const [id = ''] = await applications(1);
   const viewer = await operator('viewer');
   expect((await select(viewer, 'disable-applications', [id])).status).toBe(403);

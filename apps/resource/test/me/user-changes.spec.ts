@@ -172,6 +172,15 @@ describe('oauth.user.upsert', () => {
     });
     expect(await upsert(user)).toMatchObject({ status: 'unchanged' });
   });
+
+  it('does not enable a user whom the operator disabled', async () => {
+    const { user, id } = await newUser();
+    await app.accounts.disable(id);
+    const late = { ...user, active: true, updated_at: at(9) };
+    expect(await upsert(late)).toEqual({ status: 'updated', user_id: id, disabled: true });
+    await app.accounts.enable(id);
+    expect(await upsert(late)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
+  });
 });
 
 describe('oauth.user.disable', () => {
@@ -208,15 +217,6 @@ describe('oauth.user.disable', () => {
     });
     expect(await generation()).not.toEqual(before);
     expect(await disable({ ...identity, updated_at: at(4) })).toEqual({ status: 'stale', user_id: id });
-  });
-
-  it('cannot be undone by the product if the operator disabled the user', async () => {
-    const { user, id } = await newUser();
-    await app.accounts.disable(id);
-    const late = { ...user, active: true, updated_at: at(9) };
-    expect(await upsert(late)).toEqual({ status: 'updated', user_id: id, disabled: true });
-    await app.accounts.enable(id);
-    expect(await upsert(late)).toEqual({ status: 'unchanged', user_id: id, disabled: false });
   });
 
   it('is undone by the operator only if the operator overrides the product', async () => {

@@ -318,7 +318,8 @@ describe('the delivery of a logout token', () => {
     const quick = await clientOf(sessions.at(-1) ?? '');
     for (const session of sessions) await endSession(session);
     await receivedAt(quick.path);
-    // Ends of sessions are processed in order, so a delivery that waits would follow all requests to the slow client.
+    // Log-outs are processed in order. If deliveries waited for one another, this token would arrive after all requests
+    // to the slow client.
     expect(receiver.at(slow).length).toBeLessThan(sessions.length);
     receiver.statuses.delete(slow);
   });

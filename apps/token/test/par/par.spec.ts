@@ -117,7 +117,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   });
 
   // @rfc 8707 2.1
-  it.each(KNOWN_RESOURCES)('accepts a resource that is %s (RFC 8707 2.1)', async (_name, resource) => {
+  it.each(KNOWN_RESOURCES)('accepts a resource (RFC 8707 2.1): %s', async (_name, resource) => {
     expect((await form(`${encoded(valid())}&${resource}`)).status).toBe(201);
   });
 
@@ -218,7 +218,7 @@ describe('the pushed authorization request endpoint', () => {
     // @rfc 9126 2.1
     ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
     ...UNKNOWN_RESOURCES.map(([name, resource]): Case => [
-      `a resource that is ${name}`,
+      `a resource: ${name}`,
       () => form(`${encoded(valid())}&${resource}`),
       400,
       'invalid_target',

@@ -366,7 +366,7 @@ describe('an API behind TokenGuard', () => {
   });
 
   it.each([API_URL, undefined])(
-    'refuses the token of a client if the resourceUrl is %s and not the console',
+    'refuses the token of a client if resourceUrl is %s instead of the URL of the console',
     async (url) => {
       const introspector = (await start(url)).get(Introspector);
       const token = await tokenOf();

@@ -11,7 +11,7 @@ const refresh = (refresh_token: string) => ({ grant_type: 'refresh_token', refre
 describe('resource indicators (RFC 8707 2.2)', () => {
   // @rfc 8707 2 @rfc 8707 2.2
   it.each(KNOWN_RESOURCES)(
-    'that are %s are accepted by the code exchange and by the refresh',
+    'are accepted by the code exchange and by the refresh: %s',
     async (_name, resource) => {
       const code = app.redemption(await app.ourCode());
       const exchanged = await app.post('token', `${encoded(code)}&${resource}`);
@@ -27,7 +27,7 @@ describe('resource indicators (RFC 8707 2.2)', () => {
 
   // @rfc 8707 2
   it.each(UNKNOWN_RESOURCES)(
-    'that are %s are refused with invalid_target, and leave the code and the refresh token valid',
+    'are refused with invalid_target, and leave the code and the refresh token valid: %s',
     async (_name, resource) => {
       const code = app.redemption(await app.ourCode());
       const refused = await app.post('token', `${encoded(code)}&${resource}`);

@@ -42,7 +42,7 @@ const found = (client: Partial<EnabledClient>, around: Partial<ClientContext> = 
 const checks = (...args: Parameters<typeof found>) => found(...args).map(({ check }) => check);
 const PUBLIC = { type: 'public', secrets: [] } as const;
 
-describe('the area clients of doctor', () => {
+describe('the clients area of doctor', () => {
   it('reports a client_credentials client if a token app has no CONSOLE_URL', () => {
     const own = { grantType: 'client_credentials', scopes: ['admin:read'], redirectUris: [] } as const;
     expect(checks(own)).toEqual([]);

@@ -28,7 +28,7 @@ const answer = (status: number, headers: Record<string, string> = {}, body: unkn
 });
 const ids = (findings: readonly { readonly check: string }[]) => findings.map((finding) => finding.check);
 
-describe('the area addresses of doctor', () => {
+describe('the addresses area of doctor', () => {
   it.each([
     [ADDRESSES, []],
     [{ ...ADDRESSES, API_URL: 'http://api.example.com' }, ['address-unencrypted']],
@@ -62,7 +62,7 @@ describe('the area addresses of doctor', () => {
   };
 
   it.each<[string, ProbeResponse, string[]]>([
-    ['in order', answer(200, {}, METADATA), []],
+    ['without problems', answer(200, {}, METADATA), []],
     [
       'of another issuer',
       answer(200, {}, { ...METADATA, issuer: 'https://base.example.com/' }),
@@ -121,7 +121,7 @@ describe('the area addresses of doctor', () => {
   };
 
   it.each<[string, Record<string, string>, string[]]>([
-    ['in order', {}, []],
+    ['without problems', {}, []],
     ['without HSTS', { 'strict-transport-security': '' }, ['header-hsts']],
     [
       'with HSTS for a month',
@@ -194,9 +194,9 @@ const DATABASE: DatabaseFacts = {
   clock: { time: 0, askedAt: 0, answeredAt: 0 },
 };
 
-describe('the area postgresql of doctor', () => {
+describe('the postgresql area of doctor', () => {
   it.each<[string, Partial<DatabaseFacts>, string[]]>([
-    ['in order', {}, []],
+    ['without problems', {}, []],
     ['that lacks a migration', { pendingMigrations: ['X1'] }, ['migrations-missing']],
     [
       'with synchronous_commit off',

@@ -32,9 +32,9 @@ const CLIENT: ClientLogouts = {
 };
 const checksOf = (results: readonly { readonly check: string }[]) => results.map(({ check }) => check);
 
-describe('the area logouts of doctor', () => {
+describe('the logouts area of doctor', () => {
   it.each<[string, ServiceStatus[], ClientLogouts[], string[]]>([
-    ['in order', installation({}), [], []],
+    ['without problems', installation({}), [], []],
     ['with a log-out of a minute ago', installation({ messages: 1, oldest: '2026-06-01T11:59:00Z' }), [], []],
     [
       'with a log-out of an hour ago',

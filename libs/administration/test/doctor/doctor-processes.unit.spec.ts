@@ -65,7 +65,7 @@ describe('the ID token key check of doctor', () => {
   });
 });
 
-describe('the area processes of doctor', () => {
+describe('the processes area of doctor', () => {
   it('reports no problem for two consistent processes per app', () => {
     expect(examineProcesses(ALL, OWN)).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('the area processes of doctor', () => {
   });
 });
 
-describe('the area redis of doctor', () => {
+describe('the redis area of doctor', () => {
   const REDIS = {
     version: '8.0.0',
     maxmemory_policy: 'noeviction',
@@ -146,7 +146,7 @@ describe('the area redis of doctor', () => {
   };
 
   it.each<[string, Partial<typeof REDIS>, string[]]>([
-    ['in order', {}, []],
+    ['without problems', {}, []],
     ['whose settings are hidden', { maxmemory_policy: 'unknown', appendonly: 'unknown' }, []],
     ['that evicts', { maxmemory_policy: 'allkeys-lru' }, ['redis-evicts']],
     ['with one node that evicts', { maxmemory_policy: 'noeviction,volatile-lru' }, ['redis-evicts']],
@@ -162,7 +162,7 @@ describe('the area redis of doctor', () => {
   });
 });
 
-describe('the area audit of doctor', () => {
+describe('the audit area of doctor', () => {
   it.each<[string, ServiceStatus['audit'], string[]]>([
     ['without events', { waiting: 0, dropped: 0 }, []],
     ['with a batch', { waiting: 500, dropped: 0 }, []],
@@ -180,7 +180,7 @@ describe('the area audit of doctor', () => {
   });
 });
 
-describe('the area nats of doctor', () => {
+describe('the nats area of doctor', () => {
   const stream = (name: string) => ({
     stream: name,
     messages: 10,
@@ -203,7 +203,7 @@ describe('the area nats of doctor', () => {
   };
 
   it.each<[string, Partial<NatsFacts>, string[]]>([
-    ['in order', {}, []],
+    ['without problems', {}, []],
     ['that accepts anonymous clients', { anonymous: true }, ['nats-anonymous']],
     ['that grants excessive permissions', { excessive: ['read everything'] }, ['nats-permissions']],
     ['that permits deleting the trail', { trailChanges: ['delete its streams'] }, ['audit-deletable']],
@@ -228,7 +228,7 @@ describe('the area nats of doctor', () => {
   });
 });
 
-describe('the area certificates of doctor', () => {
+describe('the certificates area of doctor', () => {
   const NOW = Date.parse('2026-06-01T00:00:00Z');
   const CERTIFICATE: Certificate = {
     place: 'AUTH_URL auth.example.com:443',
@@ -239,7 +239,7 @@ describe('the area certificates of doctor', () => {
   };
 
   it.each<[string, Partial<Certificate>, string[]]>([
-    ['in order', {}, []],
+    ['without problems', {}, []],
     ['that has expired', { validTo: new Date('2026-05-31T00:00:00Z') }, ['certificate-expired']],
     ['that is not valid yet', { validFrom: new Date('2026-06-02T00:00:00Z') }, ['certificate-expired']],
     [
@@ -264,7 +264,7 @@ describe('the area certificates of doctor', () => {
   });
 });
 
-describe('the area keys of doctor', () => {
+describe('the keys area of doctor', () => {
   const NOW = new Date('2026-06-01T00:00:00Z');
   const [PAST, FUTURE] = [new Date('2026-05-01T00:00:00Z'), new Date('2026-08-01T00:00:00Z')];
   const signing = (id: string) => ({ id, role: 'signing' }) as const;

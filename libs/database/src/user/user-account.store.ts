@@ -68,7 +68,7 @@ const ID = /^[1-9]\d{0,9}$/;
 const MAX_ID = 2 ** 31 - 1;
 
 /**
- * Accounts for operators and the product. Disabling and deletion lock the user before they revoke grants, so that a
+ * Changes accounts on behalf of operators and the product. Disabling and deletion lock the user before they revoke grants, so that a
  * grant that is being recorded is revoked, and a later grant is rejected.
  */
 @Injectable()
