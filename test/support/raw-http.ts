@@ -19,9 +19,9 @@ export function exchange(url: string, text: string): Promise<string> {
 export const AMBIGUOUS_HOSTS: readonly (readonly [name: string, head: string])[] = [
   ['two Host headers', 'Host: a.example\r\nHost: b.example\r\n'],
   ['the same Host header twice', 'Host: a.example\r\nX: 1\r\nhost: a.example\r\n'],
-  ['two Host headers, one of them empty', 'Host:\r\nHost: a.example\r\n'],
+  ['an empty and a valid Host header', 'Host:\r\nHost: a.example\r\n'],
   [
-    'a second Host header behind 2 000 others',
+    'a second Host header after 2,000 other headers',
     `Host: a.example\r\n${'a:\r\n'.repeat(2_000)}Host: b.example\r\n`,
   ],
   ['no Host header', 'X-Forwarded-Host: a.example\r\n'],

@@ -38,7 +38,7 @@ describe('the account page', () => {
     expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/']);
   });
 
-  it('redirects a visitor who is not logged in to the login page', async () => {
+  it('redirects a visitor without a session to the login page', async () => {
     for (const path of ['/auth/', '/auth', '/auth/?done'])
       expect((await app.browser().get(path)).headers['location']).toBe('/auth/login');
   });

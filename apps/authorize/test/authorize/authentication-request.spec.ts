@@ -158,13 +158,14 @@ describe('the claims parameter (OpenID Connect Core 5.5)', () => {
     expect(await scopes()).toEqual(['openid']);
   });
 
-  it.each(['x', '[]', JSON.stringify({ id_token: { name: 'x'.repeat(2_100) } })])(
-    'is rejected if it is not a JSON object or is too long',
-    async (claims) => {
-      const answer = await app.browser().get(address({ ...OPENID, claims }));
-      expect(errorOf(answer.headers['location'])).toBe('invalid_request');
-    },
-  );
+  it.each([
+    ['is not JSON', 'x'],
+    ['is not an object', '[]'],
+    ['is too long', JSON.stringify({ id_token: { name: 'x'.repeat(2_100) } })],
+  ])('is rejected if it %s', async (_case, claims) => {
+    const answer = await app.browser().get(address({ ...OPENID, claims }));
+    expect(errorOf(answer.headers['location'])).toBe('invalid_request');
+  });
 });
 
 describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
@@ -221,8 +222,8 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1)', () => {
   });
 
   it.each([
-    ['of another client', () => hint({ aud: 'sc_other', sub: '1' })],
-    ['of another issuer', () => hint({ iss: 'https://evil.example', sub: '1' })],
+    ['issued to another client', () => hint({ aud: 'sc_other', sub: '1' })],
+    ['issued by another issuer', () => hint({ iss: 'https://evil.example', sub: '1' })],
     ['forged', async () => `${(await hint({ sub: '1' })).slice(0, -4)}AAAA`],
     ['not a JWT', async () => 'x'],
   ])('is rejected if it is %s', async (_what, make) => {

@@ -30,7 +30,7 @@ describe('a valid request without a session', () => {
     ['response_mode is form_post', { response_mode: 'form_post' }],
     ['response_mode has no value', { response_mode: '' }],
     ['scope is profile:read', { scope: 'profile:read' }],
-    ['scope contains commas, blanks and repetitions', { scope: 'profile:read,  profile:read,' }],
+    ['scope contains commas, spaces and repetitions', { scope: 'profile:read,  profile:read,' }],
     // @rfc 6749 3.1
     ['parameters have no value', { scope: '', response_type: '', code_challenge: '' }],
     // @rfc 6749 3.1

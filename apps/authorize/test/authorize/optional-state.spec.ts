@@ -15,11 +15,11 @@ const WITHOUT = { state: undefined, ...PKCE };
 
 // @rfc 6749 4.1.2 @rfc 6749 4.1.2.1 @rfc 9700 2.1
 describe('an application whose state is optional', () => {
-  it.each<[string, string, RequestParameters]>([
-    ['allow', 'code', WITHOUT],
-    ['deny', 'error', WITHOUT],
-    ['allow', 'code', { ...PKCE, state: 's' }],
-  ])('receives a state only if it sent one: %s, %s, %j', async (decision, parameter, overrides) => {
+  it.each<[string, string, string, RequestParameters]>([
+    ['Allow without a state', 'allow', 'code', WITHOUT],
+    ['Cancel without a state', 'deny', 'error', WITHOUT],
+    ['Allow with a state', 'allow', 'code', { ...PKCE, state: 's' }],
+  ])('receives a state only if it sent one: %s', async (_case, decision, parameter, overrides) => {
     const { clientId } = await client();
     const browser = await app.loggedIn(user);
     const page = await browser.get(

@@ -81,7 +81,7 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
 
   it.each([
     ['is empty', ''],
-    ['is a blank', ' '],
+    ['is a single space', ' '],
   ])('prefills the email of the logged-in user when the login_hint %s', async (_case, login_hint) => {
     const browser = await consented();
     const request = address({ prompt: 'login', login_hint });
@@ -205,7 +205,7 @@ describe('the login page of an authorization request', () => {
   it.each<[string, Record<string, string>]>([
     ['with a login_hint that is too long', { login_hint: 'x'.repeat(255) }],
     ['of an unknown client', { client_id: 'sc_unknown' }],
-    ['for another redirect URI', { redirect_uri: 'https://evil.example/' }],
+    ['with another redirect URI', { redirect_uri: 'https://evil.example/' }],
   ])('shows neither the application nor the login_hint for a request %s', async (_case, more) => {
     const page = await login(more);
     expect(page.status).toBe(200);

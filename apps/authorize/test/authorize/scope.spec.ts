@@ -45,7 +45,7 @@ describe('the scope of an authorization request', () => {
       'bookings:read schedules:read',
     ],
     [
-      'the requested scope, in its order without duplicates',
+      'the requested scope, in the requested order without duplicates',
       ['profile:read', 'bookings:read'],
       'bookings:read profile:read bookings:read',
       'bookings:read profile:read',

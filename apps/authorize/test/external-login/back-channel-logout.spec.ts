@@ -38,7 +38,7 @@ const logOut = async (claims: JWTPayload, typ = 'logout+jwt') =>
 
 describe('a logout token', () => {
   // Section 2.7 of OpenID Connect Back-Channel Logout 1.0
-  it('with a sid ends only the session of this sid', async () => {
+  it('with a sid ends only the session with this sid', async () => {
     const [one, other] = [await loggedIn('ada', 'sid1'), await loggedIn('ada', 'sid2')];
     const answer = await logOut({ sid: 'sid1', sub: 'ada' });
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
@@ -89,7 +89,7 @@ describe('a logout token', () => {
     ['from another issuer', { iss: 'https://other.example.com' }],
     ['for another client', { aud: 'another' }],
     ['after its expiry', { iat: now() - 200, exp: now() - 100 }],
-    ['an hour after its issue', { iat: now() - 3_600 }],
+    ['an hour after it was issued', { iat: now() - 3_600 }],
     ['without iat', { iat: undefined } as never],
     ['without exp', { exp: undefined } as never],
     ['without jti', { jti: undefined } as never],

@@ -131,15 +131,15 @@ describe('an assertion', () => {
 
   it.each([
     ['is accepted with a list that contains only the expected audience', () => ({ aud: [AUTH_URL] }), null],
-    ['is accepted 60 seconds after its issue', () => ({ iat: seconds() - 60 }), null],
+    ['is accepted 60 seconds after it was issued', () => ({ iat: seconds() - 60 }), null],
     [
-      'is accepted 60 seconds after its issue plus the clock tolerance',
+      'is accepted 60 seconds plus the clock tolerance after it was issued',
       () => ({ iat: seconds() - 60 - SKEW }),
       null,
     ],
-    ['is rejected more than 60 seconds after its issue', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
+    ['is rejected more than 60 seconds after it was issued', () => ({ iat: seconds() - 61 - SKEW }), 'iat'],
     [
-      'is rejected more than 60 seconds after its issue, even if its exp is in the future',
+      'is rejected more than 60 seconds after it was issued, even if its exp is in the future',
       () => ({ iat: seconds() - 300, exp: seconds() + 300 }),
       'iat',
     ],

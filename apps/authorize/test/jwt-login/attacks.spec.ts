@@ -27,8 +27,8 @@ describe('an assertion', () => {
     ['for several audiences', { claims: { aud: ['http://localhost:3001', 'https://other.example'] } }],
     ['from another issuer', { claims: { iss: 'https://evil.example' } }],
     ['with another type', { header: { typ: 'JWT' } }],
-    ['more than 60 seconds after its issue', { claims: { iat: seconds() - 70, exp: seconds() + 600 } }],
-    ['before its issue', { claims: { iat: seconds() + 600 } }],
+    ['more than 60 seconds after it was issued', { claims: { iat: seconds() - 70, exp: seconds() + 600 } }],
+    ['before it was issued', { claims: { iat: seconds() + 600 } }],
     ['after its expiry', { claims: { exp: seconds() - 10 } }],
     ['without a subject', { claims: { sub: null } }],
   ])('is rejected %s', (_case, settings) => expectRejection(settings));
@@ -66,7 +66,12 @@ describe('an assertion', () => {
     expect((await jwtLogin(browser, await assertion(issued))).headers['set-cookie']).toBeDefined();
   });
 
-  it.each(['', 'x', 'a.b.c', 'x'.repeat(20_000)])('is rejected if it is not a JWT: %#', async (text) => {
+  it.each([
+    ['an empty value', ''],
+    ['one part', 'x'],
+    ['three parts that are not JSON', 'a.b.c'],
+    ['20,000 characters', 'x'.repeat(20_000)],
+  ])('is rejected if it is not a JWT: %s', async (_case, text) => {
     expectRefused(await jwtLogin(await visited(), text), 403, REFUSED);
   });
 

@@ -69,7 +69,7 @@ describe('the configuration of a login by signed JWT', () => {
       },
       ['LOGIN_URL'],
     ],
-  ])('is rejected with %s, in a message that names only the variable', (_case, env, variables) => {
+  ])('is rejected with a message that names only the variable: %s', (_case, env, variables) => {
     const messages = problems(env);
     expect(messages.map((problem) => problem.split(' ', 1)[0])).toEqual(variables);
     expect(messages.join()).not.toContain('secret');
@@ -117,13 +117,13 @@ describe('the parser of public keys', () => {
     ['an encryption key', pemOf(generateKeyPairSync('x25519')), 'Ed25519'],
     ['a corrupted PEM block', pemOf(ed25519).replace('MCow', 'MCox'), 'cannot be read'],
     ['a truncated PEM block', pemOf(ed25519).slice(0, -20), 'neither PEM'],
-    ['a key and something else', `${pemOf(ed25519)}secret`, 'neither PEM'],
+    ['a key followed by other text', `${pemOf(ed25519)}secret`, 'neither PEM'],
     ['an empty JWK Set', '{"keys":[]}', 'no key'],
-    ['a JWK Set of null', '{"keys":[null]}', 'cannot be read'],
+    ['a JWK Set that contains null', '{"keys":[null]}', 'cannot be read'],
     ['an object that is not a key', '{}', 'cannot be read'],
     ['truncated JSON', '{"kty":', 'not JSON'],
     ['other text', 'secret', 'neither PEM'],
-  ])('rejects %s without quoting it', (_case, text, reason) => {
+  ])('rejects a value without quoting it: %s', (_case, text, reason) => {
     expect(() => readPublicKeys(text)).toThrow(reason);
     expect(() => readPublicKeys(text)).not.toThrow(/secret|MC/);
   });

@@ -27,7 +27,7 @@ const cheap = { memoryCost: 1024, timeCost: 1, parallelism: 2 };
 
 describe.each([
   ['bcrypt', () => bcrypt(PASSWORD, { cost: 4, version: '2a' })],
-  ['bcrypt of PHP', () => bcrypt(PASSWORD, { cost: 4, version: '2y' })],
+  ['PHP’s bcrypt', () => bcrypt(PASSWORD, { cost: 4, version: '2y' })],
   ['argon2i', async () => ARGON2I],
   ['argon2id with other parameters', () => argon2(PASSWORD, cheap)],
 ])('a user whose password the product hashed with %s', (_, hashed) => {

@@ -51,7 +51,7 @@ describe('a device proof', () => {
     );
   });
 
-  it('is invalid for a changed part, and for all parts if the device id or date was changed', () => {
+  it('is invalid in a part that was changed, and in all parts if the device id or date was changed', () => {
     fc.assert(
       fc.property(person, fc.nat({ max: 66 * 8 - 1 }), (user, bit) => {
         const bytes = Buffer.from(proofs.issue(user), 'base64url');

@@ -73,7 +73,7 @@ describe('the queue of log-out events with password logins', () => {
   };
 
   // @back-channel logout 2.3
-  it('gets an event for the former session after another user logs in with its browser', async () => {
+  it('gets an event for the former session after another user logs in with the same browser', async () => {
     const browser = await app.loggedIn(user);
     const session = sessionOf(browser);
     await logInAgain(browser, await app.user());

@@ -57,7 +57,7 @@ const FORGERIES: [rule: string, forgery: () => Forgery | Promise<Forgery>][] = [
   ['with a subject that is not ASCII', () => ({ claims: { sub: 'é' } })],
   ['without a signature', () => ({ idToken: (valid) => new UnsecuredJWT(claimsOf(valid)).encode() })],
   ['with a modified claim', () => ({ idToken: (valid) => withClaim(valid, { sub: 'victim' }) })],
-  ['if the client secret signed it', async () => signedWithSecret()],
+  ['if it is signed with the client secret', async () => signedWithSecret()],
   ['with an unknown key', () => ({ header: { kid: 'unknown' } })],
   ['if it is missing', () => ({ idToken: () => undefined })],
   ['with userinfo of another subject', () => ({ userInfo: { sub: 'victim' } })],
@@ -185,7 +185,7 @@ describe('the authorization response', () => {
     expect(provider.state.exchanges).toBe(before + 1);
   });
 
-  it('results in a page that restarts the authorization request after half an hour', async () => {
+  it('results after half an hour in a page that restarts the authorization request', async () => {
     const browser = app.browser();
     const started = await browser.get(`/auth/login${request()}`);
     for (const key of await app.redis.keys('{login}:transaction:*')) {

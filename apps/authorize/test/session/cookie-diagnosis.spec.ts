@@ -37,10 +37,10 @@ describe('a form without its cookie', () => {
     kind: ErrorKind,
     says: string | null,
   ][] = [
-    ['without a visible cause', () => app, { Host: 'localhost:3001' }, 'cookie_missing', null],
+    ['at the configured host', () => app, { Host: 'localhost:3001' }, 'cookie_missing', null],
     ['at a host in upper case', () => app, { Host: 'LOCALHOST:3001' }, 'cookie_missing', null],
     [
-      'at 127.0.0.1 for localhost',
+      'at 127.0.0.1 instead of localhost',
       () => app,
       { Host: '127.0.0.1:3001' },
       'cookie_host',
@@ -140,10 +140,14 @@ describe('a form without its cookie', () => {
     ['/auth/language', '/auth/'],
     ['/auth/logout-everywhere', '/auth/'],
     ['/auth/oauth2/authorize?client_id=x', '/auth/oauth2/authorize?client_id=x'],
-    ['//evil.example/auth/login', null],
   ])('posted to %s can be restarted at %s', async (path, start) => {
     const answer = await app.browser().post(path, {}, { Host: 'localhost:3001' });
-    expect(buttonOf(answer)).toBe(start && HTTP + start);
+    expect(buttonOf(answer)).toBe(HTTP + start);
+  });
+
+  it('posted to a path with another host cannot be restarted', async () => {
+    const answer = await app.browser().post('//evil.example/auth/login', {}, { Host: 'localhost:3001' });
+    expect(buttonOf(answer)).toBeNull();
   });
 });
 

@@ -35,12 +35,12 @@ let userCode = '';
 const forms: [name: string, page: () => string, action: string, fields: () => Record<string, string>][] = [
   ['login', () => '/auth/login', '/auth/login', () => ({ username: user.email, password: PASSWORD })],
   ['logout', () => '/auth/', '/auth/logout', () => ({})],
-  ['logout everywhere', () => '/auth/', '/auth/logout-everywhere', () => ({})],
+  ['logout-everywhere', () => '/auth/', '/auth/logout-everywhere', () => ({})],
   ['language', () => '/auth/', '/auth/language', () => ({ locale: 'en' })],
   ['consent', consent, '/auth/oauth2/authorize', () => ({ decision: 'allow' })],
-  ['logout on the consent page', consent, '/auth/logout', () => ({})],
+  ['consent page’s logout', consent, '/auth/logout', () => ({})],
   ['revoke', () => `/auth/apps/revoke?client_id=${client.clientId}`, '/auth/apps/revoke', () => ({})],
-  ['revoke all', () => '/auth/apps/revoke-all', '/auth/apps/revoke-all', () => ({})],
+  ['revoke-all', () => '/auth/apps/revoke-all', '/auth/apps/revoke-all', () => ({})],
   ['device', () => '/auth/device', '/auth/device', () => ({ user_code: userCode })],
   ['device decision', () => '/auth/device', '/auth/device/decision', () => ({ decision: 'deny' })],
 ];
@@ -158,7 +158,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
   it.each([
     ['from a browser', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost:3001' }],
     ['from a browser with Referrer-Policy: no-referrer', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }],
-    ['from a browser without these headers', {}],
+    ['from a browser that sends neither Origin nor Sec-Fetch-Site', {}],
   ])('is accepted %s', async (_case, headers) => {
     const { browser, form } = await open();
     const answer = await browser.post(form.action, { ...form.hidden, ...fields() }, headers);

@@ -9,7 +9,7 @@ const { PRODUCT_NAME, LOGO_FILE, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL }
 
 describe('a configured brand', () => {
   it.each(EVERY_RESPONSE)(
-    'replaces the default brand on the page and in its title: %s',
+    'replaces the default brand if the response is an HTML page: %s',
     async (...[, , , open]) => {
       const { headers, text = '' } = await open(app);
       if (!headers['content-type']?.startsWith('text/html')) return;

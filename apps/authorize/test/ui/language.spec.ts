@@ -41,7 +41,7 @@ async function loggedInWith(locale: string) {
 
 describe('the browser’s languages (RFC 9110 12.5.4)', () => {
   it.each(LOCALES)(
-    'determine the language and direction of the page, and Content-Language: %s',
+    'determine the language, the direction and the Content-Language of the page: %s',
     async (locale) => {
       expect(languageOf(await login(locale))).toBe(locale);
     },

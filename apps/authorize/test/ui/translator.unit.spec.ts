@@ -73,7 +73,7 @@ it.each([
   ['a ui_locales language', { uiLocales: `en-x${'-a'.repeat(7_000)}` }],
   ['a ui_locales list', { uiLocales: Array.from({ length: 20 }, () => `zz-x${'-a'.repeat(360)}`).join(' ') }],
   ['an Accept-Language header', { acceptLanguage: `en-x${'-a'.repeat(7_000)}` }],
-])('%s of 14 KB costs at most twenty times a normal value', (_name, longValue) => {
+])('%s of 14 KB costs at most twenty times as much as a normal value', (_name, longValue) => {
   const plain = { uiLocales: 'de', acceptLanguage: 'de' };
   const time = (preferences: LanguagePreferences) => {
     const start = cpuTime();
