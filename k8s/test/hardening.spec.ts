@@ -158,7 +158,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(scaler.spec?.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name: app });
   });
 
-  it('keeps a replica of the console during a node drain, and uses a separate ingress controller', () => {
+  it('has a console only in the local overlay, with a disruption budget and a separate ingress controller', () => {
     const names = all(manifests, 'Deployment').map(({ metadata }) => metadata?.name);
     expect(names.includes('console')).toBe(overlay === 'local');
     if (overlay !== 'local') return;

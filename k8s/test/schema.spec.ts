@@ -23,7 +23,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(names).toEqual(expect.arrayContaining(['Job migrate', 'Deployment operator']));
   });
 
-  it('is in one namespace, and contains Secrets only in the local overlay', () => {
+  it('is in one namespace, and contains Secrets only if it is the local overlay', () => {
     for (const { kind, metadata } of manifests) {
       if (kind !== 'Namespace') expect(metadata?.namespace).toBe('scheduling-oauth');
       if (kind === 'Secret') expect(overlay).toBe('local');

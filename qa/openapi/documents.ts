@@ -120,7 +120,7 @@ export const DOCUMENTS: readonly GeneratedDocument[] = [
       ),
   },
   {
-    name: 'administration',
+    name: 'administration API',
     file: 'apps/console/src/openapi/openapi.json',
     generate: async () =>
       document(

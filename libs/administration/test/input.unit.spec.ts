@@ -82,7 +82,7 @@ describe('the input of an operation', () => {
   it.each([
     ['nothing_to_change', () => validated(ClientChangesDto, { addScopes: [], expectedVersion: 1 })],
     ['grants_not_selected', () => validated(GrantSelectionDto, {})],
-  ])('is rejected without a field by the rule %s, which concerns the whole input', (id, operation) => {
+  ])('is rejected, without naming a field, by a rule about the whole input: %s', (id, operation) => {
     expect(problemsOf(operation)).toEqual([[id, undefined, expect.any(String)]]);
   });
 

@@ -78,7 +78,7 @@ describe('a grant bound to a DPoP key (RFC 9449)', () => {
     expect((await refresh(pair.refreshToken, { jkt: JKT })).outcome).toBe('granted');
   });
 
-  it('is redeemed only with the key of the authorization request (dpop_jkt, 10)', async () => {
+  it('is redeemed only with the key of the authorization request (dpop_jkt, section 10)', async () => {
     const { code } = await environment.pending({ jkt: JKT });
     expect((await environment.redeem(code, null)).outcome).toBe('key_mismatch');
     expect((await environment.redeem(code, OTHER)).outcome).toBe('key_mismatch');
@@ -136,7 +136,7 @@ describe('a refresh with a narrower scope (RFC 6749 6)', () => {
     expect(again.pair).toEqual(first.pair);
   });
 
-  it('returns the whole scope for all scopes in another order', async () => {
+  it('returns the whole scope if all scopes are requested in another order', async () => {
     const { pair } = await environment.active();
     const { pair: next } = granted(
       await refresh(pair.refreshToken, { scope: 'bookings:write profile:read bookings:read' }),

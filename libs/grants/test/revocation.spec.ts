@@ -59,7 +59,7 @@ describe('the revocation of a token whose grant PostgreSQL has lost (RFC 7009 2.
     environment.engine.revokeByToken(token, clientId);
 
   it.each(['accessToken', 'refreshToken'] as const)(
-    'ends the grant of the %s, and is broadcast',
+    'ends the grant of the token, and is broadcast: %s',
     async (which) => {
       const { pair, grantId } = await environment.active();
       await lostInSql(grantId);

@@ -74,7 +74,7 @@ describe('a user code', () => {
 describe('wrong codes', () => {
   // @rfc 8628 5.1
   it.each(['address', 'user'] as const)(
-    'of one %s find a given code with a probability below 2^-32',
+    'from one %s find a given code with a probability below 2^-32',
     (attacker) => {
       const letters = new Set(times(2000).flatMap(() => generateUserCode().split(''))).size;
       expect(letters).toBe(20);

@@ -224,7 +224,7 @@ describe('the connection to NATS', () => {
     }
   });
 
-  it('is not trusted after the clock was set back', async () => {
+  it('is not trusted after the clock has been set back', async () => {
     await answers();
     clock = () => Date.now() - 3_600_000;
     expect(connection.trusted).toBe(false);

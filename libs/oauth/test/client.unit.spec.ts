@@ -11,7 +11,7 @@ describe('the grant type of a token request', () => {
     ['refresh_token', 'authorization_code', false],
     [DEVICE_CODE, 'authorization_code', true],
     ['client_credentials', 'client_credentials', false],
-  ])('may be %s for a client of %s if its device grant is %j', (requested, grantType, deviceGrant) => {
+  ])('may be %s if the client has grantType %s and deviceGrant %j', (requested, grantType, deviceGrant) => {
     expect(check(requested, grantType, deviceGrant)).not.toThrow();
   });
 
@@ -22,14 +22,17 @@ describe('the grant type of a token request', () => {
     ['authorization_code', 'client_credentials', /client_credentials only/],
     ['refresh_token', 'client_credentials', /client_credentials only/],
     [DEVICE_CODE, 'client_credentials', /has not registered this client for devices/],
-  ])('cannot be %s for a client of %s without the device grant', (requested, grantType, description) => {
-    expect(check(requested, grantType, false)).toThrow(
-      expect.objectContaining({
-        code: 'unauthorized_client',
-        status: 400,
-        description: expect.stringMatching(description),
-        detail: { check: 'grant_type_unregistered', client_id: 'sc_a' },
-      }),
-    );
-  });
+  ])(
+    'cannot be %s if the client has grantType %s and no device grant',
+    (requested, grantType, description) => {
+      expect(check(requested, grantType, false)).toThrow(
+        expect.objectContaining({
+          code: 'unauthorized_client',
+          status: 400,
+          description: expect.stringMatching(description),
+          detail: { check: 'grant_type_unregistered', client_id: 'sc_a' },
+        }),
+      );
+    },
+  );
 });

@@ -61,10 +61,13 @@ describe('error_uri (RFC 6749 5.2)', () => {
     ['login_impossible', 'login_required', 'login_required'],
     ['consent_impossible', 'consent_required', 'consent_required'],
     ['consent_denied', 'access_denied', 'access_denied'],
-  ])('links to the entry of the check %s for the error %s: #%s', (check, error, anchor) => {
-    expect(errorUri(BASE_URL, check, error)).toBe(`${BASE_URL}/api/auth/oauth/errors#${anchor}`);
-    expect(anchors).toContain(anchor);
-  });
+  ])(
+    'links to the entry of the check, or else of the error: check %s, error %s, #%s',
+    (check, error, anchor) => {
+      expect(errorUri(BASE_URL, check, error)).toBe(`${BASE_URL}/api/auth/oauth/errors#${anchor}`);
+      expect(anchors).toContain(anchor);
+    },
+  );
 
   it('does not distinguish an unknown client from a wrong secret', () => {
     const [unknown, wrong] = (['client_unknown', 'client_secret_mismatch'] as const).map((check) =>

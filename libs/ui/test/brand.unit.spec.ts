@@ -129,8 +129,8 @@ describe('a logo', () => {
     ['an SVG without a size', svg('viewBox="0 0 10 0"')],
     ['a JPEG', Buffer.from('ffd8ffe000104a464946', 'hex')],
     ['a truncated PNG', png(10, 10).subarray(0, 20)],
-    ['an image higher than wide', png(100, 200)],
-    ['a line', png(1300, 100)],
+    ['an image that is taller than it is wide', png(100, 200)],
+    ['a very wide image', png(1300, 100)],
     ['an image that is too large', Buffer.concat([svg('viewBox="0 0 1 1"'), Buffer.alloc(65 * 1024, ' ')])],
     ['an empty file', Buffer.alloc(0)],
   ])('cannot be %s', (_name, content) => {

@@ -77,7 +77,7 @@ describe('operator client create --grant-type client_credentials', () => {
   });
 });
 
-describe('a client of client_credentials', () => {
+describe('a client_credentials client', () => {
   it('can get other scopes, but no settings for users', async () => {
     const { client_id: id } = created;
     const update = (...args: string[]) => client(['update', id, ...args]);

@@ -160,13 +160,13 @@ describe('the name of a client', () => {
   );
 });
 
-describe('a redirect URI of localhost', () => {
+describe('a loopback redirect URI', () => {
   const LOCAL = 'http://localhost:3000/callback';
   const HINT = /^warning: "http:\/\/localhost:3000\/callback" .*127\.0\.0\.1.*RFC 8252 8\.3.*\n$/;
   const given = ['create', '--name', 'Desktop', '--redirect-uri', CALLBACK, '--json'];
 
   // @rfc 8252 8.3
-  it('is registered for a public client, with a warning that suggests 127.0.0.1', async () => {
+  it('may have the host localhost for a public client, with a warning that suggests 127.0.0.1', async () => {
     const created = await client(...given, '--public', '--redirect-uri', LOCAL);
     expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(HINT) });
     const { client_id: id } = JSON.parse(created.stdout) as { client_id: string };

@@ -19,23 +19,23 @@ const DOCUMENT = readFileSync('docs/operator.md', 'utf8');
 const DOCUMENTED = [...DOCUMENT.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
 describe('every command', () => {
-  it.each(ALL)('%s has a description and an example', (_, command) => {
+  it.each(ALL)('has a description and an example: operator %s', (_, command) => {
     expect(command.description()).not.toBe('');
     expect(command.exampleLines).not.toEqual([]);
   });
 
-  it.each(ACTIONS)('%s has --json, unless it prints JSON, a script or help', (path, command) => {
+  it.each(ACTIONS)('has --json, unless it prints JSON, a script or help: operator %s', (path, command) => {
     const json = command.options.some(({ long }) => long === '--json');
     expect(json).toBe(!WITHOUT_JSON.includes(path));
   });
 
-  it.each(ACTIONS)('%s describes each of its arguments and options', (_, command) => {
+  it.each(ACTIONS)('describes each of its arguments and options: operator %s', (_, command) => {
     for (const { description } of [...command.options, ...command.registeredArguments])
       expect(description).not.toBe('');
   });
 
   it.each([['', root] as const, ...ALL])(
-    '%s has examples of commands and options that exist',
+    'has examples of commands and options that exist: operator %s',
     (path, command) => {
       expect(command.exampleLines).not.toEqual([]);
       for (const line of command.exampleLines) {
@@ -61,12 +61,12 @@ describe('every command', () => {
     },
   );
 
-  it.each(ACTIONS)('%s is in docs/operator.md', (path) => {
+  it.each(ACTIONS)('is in docs/operator.md: operator %s', (path) => {
     expect(DOCUMENTED.filter((code) => `${code} `.startsWith(`${path} `))).not.toEqual([]);
   });
 });
 
-describe('a command of the error guide', () => {
+describe('a command in the error guide', () => {
   const names = Object.values(SECTIONS).flatMap((entries) => Object.keys(entries));
   const remedies = names.flatMap((name) => guideEntry(name, undefined)?.remedies ?? []);
   const commands = remedies.flatMap(([, , ...all]) => all);
@@ -87,7 +87,7 @@ describe('a command of the error guide', () => {
 });
 
 it.each(ALL.filter(([, { commands }]) => commands.length > 0))(
-  'the list of commands names the commands of the group %s',
+  'the list of commands names the commands of the %s group',
   (_, group) => {
     const line = (group.parent ?? group).helpInformation().replaceAll(/\s+/g, ' ');
     const names = group.commands.map((command) => command.name()).join(', ');

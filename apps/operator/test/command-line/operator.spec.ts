@@ -28,13 +28,13 @@ describe('operator', () => {
   describe('an error with --json', () => {
     const unreachable = { DATABASE_URL: 'postgres://me:dbpassword@127.0.0.1:1/oauth' };
     it.each([
-      ['of an unknown option', ['client', 'list', '--json', '--foo'], {}, 2, /^unknown option '--foo'/],
-      ['of an unknown command', ['foo', '--json'], {}, 2, /^unknown command 'foo'\n\(The commands are /],
-      ['of a missing command', ['client', '--json'], {}, 2, /^unknown option '--json'/],
-      ['of no command at all', ['--json'], {}, 2, /^unknown option '--json'/],
-      ['of a missing setting', ['client', 'list', '--json'], {}, 1, /^DATABASE_URL is missing: /],
-      ['of a service that does not answer', ['client', 'list', '--json'], unreachable, 1, /DATABASE_URL/],
-    ])('%s is one JSON object on stderr, with the exit code', async (_, args, env, code, problem) => {
+      ['an unknown option', ['client', 'list', '--json', '--foo'], {}, 2, /^unknown option '--foo'/],
+      ['an unknown command', ['foo', '--json'], {}, 2, /^unknown command 'foo'\n\(The commands are /],
+      ['a missing command', ['client', '--json'], {}, 2, /^unknown option '--json'/],
+      ['no command at all', ['--json'], {}, 2, /^unknown option '--json'/],
+      ['a missing setting', ['client', 'list', '--json'], {}, 1, /^DATABASE_URL is missing: /],
+      ['a service that does not answer', ['client', 'list', '--json'], unreachable, 1, /DATABASE_URL/],
+    ])('is one JSON object on stderr, with the exit code: %s', async (_, args, env, code, problem) => {
       const failed = await runOperator(args, env);
       expect(failed).toMatchObject({ code, stdout: '' });
       expect(failed.stderr).toMatch(/^\{.*\}\n$/);

@@ -14,7 +14,7 @@ _operator
 printf '%s\\n' "\${COMPREPLY[@]}"
 `;
 
-describe('the completion of bash', () => {
+describe('bash completion', () => {
   let script: string;
   beforeAll(async () => {
     const { code, stdout, stderr } = await runOperator(['completion', 'bash'], {});

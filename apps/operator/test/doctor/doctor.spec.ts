@@ -115,7 +115,7 @@ describe('operator doctor', () => {
     expect(problemsOf(first, 'database-superuser')).toHaveLength(1);
   });
 
-  it('finds that Redis of the tests lacks persistence, and that the NATS user has excessive permissions', () => {
+  it('finds that the test Redis lacks persistence, and that the NATS user has excessive permissions', () => {
     expect(problemsOf(first, 'redis-not-persistent')).toEqual([
       expect.stringMatching(/^Redis of authorize .*, token /),
     ]);
@@ -435,7 +435,7 @@ describe('operator doctor', () => {
       expect(stdout).not.toContain(secret);
   });
 
-  it('skips the areas of --skip', async () => {
+  it('skips the areas given with --skip', async () => {
     const { stdout } = await doctor(['--json', '--skip', 'postgresql', 'addresses'], {
       AUTH_URL: 'http://localhost:1',
     });

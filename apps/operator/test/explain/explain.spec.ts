@@ -67,7 +67,7 @@ describe('a forged event', () => {
     expect(stdout).not.toMatch(/[^\P{C}\n]/u);
   });
 
-  it.each(['__proto__', 'constructor'])('with the check %s is explained', async (check) => {
+  it.each(['__proto__', 'constructor'])('is explained if its check is named %s', async (check) => {
     const reference = `forged_${check}`.slice(0, 12);
     await store(
       { reference, check, detail: JSON.parse('{"__proto__":"x","sent":"y"}') as Record<string, string> },

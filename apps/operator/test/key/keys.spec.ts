@@ -119,7 +119,7 @@ describe('the status of the running processes', () => {
     );
   });
 
-  it('is supplemented in keys list by a removed key of ID tokens until the ID tokens of the key have expired', async () => {
+  it('is supplemented in keys list by a removed ID token key until its ID tokens have expired', async () => {
     const kid = 'removed'.padEnd(43, 'x');
     const insert = `INSERT INTO token_keys (id, ring, last_signed_at, needed_until) VALUES ($1, 'RS256', now(), now() + $2::interval)`;
     const report = async () =>

@@ -57,7 +57,7 @@ it.each([
   expect(claims).not.toHaveProperty('sid');
 });
 
-describe('user disable without the queue of log-outs', () => {
+describe('user disable without the log-out queue', () => {
   beforeAll(async () => {
     await token.stop();
     const nats = await connect(natsOptions(services.natsUrl, 'user test'));

@@ -121,12 +121,12 @@ const counted = async () => {
 
 describe('a search with the index', () => {
   it.each([
-    ['any value', {}, () => true],
+    ['no filter', {}, () => true],
     ['a user', { user: 'id:13' }, (event: AuditEvent) => event.user_id === 13],
     ['an application', { client: OTHER }, (event: AuditEvent) => event.client_id === OTHER],
     ['a type', { types: ['request.refused'] }, (event: AuditEvent) => event.type === 'request.refused'],
     ['an unknown user', { user: 'id:5000' }, () => false],
-  ])('returns every event with %s once, newest first, in pages', async (_, filter, isWanted) => {
+  ])('returns every matching event once, newest first, in pages: %s', async (_, filter, isWanted) => {
     const early = await storeMany(160);
     await indexAll();
     const late = await storeMany(5);

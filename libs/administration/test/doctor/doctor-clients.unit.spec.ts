@@ -97,12 +97,12 @@ describe('the clients area of doctor', () => {
       ['client-public'],
     ],
     [
-      'localhost of a native application',
+      'the localhost address of a native application',
       { ...PUBLIC, redirectUris: ['http://localhost/cb'] },
       ['redirect-uri-localhost', 'client-public'],
     ],
-    ['of a private-use scheme', { ...PUBLIC, redirectUris: ['com.example.app:/cb'] }, ['client-public']],
-  ])('examines a redirect URI that is %s', (_, client, expected) => {
+    ['a private-use scheme', { ...PUBLIC, redirectUris: ['com.example.app:/cb'] }, ['client-public']],
+  ])('examines a redirect URI: %s', (_, client, expected) => {
     expect(checks(client)).toEqual(expected);
   });
 
@@ -130,10 +130,10 @@ describe('the clients area of doctor', () => {
     ['none', [], ['client-without-secret']],
     ['a new, unused secret', [secret(30, null)], []],
     ['a secret without any use in 31 days', [secret(31, null)], ['secret-never-used']],
-    ['a secret of one year', [secret(365)], []],
+    ['a secret that is one year old', [secret(365)], []],
     ['a secret older than one year', [secret(366)], ['secret-old']],
-    ['an old secret and a new secret of this month', [secret(200), secret(30, null)], []],
-    ['an old secret and a new secret of last month', [secret(400), secret(31)], ['secret-rotation-open']],
+    ['an old secret and a new secret from this month', [secret(200), secret(30, null)], []],
+    ['an old secret and a new secret from last month', [secret(400), secret(31)], ['secret-rotation-open']],
   ])('examines secrets: %s', (_, secrets, expected) => {
     expect(checks({ secrets })).toEqual(expected);
   });

@@ -129,19 +129,19 @@ describe('the addresses area of doctor', () => {
       ['header-hsts'],
     ],
     ['with HSTS without subdomains', { 'strict-transport-security': 'max-age=31536000' }, ['header-hsts']],
-    ['without a policy', { 'content-security-policy': '' }, ['header-framing']],
+    ['without a Content-Security-Policy', { 'content-security-policy': '' }, ['header-framing']],
     [
       'with inline scripts',
       { 'content-security-policy': "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'" },
       ['header-framing'],
     ],
-    ['with a sniffable type', { 'x-content-type-options': '' }, ['header-nosniff']],
-    ['with a Referer', { 'referrer-policy': 'unsafe-url' }, ['header-referrer']],
+    ['without nosniff', { 'x-content-type-options': '' }, ['header-nosniff']],
+    ['with an unsafe Referrer-Policy', { 'referrer-policy': 'unsafe-url' }, ['header-referrer']],
     ['without a Referrer-Policy', { 'referrer-policy': '' }, ['header-referrer']],
     ['that caches may store', { 'cache-control': 'private' }, ['header-cache']],
     ['with CORS', { 'access-control-allow-origin': '*' }, ['authorize-cors']],
     [
-      'with a cookie that scripts read',
+      'with a cookie that scripts can read',
       { 'set-cookie': '__Host-session=x; Path=/; SameSite=Lax; Secure' },
       ['cookie-weak'],
     ],
@@ -227,7 +227,7 @@ describe('the postgresql area of doctor', () => {
     ['without TLS', { encrypted: false }, ['database-unencrypted']],
     ['without TLS on this machine', { encrypted: false, local: true }, []],
     ['whose role is a superuser', { superuser: true }, ['database-superuser']],
-    ['nearly full', { connections: 80 }, ['database-connections']],
+    ['whose connections are nearly used up', { connections: 80 }, ['database-connections']],
   ])('examines a database %s', (_, facts, expected) => {
     expect(ids(examineDatabase({ ...DATABASE, ...facts }))).toEqual(expected);
   });

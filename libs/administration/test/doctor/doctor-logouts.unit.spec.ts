@@ -35,9 +35,14 @@ const checksOf = (results: readonly { readonly check: string }[]) => results.map
 describe('the logouts area of doctor', () => {
   it.each<[string, ServiceStatus[], ClientLogouts[], string[]]>([
     ['without problems', installation({}), [], []],
-    ['with a log-out of a minute ago', installation({ messages: 1, oldest: '2026-06-01T11:59:00Z' }), [], []],
     [
-      'with a log-out of an hour ago',
+      'with a log-out from a minute ago',
+      installation({ messages: 1, oldest: '2026-06-01T11:59:00Z' }),
+      [],
+      [],
+    ],
+    [
+      'with a log-out from an hour ago',
       installation({ messages: 1, oldest: '2026-06-01T11:00:00Z' }),
       [],
       ['logout-queue-late'],

@@ -83,16 +83,16 @@ describe('the processes area of doctor', () => {
   it.each<[string, Partial<ServiceStatus>, string[]]>([
     ['another version', { version: '1.1.0' }, ['versions-differ']],
     ['another issuer', { settings: { ...SETTINGS, BASE_URL: 'https://other.example' } }, ['settings-differ']],
-    ['another file of scopes', { settings: { ...SETTINGS, SCOPES_FILE: 'sha256 bb' } }, ['settings-differ']],
+    ['another scopes file', { settings: { ...SETTINGS, SCOPES_FILE: 'sha256 bb' } }, ['settings-differ']],
     ['a setting that other processes do not have', { settings: { ...SETTINGS, PRODUCT_NAME: 'X' } }, []],
     ['NODE_ENV=development', { settings: { ...SETTINGS, NODE_ENV: 'development' } }, ['not-production']],
-    ['access tokens for an hour', { settings: { ...SETTINGS, ACCESS_TOKEN_LIFETIME: 3600 } }, []],
+    ['access tokens that last an hour', { settings: { ...SETTINGS, ACCESS_TOKEN_LIFETIME: 3600 } }, []],
     [
-      'access tokens for longer',
+      'access tokens that last longer than an hour',
       { settings: { ...SETTINGS, ACCESS_TOKEN_LIFETIME: 3601 } },
       ['access-token-long'],
     ],
-    ['codes for two minutes', { settings: { ...SETTINGS, CODE_LIFETIME: 120 } }, ['code-long']],
+    ['codes that last two minutes', { settings: { ...SETTINGS, CODE_LIFETIME: 120 } }, ['code-long']],
     [
       'a retry window of two minutes',
       { settings: { ...SETTINGS, RETRY_WINDOW: 120 } },
@@ -118,8 +118,8 @@ describe('the processes area of doctor', () => {
   });
 
   it.each([
-    ['equal', 0, []],
-    ['different by less than the duration of the request', 400, []],
+    ['correct', 0, []],
+    ['off by less than the duration of the request', 400, []],
     ['a bit ahead', 2_000, ['clock-drifts']],
     ['ahead', 8_000, ['clock-wrong']],
     ['a bit behind', -2_000, ['clock-drifts']],
@@ -148,8 +148,8 @@ describe('the redis area of doctor', () => {
   it.each<[string, Partial<typeof REDIS>, string[]]>([
     ['without problems', {}, []],
     ['whose settings are hidden', { maxmemory_policy: 'unknown', appendonly: 'unknown' }, []],
-    ['that evicts', { maxmemory_policy: 'allkeys-lru' }, ['redis-evicts']],
-    ['with one node that evicts', { maxmemory_policy: 'noeviction,volatile-lru' }, ['redis-evicts']],
+    ['that evicts keys', { maxmemory_policy: 'allkeys-lru' }, ['redis-evicts']],
+    ['with one node that evicts keys', { maxmemory_policy: 'noeviction,volatile-lru' }, ['redis-evicts']],
     ['without an append-only file', { appendonly: 'no' }, ['redis-not-persistent']],
     ['with one node without an append-only file', { appendonly: 'yes,no' }, ['redis-not-persistent']],
     ['that cannot write', { aof_last_write_status: 'err' }, ['redis-write-failed']],
@@ -165,7 +165,7 @@ describe('the redis area of doctor', () => {
 describe('the audit area of doctor', () => {
   it.each<[string, ServiceStatus['audit'], string[]]>([
     ['without events', { waiting: 0, dropped: 0 }, []],
-    ['with a batch', { waiting: 500, dropped: 0 }, []],
+    ['with one batch of events', { waiting: 500, dropped: 0 }, []],
     ['with many events', { waiting: 5_000, dropped: 0 }, ['audit-waiting']],
     ['that overflowed', { waiting: 0, dropped: 3 }, ['audit-dropped']],
   ])('examines a buffer %s', (_, audit, expected) => {
@@ -222,7 +222,11 @@ describe('the nats area of doctor', () => {
       { streams: [{ ...stream('A'), differing: ['deny_purge'] }, stream('B')] },
       ['audit-stream-differs'],
     ],
-    ['with one copy', { streams: [stream('A'), { ...stream('B'), replicas: 1 }] }, ['audit-single-copy']],
+    [
+      'with a stream that has one copy',
+      { streams: [stream('A'), { ...stream('B'), replicas: 1 }] },
+      ['audit-single-copy'],
+    ],
   ])('examines a server %s', (_, changes, expected) => {
     expect(ids(examineNats({ ...NATS, ...changes }, ['A', 'B']))).toEqual(expected);
   });
@@ -248,12 +252,12 @@ describe('the certificates area of doctor', () => {
       ['certificate-expires'],
     ],
     [
-      'of six days with three days left',
+      'that is valid for six days, with three days left',
       { validFrom: new Date('2026-05-29T00:00:00Z'), validTo: new Date('2026-06-04T00:00:00Z') },
       [],
     ],
     [
-      'of six days with one day left',
+      'that is valid for six days, with one day left',
       { validFrom: new Date('2026-05-27T00:00:00Z'), validTo: new Date('2026-06-02T00:00:00Z') },
       ['certificate-expires'],
     ],
@@ -318,7 +322,7 @@ describe('the keys area of doctor', () => {
     ['a removed key that tokens need', both([signing(A)]), [record(A), record(B)], ['key-removed-early']],
     ['a removed key that no token needs', both([signing(A)]), [record(A), record(B, PAST)], []],
     [
-      'a key of two years',
+      'a key that is two years old',
       both([signing(A)]),
       [record(A, FUTURE, new Date('2024-06-01T00:00:00Z'))],
       ['key-old'],

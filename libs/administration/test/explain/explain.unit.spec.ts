@@ -22,7 +22,7 @@ describe('a difference', () => {
     ['same', 'same', 'same'],
     ['nope', 'profile:read', '[-profile:read-]{+nope+}'],
     ['', 'https://a.example', '[-https://a.example-]'],
-  ])('of %s from %s is marked character by character', (sent, expected, marked) => {
+  ])('is marked character by character: %j instead of %j', (sent, expected, marked) => {
     const difference = differenceOf(sent, expected);
     expect(difference).toMatchObject({ sent, expected });
     expect(markedText(difference)).toBe(marked);
@@ -185,7 +185,7 @@ describe('an explanation', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('treats the check %s as unknown', (check) => {
+  it.each(['__proto__', 'constructor', 'toString'])('treats a check named %s as unknown', (check) => {
     const { title, comparison } = explained([event({ check, detail: { sent: 'a', expected: 'b' } })]);
     expect([title, comparison.values]).toEqual([
       'The request was refused',
@@ -332,7 +332,7 @@ describe('a remedy for the operator', () => {
   it.each([
     [['profile:read'], SCOPES, /registered for all of them now/],
     [['nope'], SCOPES, /nope is not declared in `SCOPES_FILE`/],
-  ])('adds no scope for a request of %j', (requested, scopes, action) => {
+  ])('adds no registered or undeclared scope: %j', (requested, scopes, action) => {
     expect(operatorRemedy({ check: 'scope_unregistered', detail: { requested } }, {}, scopes)).toEqual({
       action: expect.stringMatching(action),
       commands: [],

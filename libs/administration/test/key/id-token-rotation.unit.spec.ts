@@ -124,7 +124,7 @@ describe('the next step of a rotation of ID token keys', () => {
       /token host:9 still/,
     ],
     [
-      'a token process has another order',
+      'a token process has the keys in another order',
       [...everywhere(...keys), processOf('token', [NEW, OLD], { instance: 'host:9' })],
       /token host:9 still/,
     ],

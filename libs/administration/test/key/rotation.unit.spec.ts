@@ -165,7 +165,7 @@ describe('the key report', () => {
     expect(reported).toEqual(expect.arrayContaining(expected));
   });
 
-  it('reports an app of which no process answers', () => {
+  it('reports an app without a process that answers', () => {
     expect(problems([processOf('authorize', CURRENT)])).toEqual([['no_process', 'error']]);
   });
 });

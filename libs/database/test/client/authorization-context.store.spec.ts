@@ -91,7 +91,7 @@ describe('AuthorizationContextStore', () => {
     expect(decisions[0]!.at.getTime()).toBeGreaterThanOrEqual(decisions[1]!.at.getTime());
   });
 
-  it('excludes decisions that are revoked, expired, or of another user or client', async () => {
+  it('excludes decisions that are revoked or expired, or belong to another user or client', async () => {
     const [clientId, userId] = [await fixture.client(), await fixture.user()];
     await grants.revoke(await fixture.grant(userId, clientId));
     await fixture.grant(await fixture.user(), clientId);

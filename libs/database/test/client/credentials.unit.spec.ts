@@ -23,13 +23,16 @@ describe('client secrets', () => {
     expect(matchClientSecret(gone.secret, live)).toBeNull();
   });
 
-  it.each(['', 'scs_', '\0', '\ud800', 'x'.repeat(100_000)])(
-    'do not match an invalid or unknown secret (%#)',
-    (presented) => {
-      expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
-      expect(matchClientSecret(presented, [])).toBeNull();
-    },
-  );
+  it.each([
+    ['an empty string', ''],
+    ['only the prefix', 'scs_'],
+    ['a NUL', '\0'],
+    ['a lone surrogate', '\ud800'],
+    ['100,000 characters', 'x'.repeat(100_000)],
+  ])('do not match an invalid or unknown secret: %s', (_, presented) => {
+    expect(matchClientSecret(presented, [{ id: 'one', hash: generateClientSecret().hash }])).toBeNull();
+    expect(matchClientSecret(presented, [])).toBeNull();
+  });
 });
 
 describe('passwords', () => {

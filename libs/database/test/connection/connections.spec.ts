@@ -64,7 +64,7 @@ describe('a statement with values', () => {
     expect(outcomes).toEqual(['ok', 'ok', 'failed', 'ok']);
   });
 
-  it('is not prepared after 200 different texts', async () => {
+  it('is prepared only for the first 200 different texts', async () => {
     for (let n = 0; n < 300; n++) await source.query(`SELECT $1::int + ${n}`, [n]);
     const { length } = await prepared();
     // Other statements of this pool are also prepared.

@@ -55,7 +55,7 @@ describe('a database with tables of another application', () => {
     ['migrations', `CREATE TABLE migrations AS SELECT 1 AS id, '2014_create_users' AS migration`],
     ['migrations', `CREATE TABLE migrations AS SELECT 1 AS id, 2::bigint AS timestamp, 'Init2' AS name`],
     ['grants, migrations', `CREATE TABLE grants (); CREATE TABLE migrations AS SELECT 1 AS id`],
-  ])('is not migrated if %s exist: %s', async (names, statement) => {
+  ])('is not migrated with existing tables or views (%s): %s', async (names, statement) => {
     await admin.query(statement);
     await expect(migrate(url, { schema: 'public' })).rejects.toThrow(
       `the schema public of this database has tables of another application (${names}): this service needs a schema of its ` +

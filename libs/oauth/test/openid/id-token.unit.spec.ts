@@ -29,7 +29,7 @@ it('the sid of a session differs between clients, so that pairwise subjects cann
 
 // Uses the access token and hash in appendix A.4 of OpenID Connect Core.
 // @openid core 3.1.3.6
-it('at_hash is the left half of the hash of the signature algorithm (OpenID Connect Core 3.1.3.6)', () => {
+it('at_hash is the left half of the token’s hash, with the hash function of the signature algorithm (OpenID Connect Core 3.1.3.6)', () => {
   expect(accessTokenHash('jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y', 'RS256')).toBe(
     '77QmUPtjPfzWtF2AnpK9RQ',
   );

@@ -41,7 +41,11 @@ describe('ID_TOKEN_KEYS', () => {
   it.each([
     ['no RSA key (OpenID Connect Discovery 3)', pkcs8(p256), /no RSA key/],
     ['a weak RSA key (RFC 7518 3.3)', pkcs8(rsaKey(1024)), /fewer than 2048 bits/],
-    ['another curve', pkcs8(rsa) + pkcs8(generateKeyPairSync('ec', { namedCurve: 'P-384' })), /neither RSA/],
+    [
+      'a key on another curve',
+      pkcs8(rsa) + pkcs8(generateKeyPairSync('ec', { namedCurve: 'P-384' })),
+      /neither RSA/,
+    ],
     ['the same key twice', pkcs8(rsa) + pkcs8(rsa), /twice/],
     ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /PRIVATE KEY/],
     ['text outside the PEM blocks', `${pkcs8(rsa)} x`, /neither PEM nor/],
@@ -128,13 +132,13 @@ describe('an ID token hint', () => {
     ['empty', ''],
     ['not JSON', 'a.b.c'],
     ['too long', 'x'.repeat(9_000)],
-    ['without content', '..'],
+    ['three empty parts', '..'],
   ])('is refused if it is %s', async (_what, text) => {
     expect(await verify(text)).toBe('format');
   });
 });
 
-it('Ed25519 keys sign EdDSA', () => {
+it('Ed25519 keys have the algorithm EdDSA', () => {
   const keys = SigningKeys.parse(ID_TOKEN_KEYS + pkcs8(ed25519Key()));
   expect(keys.ids.map(({ alg }) => alg)).toEqual(['RS256', 'ES256', 'EdDSA', 'EdDSA']);
 });
@@ -160,7 +164,7 @@ describe('generated ID token keys', () => {
     expect(() => published.privateJwks).toThrow('has no private key');
   });
 
-  it.each(SIGNING_ALGORITHMS)('sign %s, which the public keys verify', async (alg) => {
+  it.each(SIGNING_ALGORITHMS)('create %s signatures, which the public keys verify', async (alg) => {
     const token = await SigningKeys.parse(generated).sign({ iss: ISSUER, sub: '1' }, alg);
     const published = SigningKeys.parse(publicIdTokenKeys(generated));
     expect(await published.verify(token, ISSUER)).toEqual({ iss: ISSUER, sub: '1' });

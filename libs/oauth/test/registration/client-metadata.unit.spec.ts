@@ -72,7 +72,7 @@ describe('the authentication method of a document', () => {
 
 const linkProblemsOf = (links: Parameters<typeof linkProblems>[0]) => linkProblems(links, (field) => field);
 
-describe('the links of an application (RFC 7591 2)', () => {
+describe('the links and contacts of an application (RFC 7591 2)', () => {
   it.each([
     'https://app.example.com',
     'https://app.example.com/privacy?a=1#b',

@@ -61,7 +61,7 @@ describe('an outside request', () => {
     expect(requests).toBe(1);
   });
 
-  it('fails at the limit of the body, even without Content-Length', async () => {
+  it('fails when the body exceeds the size limit, even without Content-Length', async () => {
     let written = 0;
     const port = await serve((_request, response) => {
       const more = () => {
@@ -77,16 +77,16 @@ describe('an outside request', () => {
   });
 
   it.each<[string, RequestListener]>([
-    ['to send the headers', () => undefined],
-    ['to send the body', (_request, response) => void response.write('[')],
+    ['sends no headers', () => undefined],
+    ['sends only part of the body', (_request, response) => void response.write('[')],
     [
-      'and sends single bytes',
+      'sends single bytes',
       (_request, response) => {
         const timer = setInterval(() => response.write(' '), 20);
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('has a total timeout for a host that is slow %s', async (_when, listener) => {
+  ])('has a total timeout for a host that %s', async (_when, listener) => {
     const port = await serve(listener);
     await expect(http().fetchOutside(`http://127.0.0.1:${port}/`, { timeoutMs: 300 })).rejects.toMatchObject({
       reason: 'timed_out',
@@ -156,7 +156,7 @@ describe('an outside request', () => {
     'https://user@keys.example.com/',
     'https://user:password@keys.example.com/',
     'not a URL',
-  ])('is refused without a connection to %s', async (url) => {
+  ])('is refused without a connection: %s', async (url) => {
     await expect(http().fetchOutside(url)).rejects.toMatchObject({ reason: 'url_refused' });
   });
 

@@ -56,7 +56,7 @@ describe('OUTSIDE_FETCH_ALLOW', () => {
     '*.example.com',
     '999.1.1.1',
     'a b',
-  ])('rejects %s', (item) => {
+  ])('rejects %j', (item) => {
     expect(() => new OutsideHosts(item)).toThrow(item);
   });
 
