@@ -57,7 +57,7 @@ export const INVALID_PROOFS: readonly InvalidProof[] = [
     make: async (request) => [await changed({})(request), await changed({})(request)],
   },
   // @rfc 9449 4.3(2)
-  { rule: 'no JWT', says: /well-formed/, make: async () => 'proof' },
+  { rule: 'a value that is not a JWT', says: /well-formed/, make: async () => 'proof' },
   { rule: 'two parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.pop()) },
   // @rfc 9449 4.3(2)
   { rule: 'four parts', says: /well-formed/, make: (r) => forged(r, (parts) => parts.push('x')) },

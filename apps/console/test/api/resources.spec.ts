@@ -188,19 +188,22 @@ describe('a problem', () => {
     expect(JSON.stringify(errors)).not.toContain('‹');
   });
 
-  it.each(['redirectUris', '__proto__', String.raw`\ud800`])('is sent for the member %s', async (member) => {
-    const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
-    const { accessToken } = await api.registerClient();
-    const refused = await request(api.console.server)
-      .post('/admin/v1/clients')
-      .set({
-        Authorization: `Bearer ${accessToken}`,
-        'Idempotency-Key': 'k',
-        'Content-Type': 'application/json',
-      })
-      .send(text);
-    expect([refused.status, refused.body.errors?.[0].id]).toEqual([400, 'unknown_field']);
-  });
+  it.each(['redirectUris', '__proto__', String.raw`\ud800`])(
+    'is sent for an unknown member: %s',
+    async (member) => {
+      const text = `{"name": "Rooms", "redirect_uris": ["${CALLBACK}"], "${member}": {}}`;
+      const { accessToken } = await api.registerClient();
+      const refused = await request(api.console.server)
+        .post('/admin/v1/clients')
+        .set({
+          Authorization: `Bearer ${accessToken}`,
+          'Idempotency-Key': 'k',
+          'Content-Type': 'application/json',
+        })
+        .send(text);
+      expect([refused.status, refused.body.errors?.[0].id]).toEqual([400, 'unknown_field']);
+    },
+  );
 
   it.each<[string, string, string, object | string, number]>([
     ['an unknown path', 'get', '/nothing', {}, 404],
@@ -211,7 +214,7 @@ describe('a problem', () => {
     ['a method that an action does not support', 'get', '/clients/sc_x/disable', {}, 405],
     ['a body that is not JSON', 'post', '/clients', '{"name"', 400],
     [
-      'a body with too many levels',
+      'a body that is nested too deeply',
       'post',
       '/clients',
       `{"name":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,

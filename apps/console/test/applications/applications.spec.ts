@@ -462,7 +462,7 @@ describe('a dangerous step', () => {
 });
 
 describe('the pages of an application', () => {
-  it('permit reading to a viewer, disabling to support, and changes only to an admin', async () => {
+  it('permit viewers to read, support to disable, and only admins to make other changes', async () => {
     const id = await created();
     const [viewer, support] = [await app.operator('viewer'), await app.operator('support')];
     const status = async (browser: Browser, path: string) => (await browser.get(path)).status;

@@ -54,7 +54,7 @@ it('the console records logins, log-outs and refused logins of operators', async
   ]);
 });
 
-it('a request for a page that the role may not open is recorded, counted and explained by its reference', async () => {
+it('a request for a page that requires another role is recorded and counted, and its reference explains it', async () => {
   const page = await viewer.get('/applications/new');
   expect(page.status).toBe(403);
   const [refused] = await auditEvents(app.services.natsUrl, {
@@ -100,7 +100,7 @@ it('the audit page shows events whose type or channel is the name of an object p
   for (const { id } of [later, forged]) expect(page.text).toContain(id);
 });
 
-it('the audit page shows the problem of a filter and keeps its value', async () => {
+it('the audit page shows the problem with a filter and keeps its value', async () => {
   const page = await viewer.get('/audit?user=nobody%40example.com');
   expect(page.status).toBe(400);
   expect(page.text).toContain('role="alert"');

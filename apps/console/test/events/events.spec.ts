@@ -97,7 +97,7 @@ describe('GET /events', () => {
     expect((await viewer.get(`/applications/${CLIENT}`)).text).toContain(`/events?client=${CLIENT}`);
   });
 
-  it('escapes text of a request', async () => {
+  it('escapes text from a request', async () => {
     await store({
       type: 'request.refused',
       reference: 'markupmarkup',
@@ -116,7 +116,7 @@ describe('GET /events', () => {
     ['an unknown reference', 'reference=zzzzzzzzzzzz', 404],
     ['an unknown application', 'client=nobody', 404],
     ['an invalid time', `client=${CLIENT}&since=yesterday`, 400],
-  ])('shows the problem of %s, and keeps the forms', async (_, query, status) => {
+  ])('reports %s, and keeps the forms', async (_, query, status) => {
     const page = await viewer.get(`/events?${query}`);
     expect(page.status).toBe(status);
     expect(page.text).toContain('role="alert"');

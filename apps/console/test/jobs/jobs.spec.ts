@@ -307,7 +307,7 @@ it('a job records why an application cannot be changed, and changes the others',
   expect(text).toContain(`/jobs/new?action=enable-applications&amp;id=${gone}"`);
 });
 
-it('a job shows only once that running services were not informed of the changes', async () => {
+it('a job shows only one warning that running services were not informed of the changes', async () => {
   const nats = await FaultProxy.start(app.services.natsUrl);
   const other = await startConsoleApp(
     { NATS_URL: nats.url, AUDIT_NATS_URL: app.services.natsUrl },

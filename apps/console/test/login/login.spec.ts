@@ -38,7 +38,7 @@ it.each([
   expect(finished.headers['location']).toBe('/');
 });
 
-it('a login without a group that has a role is refused', async () => {
+it('a login is refused if none of the user’s groups has a role', async () => {
   const browser = app.browser();
   const finished = await app.logIn(browser, { groups: ['cleaners'] });
   expect(finished.status).toBe(403);
@@ -134,7 +134,7 @@ it('a session ends 30 minutes after its last request', async () => {
   expect(Math.max(...lifetimes)).toBeLessThanOrEqual(30 * 60);
 });
 
-it('a log-out requires a form of this site with its CSRF token', async () => {
+it('a log-out requires a form from this site with its CSRF token', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.post('/logout', {})).status).toBe(403);
   const page = await browser.get('/applications');

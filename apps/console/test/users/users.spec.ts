@@ -61,7 +61,7 @@ it('disabling a user revokes the grants, and the user can be enabled again', asy
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('can log in again');
 });
 
-it('the page of a user shows the button Enable only if an operator has disabled the user', async () => {
+it('the page of a user shows the Enable button only if an operator has disabled the user', async () => {
   const userId = await fixture.user();
   await app.sql('UPDATE users SET product_disabled_at = now() WHERE id = $1', [userId]);
   const page = await support.get(`/users/${userId}`);

@@ -219,7 +219,11 @@ describe('an assertion', () => {
       'audience_mismatch',
       () => ({ claims: { aud: [ISSUER, 'https://other.example.com'] } }),
     ],
-    ['for the issuer and a slash', 'audience_mismatch', () => ({ claims: { aud: `${ISSUER}/` } })],
+    [
+      'for the issuer with a slash at the end',
+      'audience_mismatch',
+      () => ({ claims: { aud: `${ISSUER}/` } }),
+    ],
     ['with an object as aud', 'audience_mismatch', () => ({ claims: { aud: { [ISSUER]: true } } })],
     [
       'for another endpoint',
@@ -260,7 +264,7 @@ describe('an assertion', () => {
   it.each<[string, () => Promise<object>]>([
     ['without its type', async () => ({ client_assertion: (await credentials())['client_assertion'] })],
     [
-      'of the type SAML',
+      'of the SAML type',
       async () => ({
         ...(await credentials()),
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer',

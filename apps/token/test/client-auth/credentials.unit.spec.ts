@@ -9,9 +9,14 @@ describe('the credentials of a request', () => {
   it.each<[string, string | undefined, ClientDto, object]>([
     ['the body', undefined, { client_id: 'sc_a', client_secret: 's' }, ['sc_a', 's', 'body']],
     ['the body of a public client', undefined, { client_id: 'sc_a' }, ['sc_a', undefined, 'body']],
-    ['the body beside a DPoP token', 'DPoP x', { client_id: 'sc_a' }, ['sc_a', undefined, 'body']],
+    ['the body of a request with a DPoP token', 'DPoP x', { client_id: 'sc_a' }, ['sc_a', undefined, 'body']],
     ['HTTP Basic', basic('sc_a:s'), {}, ['sc_a', 's', 'basic']],
-    ['HTTP Basic in another case', basic('sc_a:s').replace('Basic', 'bAsIc '), {}, ['sc_a', 's', 'basic']],
+    [
+      'HTTP Basic with the scheme in another case',
+      basic('sc_a:s').replace('Basic', 'bAsIc '),
+      {},
+      ['sc_a', 's', 'basic'],
+    ],
     ['HTTP Basic with the client_id', basic('sc_a:s'), { client_id: 'sc_a' }, ['sc_a', 's', 'basic']],
     ['HTTP Basic, form-encoded', basic('sc%5Fa:a+b%3A'), {}, ['sc_a', 'a b:', 'basic']],
     ['HTTP Basic with a colon in the secret', basic('sc_a:a:b'), {}, ['sc_a', 'a:b', 'basic']],

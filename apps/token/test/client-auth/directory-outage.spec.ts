@@ -44,7 +44,7 @@ describe('the token app while PostgreSQL is down', () => {
     ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
     ['revoke', { token: 'srt_x' }],
     ['introspect', { token: 'sat_x' }],
-  ])('responds at %s with 503 to a client that is not cached', async (path, body) => {
+  ])('responds with 503 to a client that is not cached: %s', async (path, body) => {
     stop();
     const uncached = path === 'introspect' ? 'rs_aaaaaaaaaaaaaaaaaaaaaaaa' : 'sc_stranger';
     const answer = await post(path, { ...body, client_id: uncached, client_secret: 'scs_x' });

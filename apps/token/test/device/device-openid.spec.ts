@@ -40,7 +40,7 @@ async function approved(scope: string, more: object = {}): Promise<() => Promise
 const idTokenOf = ({ body }: Response) => decodeJwt(String(body.id_token));
 
 // @rfc 8628 3.5 @openid core 2
-it('a device with the scope openid gets an ID token for the login of the user who approved it', async () => {
+it('a device with the openid scope gets an ID token for the login of the user who approved it', async () => {
   const answer = await (await approved('openid profile:read'))();
   expect(answer.status).toBe(200);
   expect(idTokenOf(answer)).toMatchObject({
@@ -67,7 +67,7 @@ it('a device that polls again after a lost response gets an ID token of the same
   expect(second).toEqual(first);
 });
 
-it('a device without the scope openid gets no ID token', async () => {
+it('a device without the openid scope gets no ID token', async () => {
   const answer = await (await approved('profile:read'))();
   expect(answer.status).toBe(200);
   expect(answer.body).not.toHaveProperty('id_token');

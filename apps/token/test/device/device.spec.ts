@@ -148,7 +148,7 @@ describe('the poll of a device', () => {
   });
 
   // @rfc 8628 3.5
-  it('is refused after the user has denied or removed the access', async () => {
+  it('is refused after the user has denied access or removed it', async () => {
     const [denied, removed] = [(await start()).body, (await start()).body];
     await new GrantStore(app.redis).deny((await requestOf(denied.user_code)).grantId, client.client_id);
     expectStandardError(await poll(denied.device_code), 400, 'access_denied');

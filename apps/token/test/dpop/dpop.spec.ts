@@ -33,7 +33,7 @@ const refreshBody = (refresh_token: string) => ({ grant_type: 'refresh_token', r
 
 describe('a token request (RFC 9449 5)', () => {
   // @rfc 9449 5
-  it.each(DPOP_ALGORITHMS)('returns tokens bound to a key of %s', async (alg) => {
+  it.each(DPOP_ALGORITHMS)('returns tokens bound to the key of the proof: %s', async (alg) => {
     const other = await DpopKey.generate(alg);
     const answer = await post(TOKEN, await redemption(), await other.proof('POST', TOKEN));
     expect([answer.status, answer.body.token_type]).toEqual([200, 'DPoP']);
@@ -90,8 +90,8 @@ describe('a token request (RFC 9449 5)', () => {
 
   it.each([
     // @rfc 9449 4.3(9)
-    ['an htu with query and fragment, which are ignored', `${TOKEN}?a=b#c`],
-    ['scheme and host in upper case', TOKEN.replace('https://base', 'HTTPS://BASE')],
+    ['an htu with a query and a fragment, which are ignored', `${TOKEN}?a=b#c`],
+    ['a scheme and a host in upper case', TOKEN.replace('https://base', 'HTTPS://BASE')],
     ['the default port', TOKEN.replace('.com', '.com:443')],
     ['dot segments', TOKEN.replace('/oauth/', '/x/../oauth/./')],
     ['an unreserved character that is percent-encoded', TOKEN.replace('token', '%74oken')],

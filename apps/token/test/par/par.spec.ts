@@ -218,7 +218,7 @@ describe('the pushed authorization request endpoint', () => {
     // @rfc 9126 2.1
     ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
     ...UNKNOWN_RESOURCES.map(([name, resource]): Case => [
-      `a resource: ${name}`,
+      `a resource (${name})`,
       () => form(`${encoded(valid())}&${resource}`),
       400,
       'invalid_target',
@@ -285,7 +285,7 @@ describe('the pushed authorization request endpoint', () => {
 
   // @rfc 9126 2.3
   it.each(cases)(
-    'refuses %s with the standard error, and stores nothing',
+    'refuses a request with the standard error, and stores nothing: %s',
     async (_rule, sending, status, error) => {
       const before = await keys();
       const answer = await sending();

@@ -25,7 +25,7 @@ export function useBadInput() {
   /** Expects each request to get this error, which contains no secret, and to change nothing in Redis. */
   const refuses = (status: number, error: string, requests: BadRequests): void => {
     it.each(Object.entries(requests))(
-      'refuses %s with the standard error, and changes nothing',
+      'refuses a request with the standard error, and changes nothing: %s',
       async (_rule, sending) => {
         const answer = await sending();
         expectStandardError(answer, status, error);

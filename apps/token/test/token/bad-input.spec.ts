@@ -126,7 +126,7 @@ describe('the token app', () => {
   });
   refuses(404, 'not_found', { 'an unknown path': () => input.send('nothing').send({}) });
 
-  it('names every problem of a request in one response', async () => {
+  it('names every problem with a request in one response', async () => {
     const answer = await send().send({ grant_type: 'authorization_code' });
     expect(answer.body.error_description).toBe(
       "the parameter 'code' is missing; the parameter 'redirect_uri' is missing",
@@ -137,20 +137,23 @@ describe('the token app', () => {
     expect((await request(app.server).get(TOKEN)).headers.allow).toBe('POST');
   });
 
-  it.each(AMBIGUOUS_HOSTS)('refuses %s, and closes the connection (RFC 9112 3.2)', async (_name, head) => {
-    const body = encoded(valid());
-    const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
-    const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
-    const [answered = '', json = ''] = (await exchange(app.url, sent)).split('\r\n\r\n');
-    expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
-    expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
-    expect(JSON.parse(json)).toEqual({
-      error: 'invalid_request',
-      error_description: 'the request must have one Host header',
-      error_uri: expect.stringMatching(/#host_header_invalid$/),
-      error_reference: expect.any(String),
-    });
-  });
+  it.each(AMBIGUOUS_HOSTS)(
+    'refuses a request, and closes the connection (RFC 9112 3.2): %s',
+    async (_name, head) => {
+      const body = encoded(valid());
+      const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
+      const sent = `POST ${TOKEN} HTTP/1.1\r\n${head}${type}Content-Length: ${body.length}\r\n\r\n${body}`;
+      const [answered = '', json = ''] = (await exchange(app.url, sent)).split('\r\n\r\n');
+      expect(answered).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+      expect(answered).toMatch(/^x-content-type-options: nosniff\r$/im);
+      expect(JSON.parse(json)).toEqual({
+        error: 'invalid_request',
+        error_description: 'the request must have one Host header',
+        error_uri: expect.stringMatching(/#host_header_invalid$/),
+        error_reference: expect.any(String),
+      });
+    },
+  );
 
   it('accepts a single Host header, and HTTP/1.0 without a Host header', async () => {
     const get = (head: string) =>

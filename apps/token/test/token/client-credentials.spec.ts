@@ -64,7 +64,7 @@ const checkOf = ({ body }: Response) => (body as { error_uri?: string }).error_u
 const grants = async () => (await app.redis.keys('grant:*')).sort();
 
 // @rfc 6749 4.4.2 @rfc 6749 4.4.3
-describe('a client of client_credentials (RFC 6749 4.4)', () => {
+describe('a client_credentials client (RFC 6749 4.4)', () => {
   it('gets only an access token for the console, which expires after ten minutes', async () => {
     const before = await grants();
     const answer = await send();
@@ -163,7 +163,7 @@ describe('a client of client_credentials (RFC 6749 4.4)', () => {
   });
 });
 
-describe('the grant type client_credentials', () => {
+describe('the client_credentials grant type', () => {
   let stored: string[];
   beforeAll(async () => {
     stored = await grants();
@@ -188,7 +188,7 @@ describe('the grant type client_credentials', () => {
         return assertionOf(clientId);
       },
     ],
-  ])('is refused for %s that is not registered for it', async (_client, credentials) => {
+  ])('is refused for a client that is not registered for it: %s', async (_client, credentials) => {
     const refused = await send({ scope: 'admin:read' }, await credentials());
     expectStandardError(refused, 400, 'unauthorized_client');
     expect(checkOf(refused)).toBe('grant_type_unregistered');
@@ -405,7 +405,7 @@ describe('the table of clients', () => {
     "grant_type = 'password'",
     "type = 'public'",
     "client_id = '7'",
-  ])('cannot contain a client of client_credentials with %s', async (change) => {
+  ])('cannot contain a client_credentials client with %s', async (change) => {
     await expect(app.sql(`UPDATE clients SET ${change} WHERE client_id = $1`, [terraform])).rejects.toThrow(
       /check/,
     );
@@ -432,13 +432,18 @@ describe('the metadata', () => {
 });
 
 describe('CONSOLE_URL', () => {
-  it.each(['AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS'])('cannot be an origin in %s', (other) => {
-    const taken = {
-      CONSOLE_URL: API_URL,
-      [other]: other === 'OTHER_API_URLS' ? `https://b.example,${API_URL}` : API_URL,
-    };
-    expect(() => loadConfiguration(TokenConfiguration, taken)).toThrow(/CONSOLE_URL must be another origin/);
-  });
+  it.each(['AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS'])(
+    'cannot share an origin with %s',
+    (other) => {
+      const taken = {
+        CONSOLE_URL: API_URL,
+        [other]: other === 'OTHER_API_URLS' ? `https://b.example,${API_URL}` : API_URL,
+      };
+      expect(() => loadConfiguration(TokenConfiguration, taken)).toThrow(
+        /CONSOLE_URL must be another origin/,
+      );
+    },
+  );
 });
 
 describe('a token app without a console', () => {

@@ -46,7 +46,7 @@ describe('the ID token of a code exchange (OpenID Connect Core 3.1.3.3)', () => 
     });
   });
 
-  it('is absent without the scope openid', async () => {
+  it('is absent without the openid scope', async () => {
     expect((await exchange({ scope: 'profile:read' })).body).not.toHaveProperty('id_token');
   });
 

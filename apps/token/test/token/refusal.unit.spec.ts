@@ -26,7 +26,7 @@ describe('the response to a refused code or token', () => {
     ['verifier_mismatch', 'code', 'invalid_grant', 'the code is now void'],
     ['code_replayed', 'device code', 'invalid_grant', 'the device code was used before'],
     ['refresh_token_reused', 'refresh token', 'invalid_grant', 'every token of its grant is now revoked'],
-  ])('(%s, %s) is the error %s: %s', (outcome, credential, code, words) => {
+  ])('(%s, %s) is the error %s, whose description contains %j', (outcome, credential, code, words) => {
     const error = refusalError({ outcome }, credential);
     expect(error).toMatchObject({ code, status: 400, description: expect.stringContaining(words) });
     expect(error.description).not.toContain('$');
