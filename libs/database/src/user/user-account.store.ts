@@ -68,8 +68,8 @@ const ID = /^[1-9]\d{0,9}$/;
 const MAX_ID = 2 ** 31 - 1;
 
 /**
- * Changes accounts on behalf of operators and the product. Disabling and deletion lock the user before they revoke grants, so that a
- * grant that is being recorded is revoked, and a later grant is rejected.
+ * Changes accounts on behalf of operators and the product. Disabling and deletion lock the user before they revoke
+ * grants, so that a grant that is being recorded is revoked, and a later grant is rejected.
  */
 @Injectable()
 export class UserAccountStore {
