@@ -15,7 +15,7 @@ import {
 } from './values.js';
 import type { KnownSecrets } from './leaks.js';
 
-/** A change of a request. It is data instead of a function, so that a finding can be repeated. */
+/** A change to a request. It is data instead of a function, so that a finding can be repeated. */
 export type Mutation =
   | { readonly parameter: number; readonly do: 'drop' | 'repeat' }
   | { readonly parameter: number; readonly do: 'set'; readonly to: UnexpectedValue }

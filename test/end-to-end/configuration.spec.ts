@@ -33,7 +33,7 @@ describe('a process with an invalid configuration', () => {
     },
   );
 
-  it('lists the problems of the brand and the login', async () => {
+  it('lists the problems with the brand and the login', async () => {
     const problems = await problemsOf('authorize', {
       ...WRONG,
       LOGO_FILE: '/nowhere/logo.svg',

@@ -21,7 +21,7 @@ class ConnectionLostError extends Error {}
 
 /**
  * Sends requests. In an outage, holds requests until the outage has lasted for one timeout, and then rejects new
- * requests immediately. The NATS client would drop the requests of an outage.
+ * requests immediately. The NATS client would drop requests sent during an outage.
  */
 export class RequestSender {
   private client: NatsClient | undefined;

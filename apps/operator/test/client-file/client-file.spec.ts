@@ -344,7 +344,7 @@ describe('operator client import', () => {
     });
   });
 
-  it('reports every problem of a file with its line, and writes nothing', async () => {
+  it('reports every problem in a file with its line, and writes nothing', async () => {
     const { client_id: id } = await create();
     const { client_id: gone } = await create();
     await client('delete', gone, '--yes');

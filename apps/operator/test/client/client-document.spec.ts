@@ -61,7 +61,7 @@ describe('an application with a metadata document', () => {
     expect(jsonOf(await client('enable', url, '--json'))).toMatchObject({ disabled: false });
   });
 
-  it('permits changes of its scopes and rules, but not of values in the document or the first-party status', async () => {
+  it('permits changes to its scopes and rules, but not to values in the document or the first-party status', async () => {
     const url = await created();
     for (const change of [
       ['--name', 'Other'],

@@ -149,7 +149,7 @@ describe('operator client create --grant device', () => {
       expect(markdown).not.toContain(other);
   });
 
-  it('registers a client with both grants, which can lose the device grant', async () => {
+  it('registers a client with both grants; the device grant can be removed and added again', async () => {
     const { client_id: id } = await createDevice('--grant', 'device', '--redirect-uri', LOOPBACK);
     expect(await shown(id)).toMatchObject({ grant_types: ['authorization_code', DEVICE_CODE] });
     const { stdout: markdown } = await client(['handover', id]);

@@ -154,7 +154,7 @@ describe('operator client', () => {
     });
   });
 
-  it('create reports every problem of wrong input, and writes nothing', async () => {
+  it('reports every problem in the input, and writes nothing', async () => {
     const before = await operator.counts();
     const wrong: [string[], RegExp[]][] = [
       [['create'], [/--name is missing/, /--redirect-uri is missing/]],

@@ -35,7 +35,7 @@ describe('every command', () => {
   });
 
   it.each([['', root] as const, ...ALL])(
-    'has examples of commands and options that exist: operator %s',
+    'has examples, which use only existing commands and options: operator %s',
     (path, command) => {
       expect(command.exampleLines).not.toEqual([]);
       for (const line of command.exampleLines) {

@@ -107,7 +107,7 @@ it('operator user import does not create a user who was deleted after the update
   expect(await users()).toEqual([]);
 });
 
-it('operator user import reports every problem of each bad line, and imports the other lines', async () => {
+it('operator user import reports every problem in each bad line, and imports the other lines', async () => {
   await operator.rows(
     `INSERT INTO users (username, email, name, issuer, external_id) VALUES ('here', 'here@example.com', 'H', $1, 'here')`,
     [issuer],

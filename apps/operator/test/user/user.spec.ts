@@ -116,7 +116,7 @@ describe('operator user create', () => {
     expect(await localeOf()).toEqual({ locale: null });
   });
 
-  it('reports every problem of wrong input, writes nothing and prints no password', async () => {
+  it('reports every problem in the input, writes nothing and prints no password', async () => {
     expect((await create([...named('grace')])).code).toBe(0);
     const before = await operator.counts();
     const wrong: [string[], string | undefined, RegExp[]][] = [

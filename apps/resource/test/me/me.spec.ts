@@ -98,7 +98,7 @@ describe('GET /v2/me', () => {
     expect((await me(`Bearer ${access_token}`)).status).toBe(401);
   });
 
-  it('fetches the profile again after a change of the user', async () => {
+  it('fetches the profile again after a change to the user', async () => {
     await me(`Bearer ${pair.access_token}`);
     const requests: unknown[] = [];
     const stop = app.hear('oauth.user.profile', (message) => requests.push(message));

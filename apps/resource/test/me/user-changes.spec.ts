@@ -141,7 +141,7 @@ describe('oauth.user.upsert', () => {
     expect(await upsert({ ...message, link_by_email: false })).toMatchObject({ status: 'created' });
   });
 
-  it('lists every problem of an invalid message, and changes nothing', async () => {
+  it('lists every problem in an invalid message, and changes nothing', async () => {
     const { user } = await newUser();
     const wrong = {
       ...user,
@@ -313,7 +313,7 @@ describe('oauth.user.delete', () => {
     }
   });
 
-  it('lists every problem of an invalid message', async () => {
+  it('lists every problem in an invalid message', async () => {
     const { status, problems = [] } = await deletion({ issuer: 7, reason: 'x' });
     expect(status).toBe('invalid');
     for (const problem of ['external_id is missing', 'updated_at is missing', '"reason" is not accepted'])

@@ -160,7 +160,7 @@ describe('UserInfo (OpenID Connect Core 5.3)', () => {
   });
 });
 
-describe('a change of the user or the client', () => {
+describe('a change to the user or the client', () => {
   const change = async (subject: string, event: object): Promise<void> => {
     await app.announce(subject, event);
     await app.settled();

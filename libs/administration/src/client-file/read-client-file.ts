@@ -37,7 +37,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 /** Two, so that an application can switch to a new secret without an interruption. */
 const MAX_SECRETS = 2;
 
-/** @param problems receives every problem of the file, and later the problems that a client's `report` adds */
+/** @param problems receives every problem in the file, and later the problems that a client's `report` adds */
 export async function readClientFile(text: string, problems: Problem[]): Promise<ClientOfFile[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -186,7 +186,7 @@ export class DocumentClientDto {
   optionalScopes: string[] = [];
 }
 
-/** Absent fields stay unchanged. `changedRegistration` makes the checks that depend on the registration. */
+/** Absent fields stay unchanged. `changedRegistration` performs the checks that depend on the registration. */
 @DtoRule('nothing_to_change', (changes: ClientChangesDto) =>
   Object.entries(changes).every(
     ([field, value]) =>

@@ -175,7 +175,7 @@ describe('the clients area of doctor', () => {
     expect(unknown?.remedy).toMatch(/in the same change/);
   });
 
-  it('reports only problems that have a check', () => {
+  it('names a declared check in every finding', () => {
     const all = found(
       {
         redirectUris: ['http://x.example/', 'https://*.x/', 'http://127.0.0.1/'],

@@ -47,7 +47,7 @@ export class ClientTransferStore {
   }
 
   /**
-   * Changes many clients atomically, under locks against other transfers and other changes of these clients.
+   * Changes many clients atomically. Locks out other transfers, and other changes to these clients.
    * @param named identifiers of the clients and secrets that `decide` needs
    * @param decide returns the new state of each client to create or change; an exception prevents every change
    * @returns false, without calling `decide`, if another transfer is in progress

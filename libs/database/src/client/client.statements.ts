@@ -4,7 +4,7 @@ import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.en
 import type { ClientLogo } from './client.js';
 import { checkVersion } from '../outdated-version.error.js';
 
-/** Serializes changes of a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
+/** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(
   manager: EntityManager,
   clientId: string,

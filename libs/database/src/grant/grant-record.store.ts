@@ -24,7 +24,7 @@ export interface GrantRecord {
   readonly scope: string;
   /** APIs that the tokens are valid for (RFC 8707), space-separated and sorted; null for every API. */
   readonly resources: string | null;
-  /** The product's id of the user; null if the user has none or is deleted. */
+  /** Id of the user in the product; null if the user has none or is deleted. */
   readonly externalId: string | null;
   /** Null without the scope `openid`. */
   readonly login: { readonly authTime: number | null; readonly session: string } | null;

@@ -31,7 +31,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       sector text PRIMARY KEY CHECK (char_length(sector) BETWEEN 1 AND 255),
       key    bytea NOT NULL CHECK (octet_length(key) = 32)
     )`);
-  // The row of a deleted client stays, because its identifier is never assigned again, and because its grants record
+  // The row of a deleted client stays, so that its identifier cannot be assigned again, and because its grants record
   // revocations. The grants of a disabled client stay, but have no effect until the client is enabled
   // (docs/adr/0019-disabled-clients.md).
   // A client with client_credentials has no users. Its id is the subject of its tokens, and cannot be the id of a user.

@@ -143,7 +143,7 @@ describe.each([
   });
 
   // @rfc 6750 3
-  it('responds to a request without a token with a challenge and an error body of Nest', async () => {
+  it('responds to a request without a token with a challenge and an error body in Nest’s format', async () => {
     const answer = await get();
     expect([answer.status, challengeOf(answer)]).toEqual([
       401,

@@ -154,8 +154,8 @@ const SECRET_METHODS: readonly string[] = ['client_secret_basic', 'client_secret
 
 /**
  * Section 6 of the draft: chooses `token_endpoint_auth_method` if this service supports it, otherwise a supported
- * method of the list.
- * Without both, "the authorization server MUST assume the default token endpoint authentication method of none."
+ * method from the list.
+ * If neither is present, "the authorization server MUST assume the default token endpoint authentication method of none."
  */
 function methodOf(
   members: Members,

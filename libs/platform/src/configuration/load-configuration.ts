@@ -12,7 +12,7 @@ export class ConfigurationError extends Error {
  * Reads the fields of `shape` from the environment. Decorators are the rules of the fields, and initial values are the
  * defaults. An empty variable counts as absent.
  * @param readers read the files that variables name; each reader may throw a ConfigurationError
- * @throws ConfigurationError listing every problem of the variables and of the readers
+ * @throws ConfigurationError listing every problem with the variables and from the readers
  */
 export function loadConfiguration<T extends object>(
   shape: new () => T,

@@ -32,7 +32,7 @@ export function failedRequest(thrown: unknown, request?: FastifyRequest): Failed
   };
 }
 
-/** Returns the status of an error of Nest or Fastify (bad content length, body too large, …). */
+/** Returns the status of an error from Nest or Fastify (bad content length, body too large, …). */
 function httpStatusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
   return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'

@@ -65,7 +65,7 @@ export class NestLogger implements LoggerService {
     this.write('trace', message, rest);
   }
 
-  /** @param rest further arguments of Nest: perhaps the stack of an error, and finally the context */
+  /** @param rest further arguments from Nest: perhaps the stack of an error, and finally the context */
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
     const stack = rest.length > 1 ? rest[0] : undefined;

@@ -45,7 +45,7 @@ describe('the configuration of a process', () => {
     ]);
   });
 
-  it('lists the problems of variables and readers together', () => {
+  it('lists the problems of the variables and of the readers together', () => {
     const read = (): never => {
       throw new ConfigurationError(['FILE does not exist']);
     };
