@@ -19,7 +19,7 @@ import { inOrder, RecentIds, sorted } from './in-order.js';
 import { parseEvents } from './parse-events.js';
 
 const TIMEOUT_MS = 5_000;
-/** Messages per response of NATS; bounds the memory use. */
+/** Messages per response from NATS; bounds the memory use. */
 const BATCH = 250;
 const RANGE = 1_000;
 const IDLE_NS = 60e9;
