@@ -81,7 +81,7 @@ function parse(text: string): RunFile | undefined {
   }
 }
 
-/** Runs a script. Sets the exit code 1 if the script fails. */
+/** Runs a script. Sets the exit code to 1 if the script fails. */
 export async function runScript(
   script: (run: RunFile, transcript: Transcript) => Promise<void>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
-// Node's module hooks, which resolve `#lib/x.js`, `#local/x.js`, `#test/x.js` and `./x.js` to TypeScript sources, and
-// compile these.
+// Module hooks for Node that resolve `#<lib>/x.js`, `#local/x.js`, `#test/x.js` and `./x.js` to TypeScript sources, and
+// compile them.
 import { access, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';

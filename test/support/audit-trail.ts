@@ -27,8 +27,8 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
 const COMMON = ['trace_id', 'cause', 'diagnosis', 'omitted'];
 
 /**
- * Returns the fields that are missing in docs/audit.md: in the row of their event type, and in the section that the row
- * links.
+ * Returns the fields that are missing from docs/audit.md: from the section to which the row of their event type links,
+ * or from the row if it links to no section.
  */
 export async function undocumentedDetails(events: readonly AuditEvent[]): Promise<string[]> {
   const document = await readFile('docs/audit.md', 'utf8');

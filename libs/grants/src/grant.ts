@@ -9,7 +9,7 @@ export interface Login {
   readonly session: string;
 }
 
-/** Request parameters that only the ID token of the code exchange contains. */
+/** Request parameters that affect only the ID token of the code exchange. */
 export interface IdTokenRequest {
   /** The ID token repeats the nonce unmodified (OpenID Connect Core 3.1.2.1). */
   readonly nonce?: string;

@@ -68,7 +68,7 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
-it('issuing a code for earlier consent costs the same as Allow', async () => {
+it('issuing a code because the user consented earlier costs the same as Allow', async () => {
   const browser = await app.loggedIn(user);
   await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');
   const answer = await cost(() => browser.get(address('')));

@@ -34,7 +34,7 @@ const ERROR = {
 
 // @oauth form post 2
 describe('the form_post response mode', () => {
-  it('posts a code after Allow, and another code for earlier consent', async () => {
+  it('posts a code after Allow, and another code because the user consented earlier', async () => {
     const browser = await app.loggedIn(await app.user());
     const consent = await browser.get(address());
     const allowed = await browser.submit(consent, { decision: 'allow' }, '/auth/oauth2/authorize');

@@ -45,7 +45,7 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
     expect(await scopes()).toEqual([]);
   });
 
-  it('returns a code for earlier consent', async () => {
+  it('returns a code if the user consented earlier', async () => {
     expectCode(await (await consented()).get(address({ prompt })));
   });
 });

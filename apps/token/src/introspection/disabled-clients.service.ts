@@ -15,7 +15,7 @@ export interface ClientDisabledRefusal {
 /**
  * Set of disabled clients in memory (docs/adr/0019-disabled-clients.md). Introspection needs the set for every token,
  * even while PostgreSQL is unavailable. After a broadcast about a client, introspection of the client's tokens waits
- * for a reading of PostgreSQL that began after the broadcast. Before this process received the broadcast, it may have
+ * for a read of PostgreSQL that began after the broadcast. Before this process received the broadcast, it may have
  * reported such a token as active to an API that had already received the broadcast. Therefore every process broadcasts
  * again when it reads that a client has been disabled.
  */
@@ -23,7 +23,7 @@ export interface ClientDisabledRefusal {
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DisabledClientsService.name);
   private disabled: ReadonlySet<string> | undefined;
-  /** Number of the latest broadcast by tag, for clients with a broadcast since the last complete reading began. */
+  /** Number of the latest broadcast by tag, for clients with a broadcast since the last complete read began. */
   private readonly unknown = new Map<string, number>();
   private broadcasts = 0;
   private reading: Promise<void> | undefined;
@@ -81,7 +81,7 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
     const before = this.disabled;
     this.disabled = new Set(await this.store.listDisabled());
     for (const [tag, broadcast] of this.unknown) if (broadcast <= began) this.unknown.delete(tag);
-    // Before the first reading, this process has not reported any token as active.
+    // Before the first read, this process has not reported any token as active.
     if (!before) return;
     for (const clientId of this.disabled)
       if (!before.has(clientId))

@@ -190,8 +190,8 @@ describe("the token app's set of disabled clients", () => {
     await api.open();
     try {
       const introspector = new Introspector(api, { resourceUrl: 'https://api.example.com' });
-      // Simulates an API that receives the operator's broadcast before the token app, and then caches a reply. The
-      // app's readings, every 5 s, do not see the disabled client before the COMMIT.
+      // Simulates an API that receives the operator's broadcast before the token app does, and then caches a reply.
+      // The token app reads PostgreSQL every 5 s, but does not see the disabled client before the COMMIT.
       await app.sql('BEGIN');
       await disableClients(app, client.client_id);
       expect(await introspector.introspect(token)).toMatchObject({ clientId: client.client_id });

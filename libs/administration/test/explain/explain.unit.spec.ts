@@ -22,7 +22,7 @@ describe('a difference', () => {
     ['same', 'same', 'same'],
     ['nope', 'profile:read', '[-profile:read-]{+nope+}'],
     ['', 'https://a.example', '[-https://a.example-]'],
-  ])('is marked character by character: %j instead of %j', (sent, expected, marked) => {
+  ])('is marked by character, or as a whole between unlike texts: %j instead of %j', (sent, expected, marked) => {
     const difference = differenceOf(sent, expected);
     expect(difference).toMatchObject({ sent, expected });
     expect(markedText(difference)).toBe(marked);

@@ -216,7 +216,7 @@ describe('ExternalUserStore', () => {
       expect(await external.upsert(newer)).toMatchObject({ outcome: 'updated', disabled: false });
     });
 
-    it('stays disabled by the operator, regardless of changes by the product and their order', async () => {
+    it('stays disabled once the operator also disables the user, regardless of the product’s changes and their order', async () => {
       for (let round = 0; round < 20; round++) {
         const known = { ...change, ...newIdentity({ updatedAt: '2026-01-02T00:00:00Z' }) };
         const { id } = await external.upsertIdentity(known);

@@ -107,7 +107,7 @@ function explore(
 
 function successors({ state, open }: Possibility, exchanges: ReadonlyMap<string, Exchange>): Possibility[] {
   const result: Possibility[] = [];
-  // Without a revocation or a loss, missing and restoring a grant count as one step.
+  // Unless a request revokes or loses the grant, finding that it is missing and restoring it count as one step.
   const quiet = ![...exchanges.values()].some(disturbs);
   const losing = [...exchanges.values()].some(({ request }) => request.do === 'lose');
   for (const crowd of open.values()) {

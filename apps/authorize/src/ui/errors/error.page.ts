@@ -89,7 +89,7 @@ function buttonOf(
     : 'error.button.again';
 }
 
-/** Details that the request contains. Other details, such as registered redirect URIs, are only logged. */
+/** Details that the request contains. Others, such as registered redirect URIs, are only logged; `check` is shown. */
 const PUBLIC_DETAILS = ['client_id', 'redirect_uri', 'post_logout_redirect_uri', 'parameter'] as const;
 
 /** Matches every standard parameter name. Other names may contain any text. */
