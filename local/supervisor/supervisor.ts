@@ -15,7 +15,7 @@ import { createStreams } from '#administration/audit/create-streams.js';
 import { MigrateSettings } from '#administration/migration/migrate.settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
-// Time in which the guards of a killed npm start end its processes. PostgreSQL takes longest.
+// Time that the guards need to end the processes of a killed `npm start`. PostgreSQL takes longest.
 const PORT_RELEASE_TIMEOUT_MS = 20_000;
 // Time for servers that the environment names, which may still be starting.
 const CONNECT_TIMEOUT_MS = 3_000;

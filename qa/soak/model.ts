@@ -257,7 +257,7 @@ export class Model {
     if (revocation === null || revocation.confirmedAt === null || attempt.sentAt <= revocation.confirmedAt)
       return;
     const delay = attempt.sentAt - revocation.confirmedAt;
-    // The token app has no cache: it reads Redis, which stores a revocation before the confirmation.
+    // The token app does not cache grants: it reads Redis, which stores a revocation before the confirmation.
     const atApi = attempt.servedBy.startsWith('resource');
     const maxDelay = atApi ? this.timeline.maxRevocationDelay(revocation.requestedAt, attempt.sentAt) : 0;
     if (delay > maxDelay) {

@@ -87,7 +87,7 @@ return 1
 `,
 );
 
-/** Nothing ──► active, for a client without a user (RFC 6749 4.4). A lost grant has no record and is not restored. */
+/** Nothing ──► active, for a client without a user (RFC 6749 4.4). PostgreSQL has no record of it for a restore. */
 export const ISSUE = grantScript(
   ['client', 'scope', 'resources', 'now', 'ttl'],
   `

@@ -60,7 +60,7 @@ describe('a refresh token that does not rotate', () => {
     expect((await refresh(old.refreshToken)).outcome).toBe('expired');
   });
 
-  it('is restored with its generation if Redis loses the grant', async () => {
+  it('restores the grant with the generation of the token if Redis loses the grant', async () => {
     const { refreshToken } = await bound();
     const second = granted(await refresh(refreshToken, { keepsRefreshToken: false })).pair.refreshToken;
     await environment.fixture.redis.flushdb();

@@ -178,7 +178,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   [SUBJECTS.consumeProof]: isProof,
   [SUBJECTS.profile]: ({ user_id: id }) => isUserId(id),
   [SUBJECTS.claims]: ({ user_id: userId, client_id: clientId }) => isUserId(userId) && isId(clientId),
-  // The product’s three requests are validated later, because their replies list every problem.
+  // The product's three requests are validated later, because their replies list every problem.
   [SUBJECTS.userUpsert]: () => true,
   [SUBJECTS.userDisable]: () => true,
   [SUBJECTS.userDelete]: () => true,

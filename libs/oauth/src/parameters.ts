@@ -288,7 +288,7 @@ function decode(text: string): string | typeof UNDECODABLE {
 const isList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Compares numbers of strings, because JSON.parse drops all but the last of equal names. */
+/** Compares the string counts of both, because JSON.parse keeps only the last of several equal names. */
 export function hasRepeatedNames(text: string, parsed: object): boolean {
   return (text.match(/"(?:[^"\\]|\\.)*"/g)?.length ?? 0) !== countStrings(parsed);
 }

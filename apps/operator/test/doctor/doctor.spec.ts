@@ -197,7 +197,7 @@ describe('operator doctor', () => {
     await nats.close();
   }
 
-  it('finds a process with a deviating clock, version, setting or Redis', async () => {
+  it('finds a process whose clock, version, settings or Redis differ from the expected ones', async () => {
     const planted = {
       time: '2026-01-01T00:00:00.000Z',
       version: '0.0.9',

@@ -98,7 +98,7 @@ describe('reuse of an older refresh token (RFC 9700 4.14.2)', () => {
     refused(await refresh(first, thief));
     const second = ((await refresh(first)).body as Pair).refresh_token;
     granted(await refresh(second), 'Bearer');
-    // The thief has refreshed; the client’s late request revokes the grant.
+    // The thief has refreshed; the client's late request revokes the grant.
     refused(await refresh(first));
     expect(await isRevoked(first)).toBe(true);
   });

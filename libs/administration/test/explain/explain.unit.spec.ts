@@ -22,11 +22,14 @@ describe('a difference', () => {
     ['same', 'same', 'same'],
     ['nope', 'profile:read', '[-profile:read-]{+nope+}'],
     ['', 'https://a.example', '[-https://a.example-]'],
-  ])('is marked by character, or as a whole between unlike texts: %j instead of %j', (sent, expected, marked) => {
-    const difference = differenceOf(sent, expected);
-    expect(difference).toMatchObject({ sent, expected });
-    expect(markedText(difference)).toBe(marked);
-  });
+  ])(
+    'is marked by character, or as a whole between unlike texts: %j instead of %j',
+    (sent, expected, marked) => {
+      const difference = differenceOf(sent, expected);
+      expect(difference).toMatchObject({ sent, expected });
+      expect(markedText(difference)).toBe(marked);
+    },
+  );
 
   it('uses the closest match', () => {
     const registered = ['https://other.example/x', 'https://a.example/cb', 'com.example:/cb'];

@@ -61,7 +61,7 @@ export function guideEntry(check: string | undefined, error: string | undefined)
 
 /**
  * `error_uri` (RFC 6749 4.1.2.1 and 5.2): a link that reveals only what the description reveals.
- * @param baseUrl {base_url}
+ * @param baseUrl public URL of the token app
  */
 export function errorUri(baseUrl: string, check: unknown, error: OAuthErrorCode): string {
   const name = nameOf(check, error);
