@@ -27,7 +27,7 @@ export const DOCTOR_PROCESS_CHECKS = {
 
 const finding = findingOf(DOCTOR_PROCESS_CHECKS);
 
-/** Times in milliseconds since the epoch. The clock was read between `askedAt` and `answeredAt`, by this machine's clock. */
+/** Milliseconds since the epoch. The clock was read between `askedAt` and `answeredAt`, by this machine's clock. */
 export interface ClockReading {
   readonly place: string;
   readonly time: number;
