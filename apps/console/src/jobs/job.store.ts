@@ -148,9 +148,12 @@ export class JobStore {
   async create({ id, action, operator, items, total }: NewJob): Promise<boolean> {
     const values = { action, operator, total, ttl: LIFETIME };
     const created = await this.run('jobCreate', keysOf(id), values, items);
-    await withRedisErrors(this.redis.zadd(LIST, 'NX', Date.now(), id));
-    await withRedisErrors(this.redis.zremrangebyrank(LIST, 0, -1 - MAX_JOBS));
-    await withRedisErrors(this.redis.expire(LIST, LIFETIME));
+    const listed = this.redis
+      .multi()
+      .zadd(LIST, 'NX', Date.now(), id)
+      .zremrangebyrank(LIST, 0, -1 - MAX_JOBS)
+      .expire(LIST, LIFETIME);
+    await withRedisErrors(listed.exec());
     return created === 1;
   }
 

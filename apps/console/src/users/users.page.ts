@@ -67,7 +67,7 @@ export interface UserPageView {
 export function userPage({ operator, user, grants, sessions, mayEnable, changed }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
-  // On this page, an operator cannot enable a user whom the product has disabled.
+  // On this page, an operator cannot enable a user that was disabled by the product.
   const isDisabled = disabledBy.includes('operator');
   return {
     title: user.name,

@@ -173,7 +173,7 @@ describe('oauth.user.upsert', () => {
     expect(await upsert(user)).toMatchObject({ status: 'unchanged' });
   });
 
-  it('does not enable a user whom the operator disabled', async () => {
+  it('does not enable a user that was disabled by the operator', async () => {
     const { user, id } = await newUser();
     await app.accounts.disable(id);
     const late = { ...user, active: true, updated_at: at(9) };
