@@ -28,7 +28,7 @@ def token_with(scope: str):
         if credentials is None:
             raise refusal(401, 'Bearer realm="bookings"')
         try:
-            token = await app.state.introspector.introspect(credentials.credentials)
+            token = await app.state.introspector.introspect(credentials.credentials.strip())
         except Unavailable as error:
             raise HTTPException(503, headers={"Retry-After": "1"}) from error
         if token is None:

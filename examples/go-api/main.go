@@ -52,6 +52,7 @@ type handler func(http.ResponseWriter, *http.Request, *Token)
 func guard(introspector *Introspector, scope string, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		token = strings.TrimLeft(token, " ")
 		if !strings.EqualFold(scheme, "Bearer") || token == "" {
 			refuse(w, http.StatusUnauthorized, realm)
 			return

@@ -117,8 +117,8 @@ for (const [index, example] of EXAMPLES.entries()) {
         body: '{"title":"Tea"}',
       });
       expect([booked.status, await booked.json()]).toEqual([201, { title: 'Tea' }]);
-      // RFC 9110 11.1: the scheme is case-insensitive.
-      const listed = await get(`bearer ${valid}`);
+      // RFC 9110 11.1: the scheme is case-insensitive; 11.4: one or more spaces follow it.
+      const listed = await get(`bearer  ${valid}`);
       expect([listed.status, await listed.json()]).toEqual([
         200,
         { user_id: String(token.userId), bookings: ['Tea'] },

@@ -81,7 +81,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
       packages: ['python3-authlib', 'python3-requests'],
       probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
     },
-    ['code_challenge_method="S256",', 'scope=tokens["scope"]'],
+    ['code_challenge_method="S256",'],
   ),
   python(
     'requests-oauthlib',

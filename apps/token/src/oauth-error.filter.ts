@@ -3,6 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { LIMITS } from '#oauth/parameters.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from './token.configuration.js';
@@ -18,9 +19,24 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const error =
       thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
     addErrorToLog(request.raw, error);
-    const body = errorBody(error, request.raw, this.configuration.BASE_URL);
+    const body = errorBody(withUrlHint(error, request.url), request.raw, this.configuration.BASE_URL);
     void reply.status(error.status).headers(error.headers).send(body);
   }
+}
+
+const CAUSED_BY_URL: readonly string[] = [
+  'invalid_request',
+  'invalid_client',
+  'unsupported_grant_type',
+  'method_not_allowed',
+];
+
+/** Mentions parameters in the URL, which must be in the body (RFC 6749 2.3.1, 3.2) and are never read. */
+function withUrlHint(error: OAuthError, url: string): OAuthError {
+  const names = [...new URLSearchParams(url.split('?')[1] ?? '').keys()];
+  if (!CAUSED_BY_URL.includes(error.code) || !names.some((name) => Object.hasOwn(LIMITS, name))) return error;
+  const description = `${error.description}; parameters in the URL are ignored: send them in the body`;
+  return new OAuthError(error.code, error.status, description, error);
 }
 
 /** Returns the body of RFC 6749 5.2. The page at `error_uri` explains the failed check. */

@@ -300,7 +300,7 @@ const SENT: Readonly<
 > = {
   other_client: ({ clientId }) => clientId,
   redirect_uri_mismatch: ({ redirectUri }) => redirectUri,
-  scope_exceeded: ({ scope }) => scope,
+  scope_not_granted: ({ scope }) => scope,
   resource_exceeded: ({ resources }) => resources,
   refresh_token_reused: (_presented, { generation }) => String(generation),
 };

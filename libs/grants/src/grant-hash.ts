@@ -65,11 +65,20 @@ end
 
 /** Compares space-separated words, such as scopes (RFC 6749 3.3). A grant without resources covers every API. */
 export const COVERS = `
+local function has(words, word)
+  return string.find(' ' .. words .. ' ', ' ' .. word .. ' ', 1, true)
+end
 local function covers(granted, requested)
   for word in string.gmatch(requested, '%S+') do
-    if not string.find(' ' .. granted .. ' ', ' ' .. word .. ' ', 1, true) then return false end
+    if not has(granted, word) then return false end
   end
   return true
+end
+local function overlaps(granted, requested)
+  for word in string.gmatch(requested, '%S+') do
+    if has(granted, word) then return true end
+  end
+  return false
 end
 local function is_for(resources, requested)
   return resources == '' or covers(resources, requested)

@@ -150,7 +150,7 @@ if key_refusal ~= '' then return {key_refusal} end
 if any_key ~= '1' and stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then
   return {'key_mismatch'}
 end
-if not covers(stored_scope, scope) then return {'scope_exceeded', stored_scope} end
+if scope ~= '' and not overlaps(stored_scope, scope) then return {'scope_not_granted', stored_scope} end
 if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
 if not is_retry then
   if not kept_since then

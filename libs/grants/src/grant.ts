@@ -130,7 +130,8 @@ export type RefusalReason =
   | 'revoked'
   | 'other_client'
   | KeyRefusal
-  | 'scope_exceeded'
+  /** The user granted no requested scope. */
+  | 'scope_not_granted'
   /** The authorization request did not name the API (RFC 8707 2.2). */
   | 'resource_exceeded'
   | 'redirect_uri_mismatch'

@@ -98,17 +98,23 @@ export function maskedScope(granted: string, mask: number): string {
     .join(' ');
 }
 
-/** @throws RangeError for a requested scope token beyond SCOPE_MASK_BITS, because a mask of 0 means the whole scope */
+/**
+ * Returns the mask of the granted tokens among the requested ones.
+ * @throws RangeError instead of a mask of 0, which means the whole scope: if no requested token is granted, or for a
+ * token beyond SCOPE_MASK_BITS
+ */
 function scopeMaskOf(granted: string, requested: string | null): number {
   if (requested === null) return 0;
   const wanted = new Set(requested.split(' '));
   const tokens = granted.split(' ');
   if (tokens.every((token) => wanted.has(token))) return 0;
-  return tokens.reduce((mask, token, position) => {
+  const requestedMask = tokens.reduce((mask, token, position) => {
     if (!wanted.has(token)) return mask;
     if (position >= SCOPE_MASK_BITS) throw new RangeError(`a grant has more than ${SCOPE_MASK_BITS} scopes`);
     return mask | (1 << position);
   }, 0);
+  if (requestedMask === 0) throw new RangeError('no requested scope is granted');
+  return requestedMask;
 }
 
 function seconds(milliseconds: number): number {

@@ -14,8 +14,15 @@ export interface Presented {
 }
 
 export const words = (scope: string) => scope.split(' ').sort().join(' ');
-const covers = (scope: string, requested: string) =>
-  requested.split(' ').every((word) => scope.split(' ').includes(word));
+/** Sorted words that both texts contain. */
+export const common = (granted: string, requested: string) =>
+  words(
+    granted
+      .split(' ')
+      .filter((word) => requested.split(' ').includes(word))
+      .join(' '),
+  );
+const covers = (granted: string, requested: string) => common(granted, requested) === words(requested);
 
 /** Model of a grant, which returns the expected outcome of each request. */
 export class Model {
@@ -70,7 +77,7 @@ export class Model {
       // The client had keys when it rotated this token with another key, and now has a secret or proves no key.
       if (isRetry && jkt !== this.jkt) return 'key_mismatch';
     }
-    if (scope !== null && !covers(SCOPE, scope)) return 'scope_exceeded';
+    if (scope !== null && common(SCOPE, scope) === '') return 'scope_not_granted';
     if (!this.isFor(resources)) return 'resource_exceeded';
     const isKept = keepsRefreshToken && bound !== null;
     return isRetry || isKept ? 'granted' : this.rotate(generation + 1, jkt, now);

@@ -151,7 +151,9 @@ it('a refresh with client keys is checked for client, revocation, generation, ke
   };
   expect((await environment.engine.refresh(pair.refreshToken, asOther)).outcome).toBe('other_client');
   expect((await refresh(pair.refreshToken, { scope: 'admin' })).outcome).toBe('key_mismatch');
-  expect((await refresh(pair.refreshToken, { jkt: SECOND, scope: 'admin' })).outcome).toBe('scope_exceeded');
+  expect((await refresh(pair.refreshToken, { jkt: SECOND, scope: 'admin' })).outcome).toBe(
+    'scope_not_granted',
+  );
   const next = granted(await refresh(pair.refreshToken, { jkt: SECOND })).pair;
   granted(await refresh(next.refreshToken, { jkt: THIRD }));
   expect((await refresh(pair.refreshToken)).outcome).toBe('refresh_token_reused');

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
+import { withOneSpace } from '#oauth/text.js';
 import { ACCESS_TOKEN_STRATEGY, type BearerRequest } from './bearer.strategy.js';
 import { DpopAuthenticator } from './dpop-authenticator.js';
 import { type AnyToken, Introspector, isOfUser } from './introspector.js';
@@ -92,7 +93,7 @@ export class TokenGuard extends BearerGuard {
   getRequest(context: ExecutionContext): BearerRequest {
     const request = context.switchToHttp().getRequest<HttpRequest>();
     return {
-      headers: { authorization: request.headers.authorization },
+      headers: { authorization: withOneSpace(request.headers.authorization) },
       reference: referenceOf(request),
     };
   }

@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
 import { type Prompt, RESPONSE_MODES, type ResponseMode } from './authorization-parameters.js';
 import type { OAuthClient } from './client.js';
+import { localeTags } from './locale.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';
 import {
@@ -84,7 +85,7 @@ export function checkAuthorizationRequest(
     const prompt = checkPrompt(parameters);
     const loginHint = readParameter(parameters, 'login_hint') ?? null;
     const maxAge = checkMaxAge(parameters);
-    const uiLocales = readParameter(parameters, 'ui_locales') ?? null;
+    const uiLocales = localeTags(readParameter(parameters, 'ui_locales') ?? '') || null;
     const openId = isAuthentication
       ? { nonce: nonce ?? null, claims: claims ?? null, idTokenHint: idTokenHint ?? null }
       : NOT_AUTHENTICATION;
@@ -116,10 +117,22 @@ function mustBePushed(): OAuthError {
   );
 }
 
+/**
+ * Maximum bytes of an encoded state. With a redirect URI of 2,000 characters, the client's request line is shorter than
+ * the 8 KB that nginx accepts by default.
+ */
+const MAX_ENCODED_STATE = 5_500;
+
 /** Known deviation from RFC 6749 A.5, which allows only printable ASCII: returns other text unchanged. */
 function checkState(parameters: Parameters, { requireState }: OAuthClient): string | null {
   const state = readParameter(parameters, 'state');
-  if (state !== undefined) return state;
+  if (state !== undefined) {
+    if (isReturnable(state)) return state;
+    throw OAuthError.invalidRequest(
+      `the parameter 'state' is longer than ${MAX_ENCODED_STATE} bytes when it is percent-encoded`,
+      { detail: { check: 'parameter_invalid', parameter: 'state' } },
+    );
+  }
   if (!requireState) return null;
   throw OAuthError.invalidRequest(
     "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true. If your library can only do PKCE, ask the operator to make state optional for your application",
@@ -132,11 +145,19 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   );
 }
 
-/** An error response uses the state (RFC 6749 4.1.2.1) and the response mode of the request, if they are valid. */
+function isReturnable(state: string): boolean {
+  return encodeURIComponent(state).length <= MAX_ENCODED_STATE;
+}
+
+/**
+ * An error response uses the response mode of the request, if it is valid, and the "exact value" of its state (RFC 6749
+ * 4.1.2.1), even if the state is the error.
+ */
 function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddress {
+  const { state } = parameters;
   return {
     redirectUri,
-    state: ifValid(() => readParameter(parameters, 'state')) ?? null,
+    state: typeof state === 'string' && ifValid(() => isReturnable(state)) ? state : null,
     responseMode: ifValid(() => checkResponseMode(withRequestObject(parameters), redirectUri)) ?? 'query',
   };
 }

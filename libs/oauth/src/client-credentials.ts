@@ -1,5 +1,5 @@
-import { type ErrorDetail, OAuthError } from './oauth-error.js';
-import { scopeTokens } from './scope.js';
+import { OAuthError } from './oauth-error.js';
+import { availableScope, scopeTokens } from './scope.js';
 
 /**
  * Grant type of a client (RFC 7591 2). A client with `client_credentials` authenticates with keys and calls only the
@@ -29,9 +29,6 @@ export function unauthorizedClient(clientId: string, description: string): OAuth
 
 /** Returns the scope of a client's own access token (RFC 6749 4.4.2). @throws OAuthError invalid_scope */
 export function clientScope(parameter: string | undefined, registered: readonly string[]): string {
-  const requested = scopeTokens(parameter ?? '');
-  const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
-  if (!requested.every((token) => registered.includes(token)))
-    throw OAuthError.invalidScope(`this client may request: ${registered.join(' ')}`, { detail });
+  const requested = availableScope(scopeTokens(parameter ?? ''), registered);
   return (requested.length > 0 ? requested : registered).join(' ');
 }

@@ -174,14 +174,28 @@ const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
-/** Omits parameters without a value (RFC 6749 3.2). @throws OAuthError invalid_request for undecodable text */
+/** Omits parameters without a value (RFC 6749 3.2). @throws OAuthError invalid_request for undecodable text, or JSON */
 export function parseForm(text: string): Parameters {
+  if (/^\s*\{/.test(text) && isJson(text))
+    throw OAuthError.invalidRequest(
+      'the body is JSON, but its Content-Type is application/x-www-form-urlencoded: send application/json',
+      UNREADABLE,
+    );
   // Some clients append a line break; line breaks in values are percent-encoded.
   return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
     const decoded = decode(encoded);
     if (decoded !== UNDECODABLE) return decoded;
     throw OAuthError.invalidRequest('the parameters are not valid percent-encoded UTF-8', UNREADABLE);
   });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -205,7 +219,10 @@ export function parseJson(text: string): Parameters {
   try {
     body = JSON.parse(text);
   } catch {
-    throw OAuthError.invalidRequest('the body is not valid JSON', UNREADABLE);
+    throw OAuthError.invalidRequest(
+      'the body is not valid JSON: the Content-Type of a form is application/x-www-form-urlencoded',
+      UNREADABLE,
+    );
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw OAuthError.invalidRequest('the body must be a JSON object', UNREADABLE);

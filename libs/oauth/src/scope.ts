@@ -1,5 +1,5 @@
 import type { Locale } from './locale.js';
-import { type ErrorDetail, OAuthError } from './oauth-error.js';
+import { OAuthError } from './oauth-error.js';
 
 export type ScopeAccess = 'read' | 'write';
 
@@ -63,41 +63,60 @@ export function defaultScope(registered: readonly string[], catalogue: ScopeCata
 }
 
 /**
+ * Returns the available tokens of a requested scope. RFC 6749 3.3: "The authorization server MAY fully or partially
+ * ignore the scope requested by the client". OpenID Connect Core 3.1.2.1: "Scope values used that are not understood by
+ * an implementation SHOULD be ignored."
+ * @throws OAuthError invalid_scope for malformed tokens, or if none of several requested tokens is available
+ */
+export function availableScope(
+  requested: readonly string[],
+  available: readonly string[],
+  registered: readonly string[] = available,
+): readonly string[] {
+  checkTokens(requested);
+  const kept = requested.filter((token) => available.includes(token));
+  if (kept.length > 0 || requested.length === 0) return kept;
+  throw OAuthError.invalidScope(
+    `this client may not request: ${requested.join(' ')}; it may request: ${available.join(' ')}`,
+    { detail: { check: 'scope_unregistered', registered, requested } },
+  );
+}
+
+/**
  * Applies the defaults to an empty request (RFC 6749 3.3).
- * @throws OAuthError invalid_scope for an undeclared or unregistered scope, or if no registered scope is declared
+ * @throws OAuthError invalid_scope if the scope is malformed, or if no requested or no registered scope is available
  */
 export function checkScope(
   requested: readonly string[],
   registered: readonly string[],
   catalogue: ScopeCatalogue,
 ): string {
-  const detail: ErrorDetail = { check: 'scope_unregistered', registered, requested };
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
     throw OAuthError.invalidScope('all scopes registered for this application have been removed', {
-      detail,
+      detail: { check: 'scope_unregistered', registered, requested },
     });
   if (requested.length === 0) return defaultScope(registered, catalogue).join(' ');
-  if (!requested.every((token) => catalogue.has(token)))
-    throw OAuthError.invalidScope(`the scopes are: ${catalogue.names.join(' ')}`, { detail });
-  if (!requested.every((token) => available.includes(token)))
-    throw OAuthError.invalidScope(`this application may request: ${available.join(' ')}`, { detail });
-  return requested.join(' ');
+  return availableScope(requested, available, registered).join(' ');
 }
 
 /**
  * RFC 6749 6: "The requested scope MUST NOT include any scope not originally granted by the resource owner, and if
  * omitted is treated as equal to the scope originally granted". Ignores the client's registration, which limits new
- * authorization requests, not grants. The grant engine compares the scope with the grant.
+ * authorization requests, not grants. The grant engine leaves out what the user did not grant.
  * @returns space-separated tokens; null requests every granted scope
  * @throws OAuthError invalid_scope for a malformed list
  */
 export function refreshScope(parameter: string | undefined): string | null {
   if (parameter === undefined) return null;
   const tokens = scopeTokens(parameter);
-  if (!tokens.every((token) => SCOPE_TOKEN.test(token)))
-    throw OAuthError.invalidScope("the parameter 'scope' must be scope tokens separated by spaces", {
-      detail: { check: 'scope_malformed' },
-    });
+  checkTokens(tokens);
   return tokens.length === 0 ? null : tokens.join(' ');
+}
+
+function checkTokens(tokens: readonly string[]): void {
+  if (tokens.every((token) => SCOPE_TOKEN.test(token))) return;
+  throw OAuthError.invalidScope("the parameter 'scope' must be scope tokens separated by spaces", {
+    detail: { check: 'scope_malformed' },
+  });
 }

@@ -17,6 +17,14 @@ export function wellFormed(text: string): string {
   return text.replaceAll(/\p{Cs}/gu, '\uFFFD');
 }
 
+/**
+ * Replaces the spaces after the scheme of an Authorization header by one space. RFC 9110 11.4 permits several, and
+ * passport-http-bearer only one.
+ */
+export function withOneSpace(authorization: string | undefined): string | undefined {
+  return authorization?.replace(/ +/, ' ');
+}
+
 /** Quotes the first 200 characters as JSON for messages. Escapes ‹ and ›, which mark the names of fields. */
 export function quoted(text: string): string {
   return jsonText(text.slice(0, 200)).replaceAll(/[‹›]/g, escaped);

@@ -24,6 +24,14 @@ describe('a form', () => {
     expect(entriesOf(parseForm(text))).toEqual(entriesOf(parameters));
   });
 
+  it.each(['{"a":"1"}', ' \n{"a": {"b": []}}', '{}'])('is rejected if it is JSON: %j', (text) => {
+    expect(() => parseForm(text)).toThrow('the body is JSON');
+  });
+
+  it('may have a name that begins with a brace', () => {
+    expect(entriesOf(parseForm('{a=1'))).toEqual([['{a', '1']]);
+  });
+
   it.each(['a=%', '%ff=1', 'a=%ff'])('is rejected if it cannot be decoded: %j', (text) => {
     expect(() => parseForm(text)).toThrow('not valid percent-encoded UTF-8');
   });

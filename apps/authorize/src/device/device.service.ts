@@ -47,9 +47,9 @@ export class DeviceService {
     const { request } = lookup;
     const { client: registered, decisions } = await this.contexts.find(request.clientId, user.id);
     const client = enabledClient(registered, request.clientId);
-    this.checkRegistration(request, client);
-    const scopes = requestedScopes(request, client, decisions);
-    return { outcome: 'found', device: { ...request, userCode, client, scopes } };
+    const scope = this.availableScope(request, client);
+    const scopes = requestedScopes({ ...request, scope }, client, decisions);
+    return { outcome: 'found', device: { ...request, scope, userCode, client, scopes } };
   }
 
   /** @throws OAuthError if the request has expired or was already decided, or if the consent has ended */
@@ -70,10 +70,10 @@ export class DeviceService {
   }
 
   /** Checks the grant type and the scope again, because the registration may have changed since the request. */
-  private checkRegistration({ scope }: DeviceRequest, client: Client): void {
+  private availableScope({ scope }: DeviceRequest, client: Client): string {
     try {
       checkDeviceGrant(client);
-      checkScope(scopeTokens(scope), client.scopes, this.catalogue);
+      return checkScope(scopeTokens(scope), client.scopes, this.catalogue);
     } catch (error) {
       throw error instanceof OAuthError ? new KnownClientError(error, client) : error;
     }

@@ -40,6 +40,7 @@ describe('a valid request without a session', () => {
     ['unknown parameters are repeated', '&x=1&x=2&%3Cb%22=&%3Cb%22=2&request=a&request=b'],
     ...KNOWN_RESOURCES.map(([name, encoded]): [string, string] => [`resource is given: ${name}`, encoded]),
     ['state has its maximum length', { state: 'x'.repeat(1024) }],
+    ['state has 600 characters that are not Latin', { state: '語'.repeat(600) }],
   ])('is accepted when %s', async (_case, parameters) => {
     const [overrides, more] = typeof parameters === 'string' ? [{}, `&${parameters}`] : [parameters, ''];
     const answer = await authorize(app, client, overrides, more);
@@ -60,17 +61,30 @@ describe('an error in a request with a registered redirect URI', () => {
       null,
     ],
     ['state is empty', '&state=', 'invalid_request', /'state' is missing/, null],
-    ['state is too long', `&state=${'x'.repeat(1025)}`, 'invalid_request', /longer than 1024/, null],
+    [
+      'state is too long',
+      `&state=${'x'.repeat(1025)}`,
+      'invalid_request',
+      /longer than 1024/,
+      'x'.repeat(1025),
+    ],
+    [
+      'state is too long to be returned',
+      `&state=${encodeURIComponent('語'.repeat(620))}`,
+      'invalid_request',
+      /longer than 5500 bytes/,
+      null,
+    ],
     ['state is an array', '&state[]=x', 'invalid_request', /'state' must be a single string/, null],
     // @rfc 6749 3.1
     ['state is repeated', '&state=a&state=b', 'invalid_request', /'state' is repeated/, null],
-    ['state contains a NUL', '&state=a%00', 'invalid_request', /control character/, null],
+    ['state contains a NUL', '&state=a%00', 'invalid_request', /control character/, 'a\0'],
     [
       'state contains a line break',
       '&state=a%0d%0aSet-Cookie:x',
       'invalid_request',
       /control character/,
-      null,
+      'a\r\nSet-Cookie:x',
     ],
     ['state is not UTF-8', '&state=%ff', 'invalid_request', /UTF-8/, null],
     ['state contains raw bytes that are not UTF-8', '&state=a%E9', 'invalid_request', /UTF-8/, null],
@@ -128,8 +142,14 @@ describe('an error in a request with a registered redirect URI', () => {
       /'response_mode' is repeated/,
       's',
     ],
-    ['scope is unknown', '&state=s&scope=profile:write', 'invalid_scope', /profile:read/, 's'],
-    ['scope is partly unknown', '&state=s&scope=profile:read,admin', 'invalid_scope', /profile:read/, 's'],
+    [
+      'scope is unknown',
+      '&state=s&scope=profile:write+phone',
+      'invalid_scope',
+      /not request: profile:write phone; .*profile:read/,
+      's',
+    ],
+    ['scope is malformed', '&state=s&scope=profile:read,a%22', 'invalid_scope', /scope tokens/, 's'],
     // @rfc 6749 3.3
     ['scope is in another case', '&state=s&scope=Profile:Read', 'invalid_scope', /profile:read/, 's'],
     [

@@ -61,12 +61,21 @@ describe('the scope of an authorization request', () => {
     expect(await allowed(registered, scope)).toBe(granted);
   });
 
-  // @rfc 9700 2.3
+  // @rfc 6749 3.3 @openid core 3.1.2.1 @rfc 9700 2.3
   it.each([
-    ['unknown', 'profile:read admin'],
-    ['known, but not registered for the client', 'profile:read bookings:write'],
-    ['in another case', 'Profile:Read'],
-  ])('is rejected as invalid_scope when it is %s (RFC 6749 4.1.2.1)', async (_case, scope) => {
+    ['unknown', 'profile:read offline_access phone groups'],
+    ['not registered for the client', 'openid bookings:write profile:read'],
+    ['in another case', 'Bookings:Write profile:read PROFILE:READ'],
+  ])('is granted without the scopes that are %s', async (_case, scope) => {
+    expect(await allowed(['profile:read'], scope)).toBe('profile:read');
+  });
+
+  // @rfc 6749 3.3
+  it.each([
+    ['nothing else is requested', 'offline_access'],
+    ['no requested scope is registered for the client', 'openid bookings:write'],
+    ['a scope is malformed', 'profile:read a"b'],
+  ])('is rejected as invalid_scope if %s (RFC 6749 4.1.2.1)', async (_case, scope) => {
     expect(await allowed(['profile:read'], scope)).toBe('invalid_scope');
   });
 

@@ -155,10 +155,9 @@ describe('the device page', () => {
       [client.clientId],
     );
     const answer = await decide(page, { decision: 'allow', 'allow:bookings:read': 'yes' });
-    expect(answer.status).toBe(400);
-    expect(wordsOf(answer)).toContain('This request has expired');
-    expect(await rows(waiting)).toEqual([]);
-    expect(await statusInRedis(waiting)).toBe('d');
+    expect(answer.status).toBe(303);
+    expect(await rows(waiting)).toEqual([expect.objectContaining({ scope: 'profile:read' })]);
+    expect(await app.redis.hget(`grant:${waiting.grantId}`, 'o')).toBe('profile:read');
   });
 });
 

@@ -16,7 +16,7 @@ describe('the redirect to the product', () => {
     const hints = {
       prompt: 'login select_account',
       login_hint: 'ada@example.com',
-      ui_locales: 'de en',
+      ui_locales: 'de,en_GB',
       max_age: '60',
     };
     const claims = claimsOf(await challenge(app.browser(), address(hints)));
@@ -29,7 +29,7 @@ describe('the redirect to the product', () => {
       client_name: 'Calendar Connect',
       prompt: 'login select_account',
       login_hint: 'ada@example.com',
-      ui_locales: 'de en',
+      ui_locales: 'de en-GB',
       max_age: 60,
     });
   });

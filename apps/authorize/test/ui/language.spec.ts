@@ -156,6 +156,14 @@ describe('ui_locales (OpenID Connect Core 3.1.2.1)', () => {
     expect(languageOf(await browser.get(request({ ui_locales: 'tlh sv' })))).toBe('de');
   });
 
+  // @deviation D31
+  it.each(['fr_CA', 'tlh,fr-FR, de', 'fr_CA.UTF-8,fr', ',_, fr'])(
+    'may have underscores and commas: %s',
+    async (ui_locales) => {
+      expect(languageOf(await (await loggedInWith('de')).get(request({ ui_locales })))).toBe('fr');
+    },
+  );
+
   it('is ignored if it is longer than its maximum length', async () => {
     const longest = `tlh de${' x'.repeat(97)}`;
     expect(longest).toHaveLength(LIMITS.ui_locales);

@@ -203,6 +203,11 @@ describe('GET /v2/me with an invalid proof (RFC 9449 4.3)', () => {
     expect((await send(`DPoP ${token}`, await proofOf(token)).set(headers)).status).toBe(200);
   });
 
+  // @rfc 6750 2.1
+  it('accepts several spaces after the scheme', async () => {
+    expect((await send(`DPoP   ${token}`, await proofOf(token))).status).toBe(200);
+  });
+
   // @rfc 9449 7
   it.each(['DPoP', 'DPoP a b', 'DPoP '])(
     'responds with 400 to a malformed Authorization header: %s',

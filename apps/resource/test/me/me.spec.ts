@@ -65,6 +65,13 @@ describe('GET /v2/me', () => {
     expect((await sending.set('Authorization', `Bearer ${pair.access_token}`)).status).toBe(200);
   });
 
+  // @rfc 6750 2.1
+  it('accepts several spaces after the scheme, for a new and for a cached token', async () => {
+    const { access_token } = await app.pair(client, userId);
+    for (const scheme of ['Bearer  ', 'bearer   ', 'Bearer ', 'Bearer     '])
+      expect((await me(scheme + access_token)).status).toBe(200);
+  });
+
   it('needs no NATS request for a cached token', async () => {
     await me(`Bearer ${pair.access_token}`);
     const requests: unknown[] = [];

@@ -3,6 +3,7 @@ import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
 import { Strategy } from 'passport-http-bearer';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { withOneSpace } from '#oauth/text.js';
 
 const STRATEGY = 'oauth-refresh-token';
 
@@ -24,7 +25,7 @@ export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
   /** Returns only the Authorization header, because passport-http-bearer would also read the query and the body. */
   override getRequest(context: ExecutionContext): object {
     const { authorization } = context.switchToHttp().getRequest<FastifyRequest>().headers;
-    return { headers: { authorization } };
+    return { headers: { authorization: withOneSpace(authorization) } };
   }
 
   override handleRequest<T>(

@@ -4,7 +4,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 
 export type Credential = 'code' | 'device code' | 'refresh token';
 
-/** Public descriptions, which reveal no secret. `$credential` is replaced by the kind of credential. */
+/** Public descriptions, which reveal no secret. `$credential` is the kind of credential, and `$sent` the sent value. */
 const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
   unrecognized: 'this is not a code or token of this service',
   wrong_kind: 'this is a token of another kind: send a $credential',
@@ -17,7 +17,7 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
     'the $credential is bound to a key that the request did not prove: send a DPoP proof by that key, or ask the user to authorize again',
   key_unexpected:
     'the $credential is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code',
-  scope_exceeded: "the parameter 'scope' asks for more than the user granted",
+  scope_not_granted: 'the user granted none of the requested scopes: $sent',
   resource_exceeded: "the parameter 'resource' names an API that the authorization request did not name",
   redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
   decision_pending: 'the user has not decided yet: poll again after the interval',
@@ -35,8 +35,8 @@ const DESCRIPTIONS: Readonly<Record<RefusalReason, string>> = {
 
 /** OAuth error codes. The code of every other reason is invalid_grant, except for an expired device code. */
 const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
-  // RFC 6749 6: a refresh cannot request a scope that was not granted.
-  scope_exceeded: 'invalid_scope',
+  // RFC 6749 6: a refresh cannot get a scope that was not granted.
+  scope_not_granted: 'invalid_scope',
   // RFC 8707 2: the API is "invalid, missing, unknown, or malformed".
   resource_exceeded: 'invalid_target',
   // RFC 8628 3.5: after the first two codes a device continues to poll.
@@ -52,7 +52,9 @@ export function refusalError(
 ): OAuthError {
   const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };
   const options = { detail: { check: outcome, grant_id: grantId, ...values } };
-  const description = DESCRIPTIONS[outcome].replace('$credential', credential);
+  const description = DESCRIPTIONS[outcome]
+    .replace('$credential', credential)
+    .replace('$sent', () => compared.sent ?? '');
   const isExpired = outcome === 'expired' && credential === 'device code';
   return new OAuthError(
     isExpired ? 'expired_token' : (CODES[outcome] ?? 'invalid_grant'),

@@ -20,6 +20,8 @@ describe('the credentials of a request', () => {
     ['HTTP Basic with the client_id', basic('sc_a:s'), { client_id: 'sc_a' }, ['sc_a', 's', 'basic']],
     ['HTTP Basic, form-encoded', basic('sc%5Fa:a+b%3A'), {}, ['sc_a', 'a b:', 'basic']],
     ['HTTP Basic with a colon in the secret', basic('sc_a:a:b'), {}, ['sc_a', 'a:b', 'basic']],
+    // @rfc 6749 2.3.1
+    ['HTTP Basic with several spaces', basic('sc_a:s').replace(' ', '   '), {}, ['sc_a', 's', 'basic']],
     ['HTTP Basic without a secret', basic('sc_a:'), {}, ['sc_a', undefined, 'basic']],
   ])('are read from %s', (_source, authorization, body, expected) => {
     const { clientId, clientSecret, method } = readCredentials(authorization, body);

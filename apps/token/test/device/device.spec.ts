@@ -99,7 +99,7 @@ describe('POST /device_authorization', () => {
       401,
       'invalid_client',
     ],
-    ['an unregistered scope', async () => ({ scope: 'bookings:write' }), 400, 'invalid_scope'],
+    ['only unregistered scopes', async () => ({ scope: 'bookings:write phone' }), 400, 'invalid_scope'],
     ['an unknown API', async () => ({ resource: 'https://other.example' }), 400, 'invalid_target'],
   ])('refuses %s', async (_case, body, status, code) => {
     expectStandardError(await start(await body()), status, code);

@@ -93,6 +93,26 @@ describe('the token app', () => {
     '__proto__ as a parameter': () => json('{"__proto__":{"grant_type":"authorization_code"}}'),
   });
 
+  it.each<[sent: string, send: () => Test, description: RegExp]>([
+    ['the parameters in the URL', () => input.send(`token?${encoded(valid())}`), /URL are ignored/],
+    [
+      'a secret in the URL',
+      () => input.send('token?client_secret=x').send(without('client_secret')),
+      /URL are ignored/,
+    ],
+    ['a GET request', () => request(app.server).get(`${TOKEN}?${encoded(valid())}`), /URL are ignored/],
+    ['JSON as a form', () => form(JSON.stringify(valid(), null, 2)), /send application\/json/],
+    ['a form as JSON', () => json(encoded(valid())), /application\/x-www-form-urlencoded/],
+  ])('names the mistake in the response to %s', async (_sent, sending, description) => {
+    const { body } = await sending();
+    expect((body as { error_description: string }).error_description).toMatch(description);
+  });
+
+  it('does not mention unknown parameters in the URL', async () => {
+    const { body } = await input.send('token?tenant=7').send(without('code'));
+    expect(body).toMatchObject({ error_description: "the parameter 'code' is missing" });
+  });
+
   refuses(413, 'invalid_request', { 'a body of more than 64 KiB': () => changed({ x: 'x'.repeat(65_536) }) });
   const coded = (coding: string, encode: (text: string) => Buffer) =>
     bytes('application/x-www-form-urlencoded', encode(encoded(valid()))).set('Content-Encoding', coding);

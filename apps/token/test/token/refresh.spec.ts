@@ -30,6 +30,11 @@ describe('POST /api/auth/oauth/refreshToken', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
   });
 
+  // @rfc 6750 2.1
+  it('accepts several spaces after Bearer', async () => {
+    expect((await refresh(`  ${(await app.pair()).refresh_token}`)).status).toBe(200);
+  });
+
   // @rfc 6749 6
   it('accepts the refresh token in the body, as a form or JSON, and authenticates the client by Basic', async () => {
     const { refresh_token } = await app.pair();
@@ -181,8 +186,17 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
   });
 
   // @rfc 6749 6
-  it.each(['profile:read schedules:read', 'schedules:write', 'profile', 'profile:reading', 'a"b', 'a\\b'])(
-    'refuses a wider or malformed scope with invalid_scope, and changes nothing: %j',
+  it.each(['profile:read schedules:read', 'offline_access profile:read'])(
+    'leaves out scopes that were not granted: %j',
+    async (requested) => {
+      const answer = (await refresh((await granted()).refresh_token, requested)).body as Answer;
+      expect([answer.scope, await scopeOf(answer.access_token)]).toEqual(['profile:read', 'profile:read']);
+    },
+  );
+
+  // @rfc 6749 6
+  it.each(['schedules:write', 'profile', 'profile:reading', 'a"b', 'profile:read a\\b'])(
+    'refuses a malformed scope, or one of which nothing was granted, and changes nothing: %j',
     async (requested) => {
       const { refresh_token } = await granted();
       const refused = await refresh(refresh_token, requested);
@@ -195,8 +209,8 @@ describe.each(['token', 'refreshToken'])('a refresh with a scope at /%s (RFC 674
     const answered = async (token: string, scope?: string) => (await refresh(token, scope)).body as Answer;
 
     // @rfc 6749 6
-    it.each(['schedules:read', 'profile:read admin'])(
-      'refuses a scope that was never granted, and changes nothing: %j',
+    it.each(['schedules:read', 'admin schedules:read'])(
+      'refuses scopes that were never granted, and changes nothing: %j',
       async (requested) => {
         const { refresh_token } = await granted();
         const first = await answered(refresh_token);

@@ -15,7 +15,7 @@ describe('the response to a refused code or token', () => {
     ['other_client', 'device code', 'invalid_grant', 'the device code was issued to another client'],
     ['key_mismatch', 'refresh token', 'invalid_grant', 'the refresh token is bound to a key'],
     ['key_unexpected', 'refresh token', 'invalid_grant', 'the refresh token is not bound to a key'],
-    ['scope_exceeded', 'refresh token', 'invalid_scope', 'more than the user granted'],
+    ['scope_not_granted', 'refresh token', 'invalid_scope', 'granted none of the requested scopes'],
     ['resource_exceeded', 'code', 'invalid_target', 'did not name'],
     ['redirect_uri_mismatch', 'code', 'invalid_grant', "'redirect_uri' differs"],
     ['decision_pending', 'device code', 'authorization_pending', 'poll again after the interval'],

@@ -17,7 +17,7 @@ type Detail = NonNullable<AuditEvent['detail']>;
 /** More specific labels than `sent` and `expected`. */
 const LABELS: ReadonlyMap<string, readonly [sent: string, expected: string]> = new Map([
   ['redirect_uri_mismatch', ['sent', 'in the authorization request']],
-  ['scope_exceeded', ['requested', 'granted']],
+  ['scope_not_granted', ['requested', 'granted']],
   ['resource_exceeded', ['requested', 'granted']],
   ['other_client', ['client of the request', 'client of the token']],
   ['refresh_token_reused', ['generation that was sent', 'current generation']],
@@ -64,7 +64,7 @@ function differences(check: string, detail: Detail): Difference[] {
   )
     return [differenceOf(sent, expected)];
   if (check === 'scope_unregistered') return differentScopes(textsOf(requested), textsOf(registered));
-  if (check === 'scope_exceeded' || check === 'resource_exceeded')
+  if (check === 'scope_not_granted' || check === 'resource_exceeded')
     return differentScopes(textsOf(sent), textsOf(expected));
   return [];
 }

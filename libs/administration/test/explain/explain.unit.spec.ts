@@ -108,7 +108,7 @@ describe('the values that a check compared', () => {
 
   it('are the requested and the granted scopes of a refresh', () => {
     const detail = { sent: 'profile:read profile', expected: 'profile:read' };
-    expect(comparisonOf(event({ check: 'scope_exceeded', detail }))).toMatchObject({
+    expect(comparisonOf(event({ check: 'scope_not_granted', detail }))).toMatchObject({
       values: [
         { name: 'requested', value: 'profile:read profile' },
         { name: 'granted', value: 'profile:read' },

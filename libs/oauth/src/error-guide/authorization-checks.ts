@@ -100,10 +100,11 @@ export const AUTHORIZATION_CHECKS = {
     application: 'Compute it from the public key of your proofs, or leave it out.',
   },
   scope_unregistered: {
-    title: 'The scope does not exist, or the application may not request it',
-    meaning: 'A client may request only the scopes that it is registered for. The description lists them.',
+    title: 'The application may request none of these scopes',
+    meaning:
+      'A client gets the scopes that it is registered for. Other scopes are ignored, but a request for nothing else is an error. The description lists both.',
     application:
-      'Request scopes of this service, separated by spaces. It has no `offline_access`: every application gets a refresh token.',
+      'Request at least one scope of the list. `offline_access` does not exist: every application gets a refresh token.',
     operator: 'If the application may request them, register them.',
     commands: ['client update {client_id} --add-scope {scope}'],
   },

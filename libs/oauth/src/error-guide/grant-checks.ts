@@ -120,9 +120,10 @@ export const GRANT_CHECKS = {
       'Compare when and from where the tokens of the grant were used (the address and the user agent are recorded with `AUDIT_CLIENT_ADDRESS=true`). An address that is not the application’s means theft: its secret may have leaked as well.',
     commands: ['audit search --grant {grant_id}'],
   },
-  scope_exceeded: {
-    title: 'The scope is more than the user granted',
-    meaning: 'A refresh can request the granted scopes or fewer (RFC 6749 6). Users opt in to optional ones.',
+  scope_not_granted: {
+    title: 'The user granted none of these scopes',
+    meaning:
+      'A refresh gets the requested scopes that the user granted (RFC 6749 6). Users opt in to optional ones.',
     application: 'Leave `scope` out when you refresh. For more, authorize again with the wider scope.',
   },
   resource_exceeded: {

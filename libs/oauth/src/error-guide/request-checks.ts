@@ -8,13 +8,15 @@ export const REQUEST_CHECKS = {
       'The description names the parameter and what is wrong. A parameter may be sent once, and has a maximum length.',
     application: [
       'Correct the parameter that the description names.',
+      'Send parameters in the body: the token app ignores those in the URL.',
       'Print the request as it leaves your application: libraries often drop or rename a parameter.',
     ],
   },
   body_malformed: {
     title: 'The body cannot be read',
     meaning: 'The body is not a form or a JSON object in UTF-8, or a name occurs twice.',
-    application: 'Encode the body with a library: `URLSearchParams` for a form, `JSON.stringify` for JSON.',
+    application:
+      'Encode the body with a library: `URLSearchParams` for a form, `JSON.stringify` for JSON. Send the Content-Type of this encoding.',
   },
   body_too_large: {
     title: 'The body is too large',

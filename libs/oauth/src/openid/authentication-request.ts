@@ -6,7 +6,10 @@ import { defaultScope, type ScopeCatalogue, scopeTokens } from '../scope.js';
 import { parseClaims } from './claims.js';
 import { OPENID } from './openid-scopes.js';
 
-/** OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`, requested or by default. */
+/**
+ * OpenID Connect Core 3.1.2.1: an authentication request has the scope `openid`, requested or by default. A client that
+ * may not request `openid` gets an authorization without it.
+ */
 export function isAuthenticationRequest(
   parameters: Parameters,
   client: OAuthClient,
@@ -14,7 +17,7 @@ export function isAuthenticationRequest(
 ): boolean {
   const requested = scopeTokens(readParameter(parameters, 'scope') ?? '');
   const scope = requested.length > 0 ? requested : defaultScope(client.scopes, catalogue);
-  return catalogue.has(OPENID) && scope.includes(OPENID);
+  return catalogue.has(OPENID) && client.scopes.includes(OPENID) && scope.includes(OPENID);
 }
 
 /** Rejects a request object (OpenID Connect Core 6.1), because its parameters would be ignored. */

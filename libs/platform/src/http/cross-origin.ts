@@ -32,12 +32,12 @@ export async function answerPreflights(fastify: FastifyInstance, paths: readonly
       // The plugin adds its route before Nest sets the error handler, so the route would keep Fastify's default.
       route.errorHandler = (error, request, reply) => fastify.errorHandler(error, request, reply);
     });
+    // Without `allowedHeaders`, the plugin permits the requested headers. `*` would not include Authorization.
     await preflights.register(cors, {
       delegator: ({ url }, callback) =>
         callback(null, {
           origin: isOpen(url, open) ? '*' : false,
           methods: ['GET', 'POST'],
-          allowedHeaders: ['Authorization', 'Content-Type', 'DPoP', 'MCP-Protocol-Version'],
           exposedHeaders: EXPOSED_HEADERS,
           maxAge: 3600,
           strictPreflight: false,

@@ -3,7 +3,7 @@ import { match } from '@formatjs/intl-localematcher';
 import { Injectable, Logger } from '@nestjs/common';
 import Negotiator from 'negotiator';
 import { LIMITS } from '#oauth/parameters.js';
-import { type Locale, LOCALES } from '#oauth/locale.js';
+import { type Locale, LOCALES, localeTags } from '#oauth/locale.js';
 import { untranslated } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { cookieName } from '#ui/browser-cookie.js';
@@ -114,7 +114,7 @@ export function chooseLocale({
 
 /** Ignores a list that is too long; the authorization endpoint rejects the request. */
 function tagsOf(uiLocales: string): string[] {
-  return uiLocales.length > LIMITS.ui_locales ? [] : uiLocales.split(' ');
+  return uiLocales.length > LIMITS.ui_locales ? [] : localeTags(uiLocales).split(' ');
 }
 
 /** Matches prefixes: `pt` for pt-BR (RFC 4647 3.4). */
