@@ -5,7 +5,7 @@ import { type FailedRequest, failedRequest } from '#platform/http/failed-request
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { AdministrationError, type RefusalKind } from '#administration/administration.error.js';
-import { memberOf } from './api/input.js';
+import { memberOf } from './api/problem-location.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
 import { ConsoleConfiguration } from './console.configuration.js';
@@ -39,8 +39,11 @@ export class ErrorFilter implements ExceptionFilter {
       cause,
     });
     if (status >= 500) this.logger.error(thrown);
-    if (isApi)
-      return sendProblem(request, reply, failure, { thrown: error, baseUrl: this.configuration.BASE_URL });
+    if (isApi) {
+      const { check: id = nameOf(status) } = detail as { readonly check?: string };
+      const { BASE_URL: baseUrl } = this.configuration;
+      return sendProblem(request, reply, failure, { thrown: error, id, baseUrl });
+    }
     reply.headers(headers);
     const reference = referenceOf(request.raw);
     const [back] = /^\/(applications|users)\/[^/?]+(?=\/)/.exec(request.url) ?? [];

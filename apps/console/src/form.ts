@@ -61,7 +61,10 @@ export function acceptUploads(fastify: FastifyInstance): void {
 /** Rejects NUL characters in addresses, because PostgreSQL would fail on an id with a NUL character. */
 export function refuseNul(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', async ({ url }) => {
-    if (url.includes('%00')) throw new RefusedRequestError(400, 'the address contains a NUL character');
+    if (url.includes('%00')) {
+      const detail = { check: 'address_malformed' };
+      throw new RefusedRequestError(400, 'the address contains a NUL character', { detail });
+    }
   });
 }
 

@@ -64,7 +64,7 @@ export class DpopAuthenticator {
     if (result.token === null)
       throw new TokenRefusedError(
         'invalid_token',
-        'the access token is not valid, or not bound to the key of the proof; refresh it or, if that is refused, ask the user to authorize again',
+        'the access token is not valid, or not bound to the key of the proof',
         { detail: { check: 'access_token_inactive', jkt: proof.jkt } },
       );
     const { outcome, nonce } = result.proof;

@@ -53,6 +53,8 @@ export interface ProtectedRoute {
   readonly scope?: string | undefined;
   /** URL or path of the metadata; by default the option `resourceMetadata`. */
   readonly metadata?: string | undefined;
+  /** True if the route accepts only tokens of `client_credentials`, which have no user and no refresh token. */
+  readonly isForClients?: boolean | undefined;
 }
 
 const WARNING_INTERVAL_MS = 10_000;
@@ -101,7 +103,7 @@ export class Refusals {
   invalidToken(
     response: ChallengedResponse,
     route: ProtectedRoute,
-    message = 'the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); refresh it or, if that is refused, ask the user to authorize again',
+    message = `the access token is not valid: it may have expired or been revoked, or it is bound to a key (DPoP); ${remedyOf(route)}`,
   ): Error {
     response.header('WWW-Authenticate', this.bearerChallenge('invalid_token', route));
     return exception(
@@ -155,9 +157,11 @@ export class Refusals {
 
   dpop(response: ChallengedResponse, route: ProtectedRoute, error: unknown): unknown {
     if (!(error instanceof TokenRefusedError)) return this.failure(response, error);
-    response.header('WWW-Authenticate', this.dpopChallenge(error.code, route));
-    if (error.nonce !== undefined) response.header('DPoP-Nonce', error.nonce);
-    return exception(error);
+    const { code, message, detail, nonce } = error;
+    response.header('WWW-Authenticate', this.dpopChallenge(code, route));
+    if (nonce !== undefined) response.header('DPoP-Nonce', nonce);
+    if (detail['check'] !== 'access_token_inactive') return exception(error);
+    return exception(new TokenRefusedError(code, `${message}; ${remedyOf(route)}`, { detail, nonce }));
   }
 
   /** Returns 503 if the token app is unavailable, and any other error unchanged. */
@@ -219,6 +223,9 @@ export class Refusals {
     return new URL(metadata, base).href;
   }
 }
+
+const remedyOf = ({ isForClients = false }: ProtectedRoute): string =>
+  isForClients ? 'request a new one' : 'refresh it or, if that is refused, ask the user to authorize again';
 
 function exception(cause: TokenRefusedError): HttpException {
   const { code, message } = cause;

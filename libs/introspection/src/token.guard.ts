@@ -155,11 +155,7 @@ export class TokenGuard extends BearerGuard {
    * @throws ForbiddenException if a required scope is missing
    */
   private permits(token: AnyToken, context: ExecutionContext): true {
-    const isForClients = this.reflector.getAllAndOverride<true | undefined>(
-      CLIENT_TOKENS,
-      targetsOf(context),
-    );
-    if (isOfUser(token) === (isForClients === true))
+    if (isOfUser(token) === this.isForClients(context))
       throw this.refusals.wrongSubject(responseOf(context), this.routeOf(context), token);
     const required = this.requiredScopes(context);
     if (!required || required.every((scope) => token.scopes.includes(scope))) return true;
@@ -170,7 +166,12 @@ export class TokenGuard extends BearerGuard {
     return {
       scope: this.requiredScopes(context)?.join(' '),
       metadata: this.reflector.getAllAndOverride<string | undefined>(RESOURCE_METADATA, targetsOf(context)),
+      isForClients: this.isForClients(context),
     };
+  }
+
+  private isForClients(context: ExecutionContext): boolean {
+    return this.reflector.getAllAndOverride<true | undefined>(CLIENT_TOKENS, targetsOf(context)) === true;
   }
 
   private requiredScopes(context: ExecutionContext): readonly string[] | undefined {

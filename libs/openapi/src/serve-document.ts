@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { matchesWeakly, tagOf } from '#oauth/entity-tag.js';
 import { fixedHeader, json, type OperationDescription, type ResponseDescription } from './operation.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
@@ -20,7 +20,7 @@ export function serveDocument(document: object, addresses: Readonly<Record<strin
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       'Cache-Control': CACHE_CONTROL,
-      ETag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+      ETag: `"${tagOf(body)}"`,
     },
   };
 }
@@ -32,7 +32,7 @@ export function sendDocument(
   { body, headers: fixed }: ServedDocument,
 ): void {
   void reply.headers(fixed);
-  if (headers['if-none-match'] === fixed['ETag']) void reply.status(304).send();
+  if (matchesWeakly(headers['if-none-match'] ?? '', fixed['ETag'] ?? '')) void reply.status(304).send();
   else void reply.send(body);
 }
 

@@ -4,12 +4,11 @@ import { ClientService } from '#administration/client/client.service.js';
 import type { Actor } from '#administration/operation.js';
 import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
-import { Form } from '../form.js';
+import type { Condition } from './conditions.js';
 
-/** `actor` is set unless the method is GET. */
-export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor };
+/** `actor` is set unless the method is GET; `expected` is set while an operation with If-Match is executed. */
+export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor; expected?: Condition };
 
 /** Authenticates and counts a request. Ignores cookies, so that other sites cannot make a browser call the API. */
 @Injectable()
@@ -32,7 +31,6 @@ export class ApiGuard implements CanActivate {
     const { clientId } = request.token;
     addLogContext(request.raw, { client_id: clientId });
     await this.limits.take('api', request, reply, clientId);
-    if (request.body instanceof Form) throw new RefusedRequestError(415, 'send application/json');
     if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), channel: 'api' };
     return true;
   }

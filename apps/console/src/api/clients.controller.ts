@@ -1,4 +1,5 @@
 import { Param, Req, UseInterceptors } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
@@ -11,10 +12,6 @@ import * as schemas from './schemas.js';
 
 const ONCE =
   'The secret is in this response only, and in the response to a retry with the same `Idempotency-Key`.';
-const TYPES: ReadonlyMap<unknown, boolean> = new Map([
-  ['public', true],
-  ['confidential', false],
-]);
 
 /** `:id` is the client_id, or a name that only one application has. */
 @ApiController('clients')
@@ -46,18 +43,19 @@ export class ClientsApiController {
     creates: true,
   })
   async createClient(
-    @RequestedChange() { actor, input: { type, ...input } }: ChangeRequest,
+    @RequestedChange() { actor, input: { public: type = 'confidential', ...input } }: ChangeRequest,
   ): Promise<ApiResponse> {
-    const isPublic = type === undefined ? {} : { public: TYPES.get(type) ?? type };
-    const unchecked: object = { ...input, ...isPublic };
-    const change = this.clients.create(actor, unchecked);
+    if (type !== 'confidential' && type !== 'public')
+      throw new AdministrationError('invalid', [
+        { id: 'type_unknown', field: 'public', message: '‹public› must be confidential or public' },
+      ]);
+    const change = this.clients.create(actor, { ...input, ...(type === 'public' && { public: true }) });
     return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
   }
 
   @Operation('get', ':id', {
     summary: 'Reads an application',
     returns: schemas.CLIENT,
-    hasVersion: true,
   })
   async readClient(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.clients.find(id));

@@ -40,7 +40,6 @@ export class GrantsApiController {
   @Operation('get', ':id', {
     summary: 'Reads a grant',
     returns: schemas.GRANT,
-    hasVersion: true,
   })
   async readGrant(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.grants.find(id));

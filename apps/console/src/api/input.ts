@@ -1,12 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AdministrationError, type Problem } from '#administration/administration.error.js';
-import type { Expected } from '#administration/expected-version.js';
 import type { Actor } from '#administration/operation.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../form.js';
 import type { ApiRequest } from './api.guard.js';
-import { expectedVersion } from './if-match.js';
+import type { Condition } from './conditions.js';
+import { duplicateMember } from './duplicate-member.js';
+import { fieldOf, located, pointerTo } from './problem-location.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -15,18 +16,18 @@ export interface ChangeRequest {
   /** Empty if the path has no id. */
   readonly id: string;
   readonly part: string;
-  /** Empty without an If-Match header, and for `*`. */
-  readonly expected: Expected;
+  /** Empty for an operation without If-Match, and for `*`. */
+  readonly expected: Condition;
   readonly input: Values;
 }
 
+/** Injects a request whose members `ResponseInterceptor` has checked. */
 export const RequestedChange = createParamDecorator(
   (_data: unknown, context: ExecutionContext): ChangeRequest => {
-    const request = context.switchToHttp().getRequest<ApiRequest>();
-    const { actor, body = {}, params, headers } = request;
+    const { actor, body, params, expected = {} } = context.switchToHttp().getRequest<ApiRequest>();
     const { id = '', part = '' } = params as Readonly<Record<string, string>>;
-    const expected = headers['if-match'] === undefined ? {} : expectedVersion(request);
-    return { actor, id, part, expected, input: inputOf(Object.entries(body as object)) };
+    const input = Object.entries(body ?? {}).map(([name, value]) => [fieldOf(name), value]);
+    return { actor, id, part, expected, input: Object.fromEntries(input) as Values };
   },
 );
 
@@ -37,7 +38,7 @@ interface QueryShape {
   readonly lists?: readonly string[];
 }
 
-/** Injects the query as the input of an operation. The operation rejects unknown parameters. */
+/** Injects the query as the input of an operation. `ResponseInterceptor` has checked the names. */
 export const Query = createParamDecorator((shape: QueryShape, context: ExecutionContext): Values => {
   const { cursor = 'cursor', numbers = ['limit'], flags = [], lists = [] } = shape;
   const query = queryOf(context.switchToHttp().getRequest<ApiRequest>().url);
@@ -45,47 +46,58 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
     const text = query.text(name);
     if (numbers.includes(name)) return text === '' ? NaN : Number(text);
     if (lists.includes(name)) return query.getAll(name);
-    return flags.includes(name) && /^(?:true|false)$/.test(text) ? text === 'true' : text;
+    return flags.includes(name) ? flagParameter(name, text) : text;
   };
   const names = [...new Set(query.keys())];
-  const { cursor: from, ...input } = inputOf(names.map((name) => [name, valueOf(name)]));
-  return { ...input, ...(from !== undefined && { [cursor]: from }) };
+  return Object.fromEntries(
+    names.map((name) => [name === 'cursor' ? cursor : fieldOf(name), valueOf(name)]),
+  ) as Values;
 });
 
-/** Rejects names that no operation can accept, such as `redirectUris` (camel case), `__proto__` and `constructor`. */
-function inputOf(members: readonly (readonly [string, unknown])[]): Values {
-  const problems = members
-    .filter(([name]) => !/^[a-z]+(?:_[a-z]+)*$/.test(name) || fieldOf(name) in Object.prototype)
-    .map(([field]): Problem => ({ id: 'unknown_field', field, message: 'not a member of this request' }));
-  if (problems.length > 0) throw new AdministrationError('invalid', problems);
-  return Object.fromEntries(members.map(([name, value]) => [fieldOf(name), value]));
+function flagParameter(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw notAFlag({ id: 'type', message: `${name} must be true or false`, ...located({ parameter: name }) });
 }
 
-const DPOP = 'dpop_bound_access_tokens';
-
-function fieldOf(member: string): string {
-  if (member === DPOP) return 'dpopBound';
-  return member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/** Returns false if the member is absent. */
+export function flagOf(input: Values, field: string): boolean {
+  const { [field]: value = false } = input;
+  if (typeof value === 'boolean') return value;
+  throw notAFlag({ id: 'type', field, message: `‹${field}› must be true or false` });
 }
 
-export function memberOf(field: string): string {
-  if (field === 'dpopBound') return DPOP;
-  if (field === 'after' || field === 'before') return 'cursor';
-  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
+const notAFlag = (problem: Problem) => new AdministrationError('invalid', [problem]);
 
 /** Maximum depth of nesting. A JWK Set has four levels. */
 const MAX_LEVELS = 10;
 
+/** Parses a body, for `bodyParsers`. @returns undefined for an empty body */
 export function parseApiBody(text: string): object | undefined {
   if (text === '') return undefined;
   let body: unknown;
   try {
     body = JSON.parse(text);
-  } catch {
-    body = null;
+  } catch (cause) {
+    throw new RefusedRequestError(400, 'the body is not JSON', {
+      detail: { check: 'body_malformed' },
+      cause,
+    });
   }
-  if (typeof body === 'object' && body !== null && !Array.isArray(body) && !isDeeperThan(MAX_LEVELS, body))
-    return body;
-  throw new RefusedRequestError(400, `the body must be a JSON object with at most ${MAX_LEVELS} levels`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw refusedBody('body_not_object', 'the body must be a JSON object');
+  if (isDeeperThan(MAX_LEVELS, body))
+    throw refusedBody('body_too_deep', `the body has more than ${MAX_LEVELS} levels`);
+  const repeated = duplicateMember(text);
+  if (repeated === null) return body;
+  throw new AdministrationError('invalid', [
+    {
+      id: 'member_repeated',
+      message: 'an object of the body contains this member twice',
+      ...(!repeated.isNested && located({ pointer: pointerTo(repeated.name) })),
+    },
+  ]);
+}
+
+function refusedBody(check: string, description: string): RefusedRequestError {
+  return new RefusedRequestError(400, description, { detail: { check } });
 }

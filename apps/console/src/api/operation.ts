@@ -6,21 +6,25 @@ import {
   HttpCode,
   Patch,
   Post,
+  Put,
   SetMetadata,
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
 import { RequireClientToken, RequireScope } from '#introspection/index.js';
-import { ApiOperation, type HeaderDescription, json, type ParameterDescription } from '#openapi/operation.js';
+import {
+  ApiOperation,
+  json,
+  type ParameterDescription,
+  type ResponseDescription,
+} from '#openapi/operation.js';
 
 import { Public } from '../session/operator.guard.js';
 import { ResponseInterceptor } from './response.interceptor.js';
 import { ApiGuard } from './api.guard.js';
-import { API, type OperationRules, RULES } from './operation-rules.js';
+import { API, mediaTypesOf, type OperationRules, parametersOf, RULES } from './operation-rules.js';
 import { problemResponses, RATE_LIMIT_HEADERS } from './problem.openapi.js';
 import { listOf } from './schemas.js';
-
-const MEDIA_TYPES = { body: 'application/json', change: 'application/merge-patch+json' } as const;
 
 export function ApiController(noun: string): ClassDecorator {
   return applyDecorators(
@@ -32,7 +36,7 @@ export function ApiController(noun: string): ClassDecorator {
   );
 }
 
-const ROUTES = { get: Get, post: Post, patch: Patch, delete: Delete } as const;
+const ROUTES = { get: Get, post: Post, put: Put, patch: Patch, delete: Delete } as const;
 
 /** Uses the name of the handler as the operationId. */
 export function Operation(
@@ -40,7 +44,7 @@ export function Operation(
   path: string,
   options: OperationRules,
 ): MethodDecorator {
-  const rules = { needsVersion: method === 'patch' || method === 'delete', ...options };
+  const rules = { needsVersion: ['patch', 'put', 'delete'].includes(method), ...options };
   const scope = method === 'get' ? 'admin:read' : 'admin:write';
   const status = rules.creates ? 201 : rules.returns ? 200 : 204;
   const parameters = [...path.matchAll(/:(\w+)/g)].map(
@@ -55,19 +59,9 @@ export function Operation(
       security: [{ accessToken: [scope] }, { dpop: [scope] }],
       parameters: { ...Object.fromEntries(parameters), ...queryOf(rules), ...conditionsOf(method, rules) },
       ...(rules.input && {
-        body: {
-          types: method === 'patch' ? Object.values(MEDIA_TYPES) : [MEDIA_TYPES.body],
-          schema: rules.input,
-        },
+        body: { types: mediaTypesOf(method, rules), schema: rules.input },
       }),
-      responses: {
-        [status]: {
-          description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The result.',
-          headers: { ...RATE_LIMIT_HEADERS, ...headersOf(rules) },
-          ...(rules.returns && { content: json(rules.isPage ? listOf(rules.returns) : rules.returns) }),
-        },
-        ...problemResponses(method, rules),
-      },
+      responses: { ...successesOf(method, status, rules), ...problemResponses(method, rules) },
     });
   const decorators = [ROUTES[method](path), HttpCode(status), RequireScope(scope), SetMetadata(RULES, rules)];
   return (controller, handler, descriptor) =>
@@ -80,22 +74,29 @@ const pathParameter = (name: string): ParameterDescription => ({
   description: `The ${name.replaceAll('_', ' ')}.`,
 });
 
-function queryOf({ query = {}, isPage = false }: OperationRules): Record<string, ParameterDescription> {
-  const page = {
-    limit: 'Number of items: at most 1000, and 500 events.',
-    cursor: '`next` of the previous page.',
-  };
-  const all = Object.entries({ ...query, ...(isPage && page) });
+function queryOf(rules: OperationRules): Record<string, ParameterDescription> {
+  const all = Object.entries(parametersOf(rules));
   return Object.fromEntries(all.map(([name, description]) => [name, { in: 'query', description }]));
 }
 
 function conditionsOf(
   method: string,
-  { needsVersion, creates }: OperationRules,
+  { needsVersion, mayBeAbsent, creates }: OperationRules,
 ): Record<string, ParameterDescription> {
   return {
+    ...(method === 'get' && {
+      'If-None-Match': { in: 'header', description: '`ETag` of an earlier response.' },
+      'If-Match': { in: 'header', description: '`ETag` that the response must have.' },
+    }),
+    ...(mayBeAbsent && {
+      'If-None-Match': { in: 'header', description: '`*`: only if there is none yet.' },
+    }),
     ...(needsVersion && {
-      'If-Match': { in: 'header', required: true, description: '`ETag` of the version to change; or `*`.' },
+      'If-Match': {
+        in: 'header',
+        required: mayBeAbsent !== true,
+        description: '`ETag` of the version to change; or `*`.',
+      },
     }),
     ...(method === 'post' && {
       'Idempotency-Key': {
@@ -107,10 +108,32 @@ function conditionsOf(
   };
 }
 
-function headersOf({ hasVersion, creates, isPage }: OperationRules): Record<string, HeaderDescription> {
+function successesOf(
+  method: string,
+  status: number,
+  rules: OperationRules,
+): Record<number, ResponseDescription> {
+  const { returns, produces, isPage, isWholeList, hasVersion, creates, mayBeAbsent } = rules;
+  const headers = {
+    ...RATE_LIMIT_HEADERS,
+    ...((method === 'get' || hasVersion) && {
+      ETag: { description: 'Version, for `If-Match` and `If-None-Match`.', required: true },
+    }),
+  };
+  const location = { Location: { description: 'Path of the new resource.', required: true } };
+  const link = { Link: { description: 'The next page: `rel="next"` (RFC 8288).' } };
+  const content = returns && json(isPage || isWholeList ? listOf(returns) : returns);
   return {
-    ...(hasVersion && { ETag: { description: 'Version, for `If-Match`.', required: true } }),
-    ...(creates && { Location: { description: 'Path of the new resource.', required: true } }),
-    ...(isPage && { Link: { description: 'The next page: `rel="next"` (RFC 8288).' } }),
+    [status]: {
+      description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The result.',
+      headers: { ...headers, ...(creates && location), ...(isPage && link) },
+      ...(content && {
+        content: produces ? Object.fromEntries(produces.map((type) => [type, { schema: {} }])) : content,
+      }),
+    },
+    ...(mayBeAbsent && { 201: { description: 'Created.', headers: { ...headers, ...location } } }),
+    ...(method === 'get' && {
+      304: { name: 'NotModified', description: 'The ETag is in `If-None-Match`.', headers },
+    }),
   };
 }

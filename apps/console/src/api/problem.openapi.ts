@@ -13,9 +13,8 @@ export const RATE_LIMIT_HEADERS: Readonly<Record<string, HeaderDescription>> = {
 
 const PROBLEM = object(
   'Problem',
-  { type: text, title: text, status: number, error_reference: text },
+  { type: text, title: text, status: number, id: text, detail: text, error_reference: text },
   {
-    detail: text,
     errors: list(object('ProblemDetail', { id: text, detail: text }, { pointer: text, parameter: text })),
   },
 );
@@ -25,10 +24,12 @@ const CAUSES: Readonly<Record<number, string>> = {
   401: 'No access token, or one that is not valid here (RFC 6750 3.1).',
   403: 'The token lacks the scope (RFC 6750 3.1).',
   404: 'There is no such resource.',
+  405: 'The path does not support the method.',
+  406: 'The response has a media type that `Accept` excludes.',
   409: 'The stored state does not permit the change; or the first request with this `Idempotency-Key` has not finished.',
-  412: 'Somebody else has changed the resource: read it again (RFC 9110 13.1.1).',
-  413: 'The body is larger than 64 KiB.',
-  415: 'The body is not JSON.',
+  412: 'A condition does not hold, because the resource has changed: read it again (RFC 9110 13.1).',
+  413: 'The body is too large.',
+  415: 'The operation does not accept the media type of the body, or its content coding.',
   422: 'The `Idempotency-Key` belongs to another request.',
   428: '`If-Match` is missing (RFC 6585 3).',
   429: 'Too many requests of this client.',
@@ -36,13 +37,18 @@ const CAUSES: Readonly<Record<number, string>> = {
   503: 'A service does not answer.',
 };
 
+/** Returns the detail of a problem that has no other text. */
+export function causeOf(status: number): string {
+  return CAUSES[status] ?? CAUSES[status < 500 ? 400 : 500] ?? '';
+}
+
 export function problemResponses(
   method: string,
   { needsVersion = false }: OperationRules,
 ): Record<number, ResponseDescription> {
-  const statuses = [400, 401, 403, 404, 409, 429, 500, 503];
+  const statuses = [400, 401, 403, 404, 406, 409, 412, 429, 500, 503];
   if (method !== 'get') statuses.push(413, 415);
-  if (needsVersion) statuses.push(412, 428);
+  if (needsVersion) statuses.push(428);
   if (method === 'post') statuses.push(422);
   return Object.fromEntries(statuses.map((status) => [status, problemResponse(status)]));
 }
@@ -60,6 +66,7 @@ export function problemResponse(status: number): ResponseDescription {
         'Retry-After': { ...RETRY_AFTER, required: status === 429 },
       }),
       ...(status === 415 && {
+        Accept: { description: 'Accepted media types, if the body has another one.' },
         'Accept-Encoding': { description: '`identity`, if the body had a content coding.' },
       }),
     },

@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { AdministrationError, withNames } from '#administration/administration.error.js';
-import { wellFormed } from '#administration/text.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
@@ -10,32 +9,42 @@ import { DependencyUnavailableError } from '#platform/dependency-unavailable.err
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { originForm } from '#platform/http/request-target.js';
 import { referenceOf } from '#platform/logging/request-log.js';
-import { memberOf } from './input.js';
 import { API } from './operation-rules.js';
-import { PROBLEM_TYPE } from './problem.openapi.js';
+import { locationOf, memberOf } from './problem-location.js';
+import { causeOf, PROBLEM_TYPE } from './problem.openapi.js';
 
 /** Also checks the original path, because the router replaces a malformed path. */
 export function isApiRequest({ url, originalUrl }: FastifyRequest): boolean {
   return [url, originForm(originalUrl)].some((path) => path.startsWith(`${API}/`) || path === API);
 }
 
-/** Sends problem details (RFC 9457). @param baseUrl origin of the error guide */
+/**
+ * Sends problem details (RFC 9457).
+ * @param id of the problem, if it is not an AdministrationError
+ * @param baseUrl origin of the error guide
+ */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, description, headers }: FailedRequest,
-  { thrown, baseUrl }: { readonly thrown: unknown; readonly baseUrl: string },
+  { status, description = causeOf(status), headers }: FailedRequest,
+  { thrown, id, baseUrl }: { readonly thrown: unknown; readonly id: string; readonly baseUrl: string },
 ): void {
   const refused = thrown instanceof Error && thrown.cause instanceof TokenRefusedError ? thrown.cause : null;
   const problem = {
     type: refused ? `${baseUrl}${ENDPOINTS.errors}#${refused.code}` : 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    ...(description !== undefined && { detail: description }),
+    id: thrown instanceof AdministrationError ? idOf(thrown) : id,
+    detail: description,
     ...(thrown instanceof AdministrationError && { errors: errorsOf(thrown, request) }),
     error_reference: referenceOf(request.raw),
   };
   void reply.status(status).headers(headers).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+}
+
+/** Invalid input may have several problems, which `errors` lists. Any other error has one. */
+function idOf({ kind, problems }: AdministrationError): string {
+  return kind === 'invalid' ? 'invalid_input' : (problems[0]?.id ?? kind);
 }
 
 export function tokenFailure(thrown: unknown): FailedRequest | null {
@@ -47,15 +56,11 @@ export function tokenFailure(thrown: unknown): FailedRequest | null {
   return { status: thrown.getStatus(), description, headers: {}, detail, cause };
 }
 
-/** `pointer` is a URI fragment (RFC 6901 6), as in RFC 9457 3. */
-function errorsOf({ problems }: AdministrationError, { method }: FastifyRequest): object[] {
-  return problems.map(({ id, field, message }) => ({
-    id,
-    detail: withNames(message, memberOf),
-    ...(field !== undefined &&
-      (method === 'GET'
-        ? { parameter: memberOf(field) }
-        : { pointer: `#/${encodeURIComponent(wellFormed(memberOf(field)))}` })),
+function errorsOf({ problems }: AdministrationError, request: FastifyRequest): object[] {
+  return problems.map((problem) => ({
+    id: problem.id,
+    detail: withNames(problem.message, memberOf),
+    ...locationOf(problem, request),
   }));
 }
 
@@ -69,8 +74,11 @@ export function withAllowedMethods(thrown: unknown, { url, server }: FastifyRequ
   const [noun = '', id, part = ''] = parts;
   if (id === undefined || /[:*()]/.test(noun + part)) return thrown;
   const pattern = [API, noun, ':id', part, ':part'].slice(0, parts.length + 1).join('/');
-  const methods: HTTPMethods[] = ['GET', 'POST', 'PATCH', 'DELETE'];
+  const methods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const allow = methods.filter((method) => server.hasRoute({ method, url: pattern })).join(', ');
   if (allow === '') return thrown;
-  return new RefusedRequestError(405, `this path answers ${allow} only`, { headers: { Allow: allow } });
+  return new RefusedRequestError(405, `this path answers ${allow} only`, {
+    headers: { Allow: allow },
+    detail: { check: 'method_not_allowed' },
+  });
 }

@@ -35,6 +35,7 @@ export class ReportsApiController {
       since: 'Inclusive: ISO 8601, or like `1h`, `7d`.',
       until: 'Exclusive.',
     },
+    lists: ['types'],
     returns: schemas.EVENT,
     isPage: true,
   })
@@ -60,6 +61,7 @@ export class ReportsApiController {
       skip: 'Part to skip; may be repeated.',
       fail_on: 'Lowest severity with which `passed` is false: `error` (default) or `warning`.',
     },
+    lists: ['skip'],
     returns: schemas.DIAGNOSIS,
   })
   async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<ApiResponse> {

@@ -1,7 +1,6 @@
-import { Param, Req } from '@nestjs/common';
+import { Param } from '@nestjs/common';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
-import { type ApiResponse, created, deleted, listed, versioned } from './response.js';
-import type { ApiRequest } from './api.guard.js';
+import { type ApiResponse, created, deleted, result, versioned } from './response.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
@@ -13,10 +12,10 @@ export class ResourceServersApiController {
   @Operation('get', '', {
     summary: 'Lists the APIs that may introspect tokens over HTTP, all on one page',
     returns: schemas.RESOURCE_SERVER,
-    isPage: true,
+    isWholeList: true,
   })
-  async listResourceServers(@Req() { url }: ApiRequest): Promise<ApiResponse> {
-    return listed(url, { items: await this.servers.list(), next: null });
+  async listResourceServers(): Promise<ApiResponse> {
+    return result({ items: await this.servers.list(), next: null });
   }
 
   @Operation('post', '', {
@@ -32,7 +31,6 @@ export class ResourceServersApiController {
   @Operation('get', ':id', {
     summary: 'Reads an API',
     returns: schemas.RESOURCE_SERVER,
-    hasVersion: true,
   })
   async readResourceServer(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.servers.find(id));

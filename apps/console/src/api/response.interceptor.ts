@@ -1,28 +1,47 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import { AdministrationError } from '#administration/administration.error.js';
+import { tagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { IdempotencyService } from '../request-limits/idempotency.service.js';
 import type { ApiResponse } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { expectedVersion } from './if-match.js';
-import { rulesOf } from './operation-rules.js';
+import {
+  type Condition,
+  expectedVersions,
+  isNotModified,
+  outdated,
+  requiresAbsence,
+  unsupportedCondition,
+} from './conditions.js';
+import { type OperationRules, rulesOf } from './operation-rules.js';
+import { checkShape } from './request-shape.js';
 
 /** draft-ietf-httpapi-idempotency-key-header 2.1 requires quotes (RFC 8941 3.3.3), which many clients omit. */
 const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
+type Content = string | Buffer | undefined;
+
+/** Checks the shape and the conditions of a request, executes it once, and writes its response. */
 @Injectable()
-export class ResponseInterceptor implements NestInterceptor<ApiResponse, string | undefined> {
+export class ResponseInterceptor implements NestInterceptor<ApiResponse, Content> {
   constructor(private readonly idempotency: IdempotencyService) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<ApiResponse>): Observable<string | undefined> {
+  intercept(context: ExecutionContext, next: CallHandler<ApiResponse>): Observable<Content> {
     const http = context.switchToHttp();
-    const { needsVersion = false, creates = false } = rulesOf(context.getHandler());
+    const rules = rulesOf(context.getHandler());
     const request = http.getRequest<ApiRequest>();
-    if (needsVersion) expectedVersion(request);
-    const response = this.executed(request, creates, () => lastValueFrom(next.handle()));
-    return from(response.then((done) => write(http.getResponse<FastifyReply>(), done)));
+    checkShape(request, rules);
+    const conditions = conditionsOf(request, rules);
+    const response = this.executed(request, rules.creates === true, () =>
+      underFirst(conditions, (expected) => {
+        request.expected = expected;
+        return lastValueFrom(next.handle());
+      }),
+    );
+    return from(response.then((done) => write(request, http.getResponse<FastifyReply>(), done)));
   }
 
   private async executed(
@@ -41,23 +60,68 @@ export class ResponseInterceptor implements NestInterceptor<ApiResponse, string 
   }
 }
 
+const isRead = ({ method }: ApiRequest): boolean => method === 'GET' || method === 'HEAD';
+
+function conditionsOf(request: ApiRequest, rules: OperationRules): readonly Condition[] {
+  const { headers } = request;
+  if (isRead(request)) return [{}];
+  if (rules.mayBeAbsent && requiresAbsence(request)) return [{ isAbsent: true }];
+  if (rules.needsVersion && headers['if-none-match'] === undefined) return expectedVersions(request);
+  if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return [{}];
+  throw unsupportedCondition(
+    `this operation supports ${rules.needsVersion ? 'If-Match only' : 'no condition'}`,
+  );
+}
+
+/** Executes under the first condition that holds. A change whose condition does not hold changes nothing. */
+async function underFirst(
+  conditions: readonly Condition[],
+  execute: (expected: Condition) => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  let failure: unknown = outdated();
+  for (const expected of conditions)
+    try {
+      return await execute(expected);
+    } catch (error) {
+      if (!(error instanceof AdministrationError) || error.kind !== 'outdated') throw error;
+      failure = error;
+    }
+  throw failure;
+}
+
 function keyOf(header: string | string[] | undefined, isRequired: boolean): string | null {
   if (header === undefined && !isRequired) return null;
   const [, quoted, bare] = KEY.exec(String(header ?? '')) ?? [];
   const key = quoted ?? bare;
   if (key !== undefined) return key;
-  const problem =
-    header === undefined ? 'is missing' : 'must be 1 to 255 printable characters without spaces';
+  const [state, problem] =
+    header === undefined
+      ? ['missing', 'is missing']
+      : ['malformed', 'must be 1 to 255 printable characters without spaces'];
   throw new RefusedRequestError(
     400,
     `Idempotency-Key ${problem}: send a new random value, and repeat it in a retry`,
+    { detail: { check: `idempotency_key_${state}` } },
   );
 }
 
-function write(reply: FastifyReply, { headers, body, warnings = [] }: ApiResponse): string | undefined {
+function write(request: ApiRequest, reply: FastifyReply, response: ApiResponse): Content {
+  const { status, headers, body, warnings = [] } = response;
+  if (warnings.length > 0) addLogContext(request.raw, { warnings });
+  const content = contentOf(response);
+  const etag = headers['ETag'] ?? (isRead(request) ? `"${tagOf(content ?? '')}"` : undefined);
+  if (isRead(request) && isNotModified(request, etag ?? '')) {
+    reply.status(304).header('ETag', etag);
+    return undefined;
+  }
   reply.headers(headers);
-  if (warnings.length > 0) addLogContext(reply.request.raw, { warnings });
-  if (body === undefined) return undefined;
-  reply.type('application/json; charset=utf-8');
+  if (etag !== undefined) reply.header('ETag', etag);
+  if (status !== undefined) reply.status(status);
+  if (body !== undefined && !Buffer.isBuffer(body)) reply.type('application/json; charset=utf-8');
+  return content;
+}
+
+function contentOf({ body, warnings = [] }: ApiResponse): Content {
+  if (body === undefined || Buffer.isBuffer(body)) return body;
   return JSON.stringify({ ...body, ...(warnings.length > 0 && { warnings }) });
 }

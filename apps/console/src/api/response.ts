@@ -1,11 +1,14 @@
 import type { Change, ResultPage } from '#administration/operation.js';
 import { queryOf } from '../form.js';
+import { etagOf } from './conditions.js';
 import { API } from './operation-rules.js';
 
-/** Response of an operation, without the status, which is fixed for each operation. */
+/** Response of an operation. */
 export interface ApiResponse {
+  /** Absent for the status that the operation always has after a success. */
+  readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: object;
+  readonly body?: object | Buffer;
   readonly warnings?: readonly string[];
 }
 
@@ -13,8 +16,9 @@ export function result(body: object): ApiResponse {
   return { headers: {}, body };
 }
 
-export function versioned(record: { readonly version: number }): ApiResponse {
-  return { headers: { ETag: `"${record.version}"` }, body: record };
+/** @param body of the response to a change, which may have more members than the representation */
+export function versioned(record: { readonly version: number }, body: object = record): ApiResponse {
+  return { headers: { ETag: etagOf(record.version, JSON.stringify(record)) }, body };
 }
 
 /** Repeats `next` in a Link header (RFC 8288). @param url of the request */

@@ -1,8 +1,8 @@
-import { Param, ParseIntPipe, Req } from '@nestjs/common';
+import { Param, Req } from '@nestjs/common';
 import { UserService } from '#administration/user/user.service.js';
-import { type ApiResponse, changed, created, deleted, listed, versioned } from './response.js';
+import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, RequestedChange, Query } from './input.js';
+import { type ChangeRequest, flagOf, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -39,9 +39,8 @@ export class UsersApiController {
   @Operation('get', ':id', {
     summary: 'Reads a user',
     returns: schemas.USER_DETAILS,
-    hasVersion: true,
   })
-  async readUser(@Param('id', ParseIntPipe) id: number): Promise<ApiResponse> {
+  async readUser(@Param('id') id: string): Promise<ApiResponse> {
     return versioned(await this.users.find(`id:${id}`));
   }
 
@@ -68,13 +67,10 @@ export class UsersApiController {
   @Operation('get', ':id/sessions', {
     summary: 'Lists the newest sessions of a user',
     returns: schemas.SESSION,
-    isPage: true,
+    isWholeList: true,
   })
-  async listSessions(
-    @Req() { url }: ApiRequest,
-    @Param('id', ParseIntPipe) id: number,
-  ): Promise<ApiResponse> {
-    return listed(url, { items: await this.users.sessions(`id:${id}`), next: null });
+  async listSessions(@Param('id') id: string): Promise<ApiResponse> {
+    return result({ items: await this.users.sessions(`id:${id}`), next: null });
   }
 
   @Operation('post', ':id/logout', {
@@ -101,10 +97,8 @@ export class UsersApiController {
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  enableUser(
-    @RequestedChange() { actor, id, expected, input: { overrideProduct } }: ChangeRequest,
-  ): Promise<ApiResponse> {
-    return changed(this.users.enable(actor, `id:${id}`, overrideProduct === true, expected));
+  enableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+    return changed(this.users.enable(actor, `id:${id}`, flagOf(input, 'overrideProduct'), expected));
   }
 
   @Operation('delete', ':id', {

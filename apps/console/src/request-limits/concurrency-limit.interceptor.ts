@@ -46,6 +46,7 @@ export class ConcurrencyLimitInterceptor implements NestInterceptor {
     if (!this.reports.acquire(caller))
       throw new RefusedRequestError(429, `${MAX_RUNNING} reports of yours are running: retry later`, {
         headers: { 'Retry-After': '5' },
+        detail: { check: 'reports_running' },
       });
     const { raw } = http.getResponse<FastifyReply>();
     return next.handle().pipe(

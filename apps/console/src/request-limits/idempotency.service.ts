@@ -93,16 +93,20 @@ export class IdempotencyService {
 
   private repeated(request: IdempotentRequest, { startedAt, content, answer }: Stored, own: Stored): string {
     if (content !== own.content)
-      throw new RefusedRequestError(422, 'this key or form was used for another request: use a new one');
+      throw new RefusedRequestError(422, 'this key or form was used for another request: use a new one', {
+        detail: { check: 'idempotency_key_reused' },
+      });
     const text = answer === undefined ? null : decrypt(answer, this.encryptionKey(request));
     if (text !== null) return text;
     if (answer === undefined && own.startedAt - startedAt < RUNNING_MS)
       throw new RefusedRequestError(409, 'the first such request has not finished: retry in a moment', {
         headers: { 'Retry-After': '1' },
+        detail: { check: 'idempotent_request_running' },
       });
     throw new RefusedRequestError(
       409,
       'the result of the first such request is unknown: read the list to see if it made the change, before you send a new one',
+      { detail: { check: 'idempotent_result_unknown' } },
     );
   }
 

@@ -63,6 +63,7 @@ export class RateLimits {
       `more than ${LIMITS[kind]} requests in ${WINDOW_S} seconds: retry later`,
       {
         headers: { 'Retry-After': String(ttlInSeconds) },
+        detail: { check: 'rate_limited' },
       },
     );
   }

@@ -32,11 +32,32 @@ describe('If-Match', () => {
         headers: match === null ? {} : { 'If-Match': match },
       });
     expect((await change(null)).status).toBe(428);
-    expect((await change('"9999"')).status).toBe(412);
-    expect((await change('"9999999999"')).status).toBe(412);
+    for (const other of ['"9999-AAAAAAAAAAAAAAAAAAAAAA"', '"9999"', '"of,another-server"', 'W/"1"'])
+      expect((await change(other)).status).toBe(412);
     expect((await change(`W/${read.headers['etag']}`)).status).toBe(412);
     expect((await api.call('get', `/clients/${id}`)).headers['etag']).toBe(read.headers['etag']);
     expect((await change(read.headers['etag'] ?? '')).status).toBeLessThan(300);
+  });
+
+  it.each(['1', '"1', 'W/', '"1" "2"', ',', '', '*, "1"', 'w/"1"'])(
+    'that is malformed gets 400: %s',
+    async (match) => {
+      const { client_id: id } = (await createClient()).body as { client_id: string };
+      const change = { body: { name: 'Rooms' }, headers: { 'If-Match': match } };
+      const refused = await api.call('patch', `/clients/${id}`, change);
+      expect([refused.status, refused.body.id]).toEqual([400, 'if_match_malformed']);
+    },
+  );
+
+  it('accepts a list that contains the current version', async () => {
+    const { body } = await createClient();
+    const { etag = '' } = (await api.call('get', `/clients/${body.client_id}`)).headers;
+    const change = (match: string, name: string) =>
+      api.call('patch', `/clients/${body.client_id}`, { body: { name }, headers: { 'If-Match': match } });
+    expect((await change(`"other,tag", ,W/"1", ${etag}`, 'One')).body.name).toBe('One');
+    expect((await change(`"other", ${etag}`, 'Two')).status).toBe(412);
+    const many = Array.from({ length: 11 }, (_, at) => `"${at + 1}-${'A'.repeat(22)}"`).join();
+    expect((await change(many, 'Three')).body.id).toBe('if_match_too_long');
   });
 
   it('accepts * for any version', async () => {
@@ -45,13 +66,15 @@ describe('If-Match', () => {
       body: { name: 'Rooms' },
       headers: { 'If-Match': '*' },
     });
-    expect([changed.status, changed.body.name, changed.headers['etag']]).toEqual([200, 'Rooms', '"2"']);
+    expect([changed.status, changed.body.name, changed.body.version]).toEqual([200, 'Rooms', 2]);
+    expect((await api.call('get', `/clients/${id}`)).headers['etag']).toBe(changed.headers['etag']);
   });
 
   it('permits only one of two concurrent changes', async () => {
     const { client_id: id } = (await createClient()).body as { client_id: string };
+    const { etag = '' } = (await api.call('get', `/clients/${id}`)).headers;
     const change = (name: string) =>
-      api.call('patch', `/clients/${id}`, { body: { name }, headers: { 'If-Match': '"1"' } });
+      api.call('patch', `/clients/${id}`, { body: { name }, headers: { 'If-Match': etag } });
     const [one, two] = await Promise.all([change('One'), change('Two')]);
     expect(new Set([one.status, two.status])).toEqual(new Set([200, 412]));
   });
@@ -89,13 +112,54 @@ describe('If-Match', () => {
     const revoke = async (id = '', match?: string) =>
       (await api.call('delete', `/grants/${id}`, { headers: match ? { 'If-Match': match } : {} })).status;
     const unused = await etagOf(used);
-    expect(unused).toBe(`"${items[0].version}"`);
+    expect(unused).toMatch(new RegExp(`^"${items[0].version}-`));
     await api.console.sql(`UPDATE grants SET last_used_on = now() WHERE id = $1`, [used]);
     expect([await revoke(used), await revoke(used, unused)]).toEqual([428, 412]);
     const before = await etagOf(used);
     expect(await revoke(used, before)).toBe(204);
     expect([await revoke(used, before), await revoke(used, '*')]).toEqual([412, 204]);
     expect(await revoke(other, await etagOf(other))).toBe(204);
+  });
+});
+
+describe('If-None-Match', () => {
+  const read = (path: string, headers: Record<string, string>) => api.call('get', path, { headers });
+
+  it.each(['/clients', '/users', '/grants', '/resource-servers', '/keys'])(
+    'gives 304 without a body for an unchanged %s',
+    async (path) => {
+      const { etag = '' } = (await read(path, {})).headers;
+      for (const tags of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const unchanged = await read(path, { 'If-None-Match': tags });
+        expect([unchanged.status, unchanged.text, unchanged.headers['etag']]).toEqual([304, '', etag]);
+      }
+      expect((await read(path, { 'If-None-Match': '"other"' })).status).toBe(200);
+      expect((await read(path, { 'If-None-Match': 'other' })).body.id).toBe('if_none_match_malformed');
+    },
+  );
+
+  it('gives 200 if a part of the representation has changed that has no version', async () => {
+    const { client_id: clientId } = await api.fixture.client();
+    const userId = await api.fixture.user();
+    const { headers } = await read(`/users/${userId}`, {});
+    const condition = { 'If-None-Match': headers['etag'] ?? '' };
+    expect((await read(`/users/${userId}`, condition)).status).toBe(304);
+    await api.fixture.code(clientId, userId);
+    const changed = await read(`/users/${userId}`, condition);
+    expect([changed.status, changed.body.live_grants]).toEqual([200, 1]);
+  });
+
+  it('is evaluated after If-Match', async () => {
+    const { etag = '' } = (await read('/clients', {})).headers;
+    const both = (match: string) => read('/clients', { 'If-Match': match, 'If-None-Match': etag });
+    expect([(await both('"other"')).status, (await both(etag)).status]).toEqual([412, 304]);
+  });
+
+  it('is refused for a change', async () => {
+    const { client_id: id } = (await createClient()).body as { client_id: string };
+    const headers = { 'If-None-Match': '*', 'If-Match': '*' };
+    const refused = await api.call('patch', `/clients/${id}`, { body: { name: 'Rooms' }, headers });
+    expect([refused.status, refused.body.id]).toEqual([400, 'condition_unsupported']);
   });
 });
 

@@ -179,9 +179,7 @@ describe('a problem', () => {
     const body = { name: '', redirect_uris: ['http://rooms.example.com'], colour: 'red' };
     const unknown = await api.call('post', '/clients', { body });
     expect(unknown.body).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 });
-    expect(unknown.body.errors).toEqual([
-      { id: 'unknown_field', detail: 'colour is not a field of this operation', pointer: '#/colour' },
-    ]);
+    expect(unknown.body.errors).toMatchObject([{ id: 'unknown_field', pointer: '#/colour' }]);
     const { colour: _, ...known } = body;
     const { errors } = (await api.call('post', '/clients', { body: known })).body;
     expect(errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['#/name', '#/redirect_uris']);

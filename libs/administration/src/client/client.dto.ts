@@ -55,6 +55,11 @@ export class NewClientDto {
   deviceGrant = false;
 
   @Flag()
+  @Rule('public_client_with_keys', ({ public: isPublic, ...keys }: NewClientDto) =>
+    isPublic && hasKeys(keys)
+      ? ['‹public› and keys exclude each other: a public client cannot keep a private key either']
+      : [],
+  )
   public = false;
 
   @Flag()
@@ -109,11 +114,6 @@ export class NewClientDto {
 
   /** JWK Set with public keys (RFC 7517 5). */
   @JsonOrNull()
-  @Rule('public_client_with_keys', ({ public: isPublic, ...keys }: NewClientDto) =>
-    isPublic && hasKeys(keys)
-      ? ['‹public› and keys exclude each other: a public client cannot keep a private key either']
-      : [],
-  )
   jwks?: string | object | null;
 
   @TextOrNull()
@@ -139,15 +139,15 @@ export class NewClientDto {
   refreshTokenRotation?: boolean;
 
   @TextOrNull()
-  @Rule('links_invalid', ({ clientUri, policyUri, contacts }: NewClientDto) =>
-    linkProblems({ clientUri, policyUri, contacts }, fieldName),
-  )
+  @Rule('links_invalid', ({ clientUri }: NewClientDto) => linkProblems({ clientUri }, fieldName))
   clientUri: string | null = null;
 
   @TextOrNull()
+  @Rule('links_invalid', ({ policyUri }: NewClientDto) => linkProblems({ policyUri }, fieldName))
   policyUri: string | null = null;
 
   @Texts()
+  @Rule('links_invalid', ({ contacts }: NewClientDto) => linkProblems({ contacts }, fieldName))
   contacts: string[] = [];
 
   /** The default scopes if absent; required for `client_credentials`. */
@@ -209,17 +209,17 @@ export class ClientChangesDto {
   @Rule('scope_missing', ({ scopes }: ClientChangesDto) =>
     scopes?.length === 0 ? ['‹scopes› is empty: give at least one'] : [],
   )
+  @Rule('fields_exclude_each_other', ({ scopes, addScopes, removeScopes }: ClientChangesDto) =>
+    scopes !== undefined && addScopes.length + removeScopes.length > 0
+      ? ['‹scopes› replaces all scopes: leave it out, or ‹addScopes› and ‹removeScopes›']
+      : [],
+  )
   scopes?: string[];
 
   @Texts()
   addScopes: string[] = [];
 
   @Texts()
-  @Rule('fields_exclude_each_other', ({ scopes, addScopes, removeScopes }: ClientChangesDto) =>
-    scopes !== undefined && addScopes.length + removeScopes.length > 0
-      ? ['‹scopes› replaces all scopes: leave it out, or ‹addScopes› and ‹removeScopes›']
-      : [],
-  )
   removeScopes: string[] = [];
 
   /** Replaces the whole list. An empty list makes every scope required. */
@@ -266,23 +266,16 @@ export class ClientChangesDto {
   backchannelLogoutUri?: string | null;
 
   @TextOrNull()
-  @Rule('links_invalid', ({ clientUri, policyUri, contacts }: ClientChangesDto) =>
-    linkProblems(
-      {
-        ...(clientUri !== undefined && { clientUri }),
-        ...(policyUri !== undefined && { policyUri }),
-        ...(contacts && { contacts }),
-      },
-      fieldName,
-    ),
-  )
+  @Rule('links_invalid', ({ clientUri = null }: ClientChangesDto) => linkProblems({ clientUri }, fieldName))
   clientUri?: string | null;
 
   @TextOrNull()
+  @Rule('links_invalid', ({ policyUri = null }: ClientChangesDto) => linkProblems({ policyUri }, fieldName))
   policyUri?: string | null;
 
   /** Replaces the whole list. */
   @Texts()
+  @Rule('links_invalid', ({ contacts = [] }: ClientChangesDto) => linkProblems({ contacts }, fieldName))
   contacts?: string[];
 
   /** Content of a PNG, JPEG or WebP file. */

@@ -68,15 +68,39 @@ export function changedRegistration(
 ): ChangedRegistration {
   const { changes } = input;
   const changed = applied(current, input);
-  refuseInvalid([
+  const problems = [
     ...redirectUriChangeProblems(state, current, changes, changed),
     ...scopeChangeProblems(state, current, changes, changed),
     ...keyProblems(state, changed),
     ...ruleProblems(changes, changed),
     ...(state.hasDocument ? documentProblems(current, changed) : []),
     ...ofGrantType(changed),
-  ]);
+  ];
+  refuseInvalid(problems.map((problem) => ofGivenField(problem, changes)));
   return changed;
+}
+
+/** Fields that change the same part of a registration, or parts that depend on each other. */
+const RELATED: readonly (readonly (keyof ClientChangesDto)[])[] = [
+  ['redirectUris', 'addRedirectUris', 'removeRedirectUris', 'subject'],
+  ['scopes', 'addScopes', 'removeScopes'],
+  ['jwks', 'jwksUri'],
+  ['refreshTokenRotation', 'dpopBound'],
+];
+const OF_PROFILE = ['requirePar', 'refreshTokenRotation', 'jwks', 'jwksUri'] as const;
+
+/** Moves a problem of a field that the caller did not give to the field that caused the problem. */
+function ofGivenField(problem: Problem, changes: ClientChangesDto): Problem {
+  const isGiven = (field: keyof ClientChangesDto) => {
+    const { [field]: value } = changes;
+    return value !== undefined && !(/^(?:add|remove)/.test(field) && (value as string[]).length === 0);
+  };
+  const name = problem.field as keyof ClientChangesDto;
+  if (isGiven(name)) return problem;
+  const related =
+    problem.field === 'profile' ? OF_PROFILE : (RELATED.find((fields) => fields.includes(name)) ?? []);
+  const field = related.find(isGiven);
+  return field === undefined ? problem : { ...problem, field };
 }
 
 /** A removed scope is also removed from the optional scopes. */

@@ -1,0 +1,38 @@
+import type { FastifyRequest } from 'fastify';
+import type { Problem } from '#administration/administration.error.js';
+import { wellFormed } from '#oauth/text.js';
+import { queryOf } from '../form.js';
+
+/** Member of the body, as a URI fragment (RFC 6901 6, RFC 9457 3), or parameter of the path or query. */
+export type Location = { readonly pointer: string } | { readonly parameter: string };
+
+export const located = (location: Location): { readonly location: Location } => ({ location });
+
+/** Returns the pointer to a member of the body. */
+export function pointerTo(member: string): string {
+  const token = wellFormed(member).replaceAll('~', '~0').replaceAll('/', '~1');
+  return `#/${encodeURIComponent(token)}`;
+}
+
+/** Members of the API whose fields have other names than the conversion to camel case yields. */
+const FIELDS: Readonly<Record<string, string>> = { dpop_bound_access_tokens: 'dpopBound', type: 'public' };
+const MEMBERS = new Map(Object.entries(FIELDS).map(([member, field]) => [field, member]));
+
+export function fieldOf(member: string): string {
+  return FIELDS[member] ?? member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function memberOf(field: string): string {
+  if (field === 'after' || field === 'before') return 'cursor';
+  return MEMBERS.get(field) ?? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Returns the location of the field under the name that the caller sent, or would have to send. */
+export function locationOf(problem: Problem, { method, url, body }: FastifyRequest): Location | null {
+  if ('location' in problem) return problem.location as Location;
+  if (problem.field === undefined) return null;
+  const member = memberOf(problem.field);
+  const isSent = typeof body === 'object' && body !== null && Object.hasOwn(body, member);
+  const isParameter = !isSent && (queryOf(url).has(member) || ['GET', 'HEAD', 'DELETE'].includes(method));
+  return isParameter ? { parameter: member } : { pointer: pointerTo(member) };
+}
