@@ -23,15 +23,16 @@ export class ClientsApiController {
   ) {}
 
   @Operation('get', '', {
-    summary: 'Lists applications, oldest first',
-    query: { search: 'Part of the name, client_id or a redirect URI.' },
+    summary: 'Lists applications, newest first',
+    query: {
+      search: 'Part of the name, client_id, a redirect URI or a contact; or `id:` and the client_id.',
+      state: '`enabled` or `disabled`.',
+      kind: '`confidential`, `public`, `api` (client_credentials) or `document` (metadata document).',
+    },
     returns: schemas.CLIENT,
     isPage: true,
   })
-  async listClients(
-    @Req() { url }: ApiRequest,
-    @Query({ cursor: 'after' }) query: object,
-  ): Promise<ApiResponse> {
+  async listClients(@Req() { url }: ApiRequest, @Query({}) query: object): Promise<ApiResponse> {
     return listed(url, await this.clients.list(query));
   }
 

@@ -22,7 +22,7 @@ export class GrantsApiController {
   })
   async listGrants(
     @Req() { url }: ApiRequest,
-    @Query({ cursor: 'before', flags: ['ended'] }) query: object,
+    @Query({ flags: ['ended'] }) query: object,
   ): Promise<ApiResponse> {
     return listed(url, await this.grants.list(query));
   }

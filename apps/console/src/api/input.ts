@@ -32,7 +32,6 @@ export const RequestedChange = createParamDecorator(
 );
 
 interface QueryShape {
-  readonly cursor?: 'after' | 'before';
   readonly numbers?: readonly string[];
   readonly flags?: readonly string[];
   readonly lists?: readonly string[];
@@ -40,7 +39,7 @@ interface QueryShape {
 
 /** Injects the query as the input of an operation. `ResponseInterceptor` has checked the names. */
 export const Query = createParamDecorator((shape: QueryShape, context: ExecutionContext): Values => {
-  const { cursor = 'cursor', numbers = ['limit'], flags = [], lists = [] } = shape;
+  const { numbers = ['limit'], flags = [], lists = [] } = shape;
   const query = queryOf(context.switchToHttp().getRequest<ApiRequest>().url);
   const valueOf = (name: string): unknown => {
     const text = query.text(name);
@@ -49,9 +48,7 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
     return flags.includes(name) ? flagParameter(name, text) : text;
   };
   const names = [...new Set(query.keys())];
-  return Object.fromEntries(
-    names.map((name) => [name === 'cursor' ? cursor : fieldOf(name), valueOf(name)]),
-  ) as Values;
+  return Object.fromEntries(names.map((name) => [fieldOf(name), valueOf(name)])) as Values;
 });
 
 function flagParameter(name: string, text: string): boolean {

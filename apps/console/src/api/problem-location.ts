@@ -23,7 +23,6 @@ export function fieldOf(member: string): string {
 }
 
 export function memberOf(field: string): string {
-  if (field === 'after' || field === 'before') return 'cursor';
   return MEMBERS.get(field) ?? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

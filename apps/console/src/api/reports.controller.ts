@@ -41,7 +41,7 @@ export class ReportsApiController {
   })
   async searchEvents(
     @Req() { url }: ApiRequest,
-    @Query({ cursor: 'after', lists: ['types'] }) query: object,
+    @Query({ lists: ['types'] }) query: object,
   ): Promise<ApiResponse> {
     return listed(url, await this.trail.page(query));
   }

@@ -1,4 +1,5 @@
-import type { Change, ResultPage } from '#administration/operation.js';
+import type { Change } from '#administration/operation.js';
+import type { ListPage } from '#database/list/list-page.js';
 import { queryOf } from '../form.js';
 import { etagOf } from './conditions.js';
 import { API } from './operation-rules.js';
@@ -24,14 +25,14 @@ export function versioned(record: { readonly version: number }, body: object = r
 /** Repeats `next` in a Link header (RFC 8288). @param url of the request */
 export function listed(
   url: string,
-  { items, next, warnings = [] }: ResultPage<object, string | number> & Pick<ApiResponse, 'warnings'>,
+  { items, next, warnings = [] }: Pick<ListPage<object>, 'items' | 'next'> & Pick<ApiResponse, 'warnings'>,
 ): ApiResponse {
   if (next === null) return { ...result({ items, next }), warnings };
   const query = queryOf(url);
-  query.set('cursor', String(next));
+  query.set('cursor', next);
   const [path = ''] = url.split('?', 1);
   const headers = { Link: `<${path}?${query.toString()}>; rel="next"` };
-  return { headers, body: { items, next: String(next) }, warnings };
+  return { headers, body: { items, next }, warnings };
 }
 
 export async function changed(change: Promise<Change<object>>): Promise<ApiResponse> {

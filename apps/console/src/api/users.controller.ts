@@ -13,15 +13,16 @@ export class UsersApiController {
   constructor(private readonly users: UserService) {}
 
   @Operation('get', '', {
-    summary: 'Lists users in the order of their ids',
-    query: { search: 'Part of the name, user name or email address.' },
+    summary: 'Lists users, newest first',
+    query: {
+      search: 'Part of the name, user name, email address or external_id; or `id:` and the id.',
+      state: '`enabled` or `disabled`.',
+      kind: '`password`, `product` (an identity of the product) or `operator` (a role in the console).',
+    },
     returns: schemas.USER,
     isPage: true,
   })
-  async listUsers(
-    @Req() { url }: ApiRequest,
-    @Query({ cursor: 'after', numbers: ['limit', 'cursor'] }) query: object,
-  ): Promise<ApiResponse> {
+  async listUsers(@Req() { url }: ApiRequest, @Query({}) query: object): Promise<ApiResponse> {
     return listed(url, await this.users.list(query));
   }
 

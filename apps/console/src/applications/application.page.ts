@@ -1,11 +1,10 @@
 import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import type { SecretView } from '#administration/client/client-secret.service.js';
-import type { ResultPage } from '#administration/operation.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { codes, disableOrEnable, facts, type Notices, notices, table } from '../ui/components.js';
-import { listPage } from '../ui/list.page.js';
+import { codes, disableOrEnable, facts, type Notices, notices, table, timeCell } from '../ui/components.js';
+import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 import { hasDeviceGrant, labelOf } from './application.form.js';
@@ -13,17 +12,18 @@ import { pathOf } from './paths.js';
 
 export function applicationsPage(
   operator: Operator,
-  clients: ResultPage<ClientView>,
-  search: string,
+  clients: CountedPage<ClientView>,
+  query: ListQuery,
   changed?: Notices,
 ): Page {
-  return listPage(operator, clients, search, {
+  return listPage(operator, clients, query, {
     changed,
     section: '/applications',
     title: t('Applications'),
-    caption: t('Registered applications, oldest first'),
-    search: t('Name, client ID or redirect URI'),
-    columns: [t('Name'), t('Client ID'), t('State'), t('Authenticates with'), t('Registered')],
+    caption: t('Registered applications, newest first'),
+    search: t('Name, client ID, redirect URI or contact'),
+    counted: '{count, plural, =0 {No application} one {One application} other {# applications}}',
+    columns: [t('Name'), t('Client ID'), t('State'), t('Authenticates with'), t('Registered (UTC)')],
     row: (client) => ({
       id: client.client_id,
       name: client.name,
@@ -32,7 +32,7 @@ export function applicationsPage(
         html`<code>${client.client_id}</code>`,
         stateOf(client),
         methodOf(client),
-        day(client.created_at),
+        timeCell(client.created_at),
       ],
     }),
     actions: { 'disable-applications': t('Disable'), 'enable-applications': t('Enable') },

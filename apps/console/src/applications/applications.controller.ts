@@ -13,6 +13,7 @@ import { RecentLoginsService } from '../session/recent-logins.service.js';
 import type { Notices } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
+import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { changesOf, formOf, isDangerous, NO_PROBLEMS, problemsOf } from './application.form.js';
@@ -237,8 +238,12 @@ export class ApplicationsController {
   }
 
   private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {
-    const clients = await this.clients.list({ ...query.filled('search', 'after'), limit: 50 });
-    return applicationsPage(operator, clients, query.text('search'), changed);
+    const [filter, position] = [query.filled(...FILTERS), query.filled('cursor')];
+    const [page, count] = await Promise.all([
+      this.clients.list({ ...filter, ...position, limit: 50 }),
+      this.clients.count(filter),
+    ]);
+    return applicationsPage(operator, { ...page, count }, { ...filter, ...position }, changed);
   }
 
   private async changed(

@@ -22,7 +22,7 @@ export class AuditController {
   async search(@QueryForm() query: Form): Promise<Page> {
     const filters = query.filled(...FILTERS);
     try {
-      return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...query.filled('after') }));
+      return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...query.filled('cursor') }));
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind === 'unavailable') throw error;
       // Shows the form again, so that the operator can correct an unknown name.

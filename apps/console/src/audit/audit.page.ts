@@ -1,7 +1,7 @@
 import type { EventPage } from '#administration/audit/audit.service.js';
 import { AUDIT_TYPES } from '#audit/event.js';
 import { html } from '#ui/html.js';
-import { button, nextPage, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
+import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { actorOfEvent, detailsOf, channelOf, objectsOf, textOf } from './event-text.js';
@@ -46,7 +46,7 @@ export function auditPage(
   };
 }
 
-function results({ items, next, searchedUntil, warnings }: EventPage, filters: Filters) {
+function results({ items, next, previous, searchedUntil, warnings }: EventPage, filters: Filters) {
   const parameters = new URLSearchParams(filters).toString();
   return html`
     ${problemBox(warnings)}
@@ -68,7 +68,7 @@ function results({ items, next, searchedUntil, warnings }: EventPage, filters: F
         ${t('Searched back to {time}. Older events follow on the next page.', { time: moment(searchedUntil) })}
       </p>`
     }
-    ${nextPage('/audit', filters, next)}
+    ${pageLinks('/audit', filters, { next, previous })}
     <p>
       <a href="/audit/events.jsonl?${parameters}" download>${t('Download all matching events')}</a>
       (${t('one JSON object per line, oldest first')})

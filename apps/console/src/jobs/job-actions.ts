@@ -6,6 +6,7 @@ import { UserService } from '#administration/user/user.service.js';
 import type { Role } from '../role.js';
 import { actorOf, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
+import type { ListQuery, ListSection } from '../ui/list.page.js';
 import { t } from '../ui/text.js';
 import type { StepOutcome } from './job.store.js';
 
@@ -16,7 +17,7 @@ interface Action {
   readonly effect: string;
   readonly title: string;
   readonly button: string;
-  readonly section: '/applications' | '/users';
+  readonly section: ListSection;
 }
 
 /** Actions of jobs. An item is a client id or a user id; for grants, `user=…`, `client=…` or both. */
@@ -76,17 +77,29 @@ export class JobActions {
     private readonly privileged: PrivilegedAccounts,
   ) {}
 
-  async names(action: ActionName, items: readonly string[]): Promise<string[]> {
-    const isUser = ACTIONS[action].section === '/users';
-    const records = items.flatMap((item) => {
-      if (action !== 'revoke-grants') return isUser ? this.users.find(`id:${item}`) : this.clients.find(item);
+  /** Returns the names of the items; an item without a record is missing. */
+  async names(action: ActionName, items: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (action === 'revoke-grants') return this.ownerNames(items);
+    if (ACTIONS[action].section === '/applications') return this.clients.names(items);
+    const names = await this.users.names(items.map(Number));
+    return new Map([...names].map(([id, name]) => [String(id), name]));
+  }
+
+  private async ownerNames(items: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const owners = items.map(async (item) => {
       const { user, client } = selectionOf(item);
-      return [
+      const records = await Promise.all<{ readonly name: string }>([
         ...(user === undefined ? [] : [this.users.find(user)]),
         ...(client === undefined ? [] : [this.clients.find(client)]),
-      ];
+      ]);
+      return [item, records.map(({ name }) => name).join(', ')] as const;
     });
-    return (await Promise.all<{ readonly name: string }>(records)).map(({ name }) => name);
+    return new Map((await Promise.all(owners)).filter(([, name]) => name !== ''));
+  }
+
+  /** Returns the items that match the filter of a list, at most `MAX_COUNT` + 1. */
+  matching(action: Exclude<ActionName, 'revoke-grants'>, filter: ListQuery): Promise<string[]> {
+    return ACTIONS[action].section === '/users' ? this.users.ids(filter) : this.clients.ids(filter);
   }
 
   async steps(action: ActionName, items: readonly string[]): Promise<number> {

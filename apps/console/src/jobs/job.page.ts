@@ -1,7 +1,7 @@
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { button, facts, postForm, problemBox, table } from '../ui/components.js';
+import { button, facts, postForm, problemBox, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { type ActionName, ACTIONS, isAction, JOB_ROLE } from './job-actions.js';
@@ -37,7 +37,7 @@ export function jobsPage(jobs: readonly Job[]): Page {
           { title: t('Done'), isNumber: true },
           { title: t('Failed'), isNumber: true },
           t('Operator'),
-          t('Started'),
+          t('Started (UTC)'),
         ],
         jobs.map((job) => [
           html`<a href="/jobs/${job.id}">${titleOf(job)}</a>`,
@@ -45,7 +45,7 @@ export function jobsPage(jobs: readonly Job[]): Page {
           `${job.done} / ${job.total}`,
           job.failed,
           html`<bdi>${job.operator}</bdi>`,
-          moment(new Date(job.startedAt)),
+          timeCell(new Date(job.startedAt).toISOString()),
         ]),
       )}
     `,
@@ -55,6 +55,7 @@ export function jobsPage(jobs: readonly Job[]): Page {
 export function jobPage(
   operator: Operator,
   job: Job & { readonly action: ActionName },
+  names: ReadonlyMap<string, string>,
   refreshes: boolean,
 ): Page {
   const { id, action, state, total, done, failed, failures, warnings, endedAt } = job;
@@ -94,17 +95,11 @@ export function jobPage(
         table(
           t('Failed'),
           [t('Entry'), t('Reason')],
-          failures.map(({ item, reason }) => [itemLink(action, item), reason]),
+          failures.map(({ item, reason }) => [itemLink(action, item, names.get(item)), reason]),
         )
       }
     `,
   };
-}
-
-export function namesOf(names: readonly string[]): Html {
-  const shown = names.slice(0, 20).map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`);
-  const more = names.length - shown.length;
-  return html`${shown}${more > 0 && t(' and {more} more', { more })}`;
 }
 
 function titleOf({ action }: Job): string {
@@ -116,9 +111,11 @@ function stateTag({ state }: Job): Html {
   return html`<span class="tag ${isBad && 'bad'}">${STATES[state]}</span>`;
 }
 
-function itemLink(action: ActionName, item: string): Fragment {
-  if (action === 'revoke-grants') return html`<a href="/grants?${item}">${t('Grants')}</a>`;
-  return html`<a href="${ACTIONS[action].section}/${encodeURIComponent(item)}"><code>${item}</code></a>`;
+function itemLink(action: ActionName, item: string, name: string | undefined): Fragment {
+  const path =
+    action === 'revoke-grants' ? `/grants?${item}` : `${ACTIONS[action].section}/${encodeURIComponent(item)}`;
+  return html`<a href="${path}">${name ?? html`<code>${item}</code>`}</a>
+    ${name !== undefined && action !== 'revoke-grants' && html`<code>${item}</code>`}`;
 }
 
 function retryPath(action: ActionName, { failures }: Job): string {

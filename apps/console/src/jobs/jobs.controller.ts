@@ -5,17 +5,14 @@ import { refusal } from '#administration/administration.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { CurrentOperator, type Operator } from '../operator.js';
-import { confirmPage } from '../ui/confirm.page.js';
 import { type Form, QueryForm } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
-import { type ActionName, ACTIONS, isAction, JOB_ROLE, JobActions } from './job-actions.js';
-import { jobPage, jobsPage, namesOf } from './job.page.js';
+import { confirmJobPage, SHOWN_NAMES, unusableSelectionPage } from './confirm-job.page.js';
+import { type ActionName, isAction, JOB_ROLE, JobActions } from './job-actions.js';
+import { jobPage, jobsPage } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore } from './job.store.js';
-
-/** Permits the selection of all entries of a list page. */
-const MAX_ITEMS = 200;
+import { selectionOf } from './selection.js';
 
 const REFRESH = 3;
 
@@ -38,36 +35,31 @@ export class JobsController {
   @RequireRole(JOB_ROLE)
   @RecentLogin()
   async confirm(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const { action, items } = selectionOf(query);
-    const names = await this.actions.names(action, items);
-    const { question, effect, button, section } = ACTIONS[action];
-    return confirmPage({
-      operator,
-      section,
-      title: question(await this.actions.steps(action, items)),
-      ...(names.length > 0 && { subject: namesOf(names) }),
-      text: effect,
-      path: '/jobs',
-      button,
-      look: action === 'enable-applications' ? '' : 'danger',
-      back: section,
-      fields: [
-        // The id makes both requests of a double click start the same job.
-        ['job', randomBytes(16).toString('base64url')],
-        ['action', action],
-        ...items.map((item) => ['id', item] as const),
-      ],
-    });
+    const selection = await selectionOf(query, this.actions);
+    const { action, items, problem } = selection;
+    if (problem !== null) return unusableSelectionPage(selection, problem);
+    const count = await this.actions.steps(action, items);
+    const names = await this.actions.names(action, items.slice(0, SHOWN_NAMES));
+    // The id makes both requests of a double click start the same job.
+    const job = randomBytes(16).toString('base64url');
+    return confirmJobPage(operator, selection, { job, count, names, hasChanged: query.has('changed') });
   }
 
+  /** Starts the job only with as many entries as the confirmation showed. Otherwise shows the confirmation again. */
   @Post()
   @RequireRole(JOB_ROLE)
   @RecentLogin()
   @Redirect()
   async create(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<HttpRedirectResponse> {
-    const { action, items } = selectionOf(form);
     const id = form.text('job');
     if (!JOB_ID.test(id)) throw new RefusedRequestError(400, 'the form has no job');
+    if (await this.jobs.find(id)) return seeOther(`/jobs/${id}`);
+    const { action, items, all, fields, problem } = await selectionOf(form, this.actions);
+    if (problem !== null || (all !== null && items.length !== Number(form.text('count')))) {
+      const again = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]));
+      again.set('changed', '1');
+      return seeOther(`/jobs/new?${again.toString()}`);
+    }
     const total = await this.actions.steps(action, items);
     const job = { id, action, operator: operator.name, items, total };
     if (await this.jobs.create(job)) await this.runner.start(id, action, operator);
@@ -85,7 +77,11 @@ export class JobsController {
     const job = await this.find(id);
     const refreshes = job.state === 'running' && query.text('refresh') !== 'off';
     if (refreshes) reply.header('Refresh', String(REFRESH));
-    return jobPage(operator, job, refreshes);
+    const names = await this.actions.names(
+      job.action,
+      job.failures.map(({ item }) => item),
+    );
+    return jobPage(operator, job, names, refreshes);
   }
 
   /** Uses the path of the job's page, because a required login returns to this path with GET. */
@@ -115,12 +111,4 @@ export class JobsController {
     if (!job || !isAction(job.action)) throw refusal('unknown', 'job_unknown', 'there is no such job');
     return { ...job, action: job.action };
   }
-}
-
-function selectionOf(form: Form): { readonly action: ActionName; readonly items: readonly string[] } {
-  const [action, items] = [form.text('action'), [...new Set(form.getAll('id'))]];
-  if (!isAction(action)) throw new RefusedRequestError(400, 'the action is unknown');
-  if (items.length === 0 || items.length > MAX_ITEMS)
-    throw new RefusedRequestError(400, t('select 1 to {max} entries in the list first', { max: MAX_ITEMS }));
-  return { action, items };
 }

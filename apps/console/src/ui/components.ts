@@ -1,5 +1,6 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
+import type { ListPage } from '#database/list/list-page.js';
 import { printable, shellWords } from '#administration/text.js';
 import type { Operator } from '../operator.js';
 import { shortMoment, t } from './text.js';
@@ -234,12 +235,19 @@ export function notices({ note, warnings = [] }: Notices = {}): Html {
   return html`${note !== undefined && noteBox(note)} ${problemBox(warnings)}`;
 }
 
-export function nextPage(
+/** Links to the newer and the older page of a list. */
+export function pageLinks(
   path: string,
   query: Readonly<Record<string, string>>,
-  cursor: string | null,
+  { next, previous }: Pick<ListPage<unknown>, 'next' | 'previous'>,
 ): Html | false {
-  if (cursor === null) return false;
-  const parameters = new URLSearchParams({ ...query, after: cursor });
-  return html`<p><a class="button even" href="${path}?${parameters.toString()}">${t('Next page')}</a></p>`;
+  if (next === null && previous === null) return false;
+  const link = (cursor: string | null, text: string) =>
+    cursor !== null &&
+    html`<a class="button even" href="${path}?${new URLSearchParams({ ...query, cursor }).toString()}"
+      >${text}</a
+    >`;
+  return html`<div class="actions" role="navigation" aria-label="${t('Pages')}">
+    ${link(previous, t('Previous page'))} ${link(next, t('Next page'))}
+  </div>`;
 }

@@ -1,16 +1,58 @@
-import type { ResultPage } from '#administration/operation.js';
+import { type ListPage, MAX_COUNT } from '#database/list/list-page.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { button, nextPage, type Notices, notices, table, textField } from './components.js';
+import {
+  button,
+  hiddenFields,
+  type Notices,
+  notices,
+  pageLinks,
+  selectField,
+  table,
+  textField,
+} from './components.js';
 import type { Page, Section } from './page.responder.js';
 import { t } from './text.js';
 
+const KINDS = {
+  '/applications': {
+    confidential: t('on a server'),
+    public: t('in a browser, or on a phone or computer'),
+    document: t('describes itself by a metadata document'),
+    api: t('API client of an operator'),
+  },
+  '/users': {
+    password: t('with a password'),
+    product: t('logs in at the product'),
+    operator: t('has a role in the console'),
+  },
+} as const satisfies Partial<Record<Section, Readonly<Record<string, string>>>>;
+
+export type ListSection = keyof typeof KINDS;
+
+export const FILTERS = ['search', 'state', 'kind'] as const;
+
+/** Filter and position of a list, as in its URL. Empty fields are absent. */
+export type ListQuery = Readonly<Partial<Record<(typeof FILTERS)[number] | 'cursor', string>>>;
+
+export function listPath(section: ListSection, query: ListQuery): string {
+  const parameters = new URLSearchParams(query).toString();
+  return parameters === '' ? section : `${section}?${parameters}`;
+}
+
+export interface CountedPage<Item> extends ListPage<Item> {
+  /** Number of matching records, at most `MAX_COUNT` + 1. */
+  readonly count: number;
+}
+
 interface ListView<Item> {
-  readonly section: Section;
+  readonly section: ListSection;
   readonly title: string;
   readonly caption: string;
   readonly search: string;
+  /** Message with `{count}`. */
+  readonly counted: string;
   readonly columns: readonly string[];
   readonly row: (item: Item) => {
     readonly id: string | number;
@@ -22,10 +64,12 @@ interface ListView<Item> {
   readonly head?: Html | false;
 }
 
+const STATES = { enabled: t('enabled'), disabled: t('disabled') };
+
 export function listPage<Item>(
   operator: Operator,
-  { items, next }: ResultPage<Item, string | number>,
-  search: string,
+  page: CountedPage<Item>,
+  { cursor, ...filter }: ListQuery,
   view: ListView<Item>,
 ): Page {
   const { section, title, columns, actions } = view;
@@ -33,31 +77,76 @@ export function listPage<Item>(
   const list = table(
     view.caption,
     [isSupport && t('Select'), ...columns],
-    items.map(view.row).map(({ id, name, cells }) => [selectionBox(id, name), ...cells]),
+    page.items.map(view.row).map(({ id, name, cells }) => [selectionBox(id, name), ...cells]),
   );
   return {
     title,
     section,
     content: html`
-      ${notices(view.changed)} ${view.head}
-      <form method="get" action="${section}" class="filter" role="search">
-        ${textField({ name: 'search', label: view.search, value: search })} ${button(t('Search'), 'even')}
-      </form>
-      ${isSupport && items.length > 0 ? selectionForm(list, actions) : list}
-      ${nextPage(section, search === '' ? {} : { search }, next === null ? null : String(next))}
+      ${notices(view.changed)} ${view.head} ${filterForm(view, filter)} ${summary(page.count, filter, view)}
+      ${
+        page.items.length > 0 &&
+        (isSupport
+          ? html`<form method="get" action="/jobs/new">
+              ${hiddenFields(Object.entries({ ...filter, ...(cursor !== undefined && { cursor }) }))} ${list}
+              ${selectionActions(page, actions)}
+            </form>`
+          : list)
+      }
+      ${pageLinks(section, filter, page)}
     `,
   };
 }
 
-/** Form that opens the confirmation of a job. Uses GET, so that a required login returns to the selection. */
-function selectionForm(list: Html, actions: Readonly<Record<string, string>>): Html {
-  return html`<form method="get" action="/jobs/new">
-    ${list}
+function filterForm<Item>({ section, search }: ListView<Item>, filter: ListQuery): Html {
+  const choice = (name: 'state' | 'kind', label: string, texts: Readonly<Record<string, string>>) =>
+    selectField({ name, label, value: filter[name] ?? '' }, [
+      { value: '', text: t('All') },
+      ...Object.entries(texts).map(([value, text]) => ({ value, text })),
+    ]);
+  return html`<form method="get" action="${section}" class="filter" role="search">
+    ${textField({ name: 'search', label: search, value: filter.search ?? '' })}
+    ${choice('state', t('State'), STATES)} ${choice('kind', t('Kind'), KINDS[section])}
+    ${button(t('Search'), 'even')}
+  </form>`;
+}
+
+/** Says how many records match, and what was searched. */
+function summary<Item>(count: number, filter: ListQuery, { section, counted }: ListView<Item>): Html {
+  const searched = describedFilter(section, filter);
+  const number =
+    count > MAX_COUNT ? t('More than {count, number}', { count: MAX_COUNT }) : t(counted, { count });
+  if (searched.length === 0) return html`<p>${number}</p>`;
+  return html`<p role="status">
+    ${number}: <bdi>${searched.join(', ')}</bdi>. <a href="${section}">${t('Show all')}</a>
+  </p>`;
+}
+
+export function describedFilter(section: ListSection, { search, state, kind }: ListQuery): string[] {
+  const texts: Readonly<Record<string, string>> = { ...KINDS[section], ...STATES };
+  return [
+    ...(search === undefined ? [] : [`“${search}”`]),
+    ...[state, kind].flatMap((value) => (value === undefined ? [] : [texts[value] ?? value])),
+  ];
+}
+
+/** The form that contains this opens the confirmation of a job. It uses GET, so that a required login returns to the selection. */
+function selectionActions<Item>(
+  { items, count }: CountedPage<Item>,
+  actions: Readonly<Record<string, string>>,
+): Html {
+  return html`${
+      count > items.length &&
+      html`<label class="scope"
+        ><input type="checkbox" name="all" value="1" /><span
+          >${t('Select all {count, number} that match, not only those on this page', { count })}</span
+        ></label
+      >`
+    }
     <div class="actions">
       <span>${t('With selected:')}</span>
       ${Object.entries(actions).map(([action, text]) => html`<button class="even" name="action" value="${action}">${text}</button>`)}
-    </div>
-  </form>`;
+    </div>`;
 }
 
 function selectionBox(value: string | number, name: string): Html {

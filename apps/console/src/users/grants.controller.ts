@@ -38,8 +38,7 @@ export class GrantsController {
 
   private async page(operator: Operator, form: Form, changed?: Notices): Promise<Page> {
     const selection = form.filled('user', 'client');
-    const { after: before } = form.filled('after');
-    const grants = await this.grants.list({ ...selection, ...(before && { before }), limit: 50 });
+    const grants = await this.grants.list({ ...selection, ...form.filled('cursor'), limit: 50 });
     return grantsPage(operator, grants, selection, changed);
   }
 }

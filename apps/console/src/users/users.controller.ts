@@ -8,6 +8,7 @@ import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
+import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { userPage, usersPage } from './users.page.js';
@@ -90,9 +91,12 @@ export class UsersController {
   }
 
   private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {
-    const { after, ...filter } = query.filled('search', 'after');
-    const page = { ...filter, ...(after && { after: Number(after) }), limit: 50 };
-    return usersPage(operator, await this.users.list(page), query.text('search'), changed);
+    const [filter, position] = [query.filled(...FILTERS), query.filled('cursor')];
+    const [page, count] = await Promise.all([
+      this.users.list({ ...filter, ...position, limit: 50 }),
+      this.users.count(filter),
+    ]);
+    return usersPage(operator, { ...page, count }, { ...filter, ...position }, changed);
   }
 
   private async page(operator: Operator, id: number, changed: Notices = {}): Promise<Page> {

@@ -1,4 +1,4 @@
-import type { ResultPage } from '#administration/operation.js';
+import type { ListPage } from '#database/list/list-page.js';
 import type { GrantView } from '#administration/grant/grant.service.js';
 import type { UserDetails, UserView } from '#administration/user/user.description.js';
 import type { UserSession } from '#messaging/operator-requests.js';
@@ -11,38 +11,41 @@ import {
   disableOrEnable,
   facts,
   hiddenFields,
-  nextPage,
   type Notices,
   notices,
+  pageLinks,
   postForm,
   table,
+  timeCell,
 } from '../ui/components.js';
-import { listPage } from '../ui/list.page.js';
+import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 
 export function usersPage(
   operator: Operator,
-  users: ResultPage<UserView, number>,
-  search: string,
+  users: CountedPage<UserView>,
+  query: ListQuery,
   changed?: Notices,
 ): Page {
-  return listPage(operator, users, search, {
+  return listPage(operator, users, query, {
     changed,
     section: '/users',
     title: t('Users'),
-    caption: t('Users, ordered by ID'),
-    search: t('Name, username or email address'),
-    columns: [t('Name'), t('Username'), t('Email'), t('State'), t('Created')],
+    caption: t('Users, newest first'),
+    search: t('Name, username, email address, or id:42'),
+    counted: '{count, plural, =0 {No user} one {One user} other {# users}}',
+    columns: [t('Name'), t('ID'), t('Username'), t('Email'), t('State'), t('Created (UTC)')],
     row: (user) => ({
       id: user.id,
       name: user.name,
       cells: [
         html`<a href="/users/${user.id}">${user.name}</a>`,
+        html`<code>${user.id}</code>`,
         user.username,
         user.email,
         stateOf(user),
-        day(user.created_at),
+        timeCell(user.created_at),
       ],
     }),
     actions: { 'disable-users': t('Disable'), 'log-out-users': t('Log out') },
@@ -152,7 +155,7 @@ function grantTable(
       withUser && t('User'),
       t('Application'),
       t('Scope'),
-      t('Allowed'),
+      t('Allowed (UTC)'),
       t('Last used'),
       isSupport && t('Action'),
     ],
@@ -160,7 +163,7 @@ function grantTable(
       html`<a href="/users/${userId}">${username ?? userId}</a>`,
       html`<a href="${pathOf(clientId)}">${name}</a>`,
       grant.scope,
-      day(grant.created_at),
+      timeCell(grant.created_at),
       grant.last_used_on === null ? t('never') : day(grant.last_used_on),
       isSupport &&
         postForm(
@@ -175,7 +178,7 @@ function grantTable(
 
 export function grantsPage(
   operator: Operator,
-  { items, next }: ResultPage<GrantView>,
+  { items, ...page }: ListPage<GrantView>,
   selection: Selection,
   changed?: Notices,
 ): Page {
@@ -190,7 +193,7 @@ export function grantsPage(
         ${client && html`<a class="button even" href="${pathOf(client)}">${t('Go to the application')}</a>`}
         ${user?.startsWith('id:') && html`<a class="button even" href="/users/${user.slice('id:'.length)}">${t('Go to the user')}</a>`}
       </div>
-      ${grantTable(operator, items, selection)} ${nextPage('/grants', selection, next)}
+      ${grantTable(operator, items, selection)} ${pageLinks('/grants', selection, page)}
       ${
         isSupport &&
         items.length > 0 &&

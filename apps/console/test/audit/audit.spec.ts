@@ -130,7 +130,7 @@ describe('the audit page with many events', () => {
       ids.push(
         ...[...page.text.matchAll(/<code>([\w-]+-[0-9a-z]+)<\/code><\/dd>/g)].map(([, id = '']) => id),
       );
-      const next = /href="(\/audit\?[^"]*after=[^"]*)"/.exec(page.text)?.[1];
+      const next = /href="(\/audit\?[^"]*cursor=[^"]*)"/.exec(page.text)?.[1];
       if (next !== undefined) page = await viewer.get(next.replaceAll('&amp;', '&'));
     }
     expect(ids).toEqual(stored.map(({ id }) => id).toReversed());

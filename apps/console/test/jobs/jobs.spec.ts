@@ -91,6 +91,75 @@ it('a job changes every selected application and records each change with the op
     ]);
 });
 
+describe('a selection of everything that matches', () => {
+  const named = async (count: number, name: string): Promise<string[]> => {
+    const ids = await applications(count);
+    await app.sql('UPDATE clients SET name = $1 WHERE client_id = ANY($2)', [name, ids]);
+    return ids;
+  };
+
+  it('is offered with its count, and becomes one job over more than a page', async () => {
+    const ids = await named(60, 'Everywhere');
+    await disableClients(app, ids[7] ?? '');
+    const list = await support.get('/applications?search=+everywhere&state=enabled');
+    expect(list.text.match(/name="id"/g)).toHaveLength(50);
+    expect(wordsOf(list)).toContain('Select all 59 that match');
+    const page = await support.get(
+      '/jobs/new?action=disable-applications&all=1&search=everywhere&state=enabled&id=job_1_0',
+    );
+    expect(wordsOf(page)).toContain('Disable 59 applications?');
+    const { headers } = await confirm(support, page);
+    await reaches(support, headers['location'] ?? '', 'finished');
+    expect(await versions(ids)).toEqual(ids.map((_, at) => (at === 7 ? 1 : 2)));
+  });
+
+  it('is confirmed again if another number of entries matches when the operator confirms', async () => {
+    const ids = await named(2, 'Moving target');
+    const page = await support.get('/jobs/new?action=disable-applications&all=1&search=moving');
+    ids.push(...(await named(1, 'Moving target')));
+    const { headers } = await confirm(support, page);
+    expect(headers['location']).toMatch(/^\/jobs\/new\?/);
+    expect(await versions(ids)).toEqual([1, 1, 1]);
+    const again = await support.get(headers['location'] ?? '');
+    expect(wordsOf(again)).toContain('Disable 3 applications?');
+    await reaches(support, (await confirm(support, again)).headers['location'] ?? '', 'finished');
+    expect(await versions(ids)).toEqual([2, 2, 2]);
+  });
+
+  it('returns to the list with its search, filter and position when the operator cancels', async () => {
+    const list =
+      '/applications?search=everywhere&state=disabled&kind=public&cursor=a1790000000000000.job_1_0';
+    for (const selected of ['all=1', 'id=job_1_0']) {
+      const page = await support.get(
+        `/jobs/new?action=disable-applications&${selected}&${list.split('?')[1] ?? ''}`,
+      );
+      expect(page.text).toContain(`href="${list.replaceAll('&', '&amp;')}"`);
+    }
+  });
+
+  it('is refused if nothing or too much matches', async () => {
+    const nothing = await support.get('/jobs/new?action=disable-users&all=1&search=nobody-at-all');
+    expect(nothing.status).toBe(400);
+    expect(nothing.text).toContain('href="/users?search=nobody-at-all"');
+    await app.sql(
+      `INSERT INTO users (username, email, name, password_hash) SELECT 'crowd' || n, 'crowd' || n || '@example.com', 'Crowd', '$argon2id$x'
+       FROM generate_series(1, 10001) n`,
+    );
+    expect((await support.get('/jobs/new?action=disable-users&all=1&search=crowd')).status).toBe(400);
+    expect((await support.get('/jobs/new?action=disable-users&all=1&search=crowd9')).status).toBe(200);
+  });
+
+  it('requires the role and a recent login', async () => {
+    const path = '/jobs/new?action=disable-users&all=1&search=crowd9';
+    expect((await (await operator('viewer')).get(path)).status).toBe(403);
+    app.clock.ahead = 11 * 60_000;
+    const late = await support.get(path);
+    app.clock.ahead = 0;
+    expect(late.status).toBe(303);
+    expect(late.headers['location']).toContain(encodeURIComponent('all=1&search=crowd9'));
+  });
+});
+
 it('two concurrent clicks start only one job', async () => {
   const ids = await applications(2);
   const page = await select(support, 'disable-applications', ids);

@@ -20,7 +20,7 @@ const PAGE = 1000;
 
 export function listCommand(): OperatorCommand {
   return new OperatorCommand('list')
-    .description('list the registered applications, oldest first')
+    .description('list the registered applications, newest first')
     .jsonOption('print a JSON array')
     .examples('client list --json')
     .action(list);
@@ -73,10 +73,10 @@ async function search(text: string, options: JsonOption): Promise<void> {
 function allClients(filter: { readonly search?: string }): Promise<ClientView[]> {
   return withAdministration(DatabaseSettings, async ({ clients }) => {
     const all: ClientView[] = [];
-    for (let after: string | null | undefined; after !== null;) {
-      const page = await clients.list({ ...filter, after, limit: PAGE });
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await clients.list({ ...filter, cursor, limit: PAGE });
       all.push(...page.items);
-      after = page.next;
+      cursor = page.next;
     }
     return all;
   });

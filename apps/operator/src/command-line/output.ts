@@ -1,3 +1,4 @@
+import type { ListPage } from '#database/list/list-page.js';
 import { jsonText, printable } from '#administration/text.js';
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';
@@ -66,6 +67,12 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
     row.map((cell) => (typeof cell === 'string' ? printable(cell) : { ...cell, text: printable(cell.text) })),
   );
   for (const line of tableLines(heading, clean, widthOf(process.stdout))) printRaw(line);
+}
+
+/** Prints the cursors to stderr, so that stdout has only the list, also as JSON. */
+export function printPages({ next, previous }: Pick<ListPage<unknown>, 'next' | 'previous'>): void {
+  if (next !== null) process.stderr.write(`\nFor the next page, add --cursor ${next}\n`);
+  if (previous !== null) process.stderr.write(`For the previous page, add --cursor ${previous}\n`);
 }
 
 export function printableLines(text: string): string {

@@ -9,6 +9,7 @@ import {
   type JsonOption,
   printFields,
   printLine,
+  printPages,
   printResult,
   printTable,
 } from '../command-line/output.js';
@@ -27,7 +28,7 @@ export function grantCommand(): OperatorCommand {
     .option('--client <id>', `only to this application: ${CLIENT}`)
     .option('--ended', 'revoked and expired grants as well')
     .option('--limit <number>', 'how many at most, 1 to 1000 (default: 100)', Number)
-    .option('--before <id>', 'only grants that are older than this one: the next page')
+    .option('--cursor <cursor>', 'another page, as the list names it')
     .jsonOption('print a JSON array')
     .examples('grant list --user ada@example.com', 'grant list --client sc_abcdefghijklmnopqrstuvwx --ended')
     .action(list);
@@ -66,9 +67,8 @@ export function grantCommand(): OperatorCommand {
 }
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {
-  const { items: grants, next } = await withAdministration(DatabaseSettings, (operations) =>
-    operations.grants.list(filter),
-  );
+  const page = await withAdministration(DatabaseSettings, (operations) => operations.grants.list(filter));
+  const { items: grants } = page;
   printResult({ json }, grants, () => {
     if (grants.length === 0) return printLine('No grants found.');
     printTable(
@@ -83,8 +83,8 @@ async function list({ json, ...filter }: JsonOption): Promise<void> {
         grant.scope,
       ]),
     );
-    if (next !== null) printLine(`\nFor the next page, add --before ${next}`);
   });
+  printPages(page);
 }
 
 async function show(id: string, options: JsonOption): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type JsonOption,
   printFields,
   printLine,
+  printPages,
   printResult,
   printTable,
 } from '../command-line/output.js';
@@ -46,12 +47,17 @@ export function userCommand(): OperatorCommand {
 
   user
     .command('list')
-    .description('list users in the order of their ids, a page at a time; never a password hash')
-    .option('--search <text>', 'part of the email address, user name or name')
+    .description('list users, newest first, a page at a time; never a password hash')
+    .option('--search <text>', 'part of the email address, user name, name or external_id; or id: and the id')
+    .option('--state <state>', 'only enabled or only disabled users')
+    .option(
+      '--kind <kind>',
+      'only users with a password, of the product, or with a role in the console: password, product, operator',
+    )
     .option('--limit <number>', 'how many at most, 1 to 1000 (default: 100)', Number)
-    .option('--after <id>', 'only users with a greater id: the next page', Number)
+    .option('--cursor <cursor>', 'another page, as the list names it')
     .jsonOption('print a JSON array')
-    .examples('user list --search @example.com', 'user list --limit 1000 --after 4711 --json')
+    .examples('user list --search @example.com', 'user list --state disabled --limit 1000 --json')
     .action(list);
 
   user
@@ -171,8 +177,8 @@ async function list({ json, ...filter }: JsonOption): Promise<void> {
         name,
       ]),
     );
-    if (page.next !== null) printLine(`\nFor the next page, add --after ${page.next}`);
   });
+  printPages(page);
 }
 
 async function show(login: string, options: JsonOption): Promise<void> {

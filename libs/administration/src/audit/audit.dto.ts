@@ -57,10 +57,10 @@ export class AuditPageDto extends AuditFilterDto {
   limit = 50;
 
   @Text()
-  @Rule('cursor_invalid', ({ after }: AuditPageDto) =>
-    after === undefined || CURSOR.test(after) ? [] : ['‹after› is not a cursor of this list'],
+  @Rule('cursor_invalid', ({ cursor }: AuditPageDto) =>
+    cursor === undefined || CURSOR.test(cursor) ? [] : ['‹cursor› is not a cursor of this list'],
   )
-  after?: string;
+  cursor?: string;
 }
 
 function timeProblems(name: string, text: string | undefined): string[] {

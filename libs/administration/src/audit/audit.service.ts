@@ -3,11 +3,11 @@ import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import type { Progress } from '#audit/reader.js';
 import { ClientStore } from '#database/client/client.store.js';
+import type { ListPage } from '#database/list/list-page.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
 import { type Input, validated } from '../input.js';
 import { AuditIndex } from '../audit-index/audit-index.js';
-import type { ResultPage } from '../operation.js';
 import { findUser } from '../user/user-lookup.js';
 import { AuditTrail } from './audit-trail.js';
 import { AuditFilterDto, AuditPageDto, AuditSearchDto } from './audit.dto.js';
@@ -19,7 +19,7 @@ export interface NewestEvents {
   readonly warnings: readonly string[];
 }
 
-export interface EventPage extends ResultPage<AuditEvent> {
+export interface EventPage extends ListPage<AuditEvent> {
   /** Time (ISO 8601) before which events were not searched, if the page is not full and `next` continues the search. */
   readonly searchedUntil: string | null;
   readonly warnings: readonly string[];
@@ -69,16 +69,17 @@ export class AuditService {
 
   /** Returns matching events, newest first, in a time bounded by the index. @param input see `AuditPageDto` */
   async page(input: Input<AuditPageDto> = {}): Promise<EventPage> {
-    const { limit, after, ...options } = validated(AuditPageDto, input);
+    const { limit, cursor, ...options } = validated(AuditPageDto, input);
     const { filter, warnings } = await this.filterOf(options);
-    const [storedAt = 0, skip = 0] = (after ?? '').split('.').map(Number);
-    const before = after === undefined ? undefined : { storedAt, skip };
+    const [storedAt = 0, skip = 0] = (cursor ?? '').split('.').map(Number);
+    const before = cursor === undefined ? undefined : { storedAt, skip };
     const { events, next, isBehind } = await this.trail.read((reader) =>
       this.index.find(reader, filter, limit, before),
     );
     return {
       items: events,
       next: next && `${next.storedAt}.${next.skip}`,
+      previous: null,
       searchedUntil: next && events.length < limit ? new Date(next.storedAt).toISOString() : null,
       warnings: [...warnings, ...(isBehind ? [INDEX_BEHIND] : [])],
     };

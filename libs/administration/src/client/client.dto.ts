@@ -11,6 +11,8 @@ import {
   Texts,
   WholeNumber,
 } from '../input.js';
+import { CLIENT_KINDS, type ClientKind } from '#database/client/client.store.js';
+import { Cursor, FilterDto, Limit, OneOf } from '../list.js';
 import { documentUrlProblem } from '#oauth/registration/metadata-document.js';
 import { quoted } from '#oauth/text.js';
 import { linkProblems } from '#oauth/registration/client-links.js';
@@ -32,7 +34,6 @@ import {
   subjectProblems,
 } from './openid-registration.js';
 
-const MAX_LIMIT = 1000;
 const PURPOSE = 'users see it when they allow access';
 
 /** `checkNewClient` checks the logo, the keys and the scopes. */
@@ -313,16 +314,17 @@ export class ClientChangesDto {
   removeRedirectUris: string[] = [];
 }
 
-export class ClientListDto {
-  /** Part of the name, client_id or a redirect URI, in any letter case. */
-  @Text()
-  search?: string;
+/** `search` is a part of the name, client_id, a redirect URI or a contact, in any letter case; or `id:` and the client_id. */
+export class ClientFilterDto extends FilterDto {
+  @OneOf(CLIENT_KINDS)
+  kind?: ClientKind;
+}
 
-  /** client_id of the last client of the previous page. */
-  @Text()
-  after?: string;
+export class ClientListDto extends ClientFilterDto {
+  @Cursor(/^[!-~]{1,255}$/)
+  cursor?: string;
 
-  @WholeNumber(1, MAX_LIMIT)
+  @Limit()
   limit = 100;
 }
 

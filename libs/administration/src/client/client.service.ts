@@ -8,6 +8,7 @@ import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import type { ListPage } from '#database/list/list-page.js';
 import {
   type ConsentPreviewReply,
   type ConsentPreviewRequest,
@@ -23,13 +24,15 @@ import { AdministrationOptions, readableScopes } from '../administration.options
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { type Input, validated } from '../input.js';
-import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
+import { mapPage, pageRequest, trimmed } from '../list.js';
+import type { Actor, Change } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
 import { counted } from '../text.js';
 import { type ClientView, clientView, describeKeys } from './client.description.js';
 import {
   type ClientChangesDto,
+  ClientFilterDto,
   ClientListDto,
   type DocumentClientDto,
   HandoverDto,
@@ -110,10 +113,24 @@ export class ClientService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  async list(input: Input<ClientListDto> = {}): Promise<ResultPage<ClientView>> {
-    const { limit, ...filter } = validated(ClientListDto, input);
-    const rows = await this.clients.page({ ...filter, limit: limit + 1 });
-    return pageOf(rows.map(clientView), limit, (last) => last.client_id);
+  async list(input: Input<ClientListDto> = {}): Promise<ListPage<ClientView>> {
+    const { limit, cursor, ...filter } = validated(ClientListDto, input);
+    return mapPage(await this.clients.list(trimmed(filter), pageRequest(limit, cursor)), clientView);
+  }
+
+  /** Counts the matching clients, at most `MAX_COUNT` + 1. */
+  async count(input: Input<ClientFilterDto> = {}): Promise<number> {
+    return this.clients.count(trimmed(validated(ClientFilterDto, input)));
+  }
+
+  /** Returns the client_ids of the matching clients, newest first, at most `MAX_COUNT` + 1. */
+  async ids(input: Input<ClientFilterDto> = {}): Promise<string[]> {
+    return this.clients.ids(trimmed(validated(ClientFilterDto, input)));
+  }
+
+  /** Returns the names of the registered clients among these ids. */
+  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.clients.names(ids);
   }
 
   async find(idOrName: string): Promise<ClientView> {

@@ -1,4 +1,5 @@
-import { DtoRule, Flag, Rule, Text, WholeNumber } from '../input.js';
+import { DtoRule, Flag, Text } from '../input.js';
+import { Cursor, Limit } from '../list.js';
 
 const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
 
@@ -12,14 +13,11 @@ export class GrantListDto {
   @Flag()
   ended = false;
 
-  @WholeNumber(1, 1000)
-  limit = 100;
+  @Cursor(GRANT_ID)
+  cursor?: string;
 
-  @Text()
-  @Rule('grant_id_invalid', ({ before }: GrantListDto) =>
-    before === undefined ? [] : grantIdProblems('‹before›', before),
-  )
-  before?: string;
+  @Limit()
+  limit = 100;
 }
 
 /** Selects the grants of a user, to a client, or of a user to a client; `all` selects every grant. */

@@ -6,13 +6,15 @@ import {
   GrantAdministrationStore,
   type GrantFilter,
 } from '#database/grant/grant-administration.store.js';
+import type { ListPage } from '#database/list/list-page.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { AdministrationError, refusal, refuseInvalid } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { identifyClient, unknownClient } from '../client/client-lookup.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { type Input, validated } from '../input.js';
-import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
+import { mapPage, pageRequest } from '../list.js';
+import type { Actor, Change } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { quoted } from '../text.js';
 import { findUser } from '../user/user-lookup.js';
@@ -36,11 +38,10 @@ export class GrantService {
     private readonly announcer: Announcer,
   ) {}
 
-  async list(input: Input<GrantListDto> = {}): Promise<ResultPage<GrantView>> {
-    const { limit, ended, before, ...selection } = validated(GrantListDto, input);
+  async list(input: Input<GrantListDto> = {}): Promise<ListPage<GrantView>> {
+    const { limit, cursor, ended, ...selection } = validated(GrantListDto, input);
     const owner = await this.ownerOf(selection);
-    const rows = await this.grants.list(owner, { ended, before, limit: limit + 1 });
-    return pageOf(rows.map(grantView), limit, (last) => last.id);
+    return mapPage(await this.grants.list({ ...owner, ended }, pageRequest(limit, cursor)), grantView);
   }
 
   async find(id: string): Promise<GrantView> {

@@ -1,12 +1,13 @@
 import { isTimeZone } from '#database/user/user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
-import { Flag, Rule, Text, TextOrNull, WholeNumber } from '../input.js';
+import { USER_KINDS, type UserKind } from '#database/user/user-account.store.js';
+import { Flag, Rule, Text, TextOrNull } from '../input.js';
+import { Cursor, FilterDto, Limit, OneOf } from '../list.js';
 
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
 const PASSWORD = /^[^\p{Cc}]{8,256}$/u;
-const MAX_ID = 2 ** 31 - 1;
 
 const LOCALE_NAMES = LOCALES.join(', ');
 const isLocale = (locale: string): boolean => (LOCALES as readonly string[]).includes(locale);
@@ -67,16 +68,18 @@ export class NewUserDto {
   password?: string;
 }
 
-export class UserListDto {
-  /** Part of the email address, username or name, in any letter case. */
-  @Text()
-  search?: string;
+/** `search` is a part of the email, username, name or external_id, in any letter case; or `id:` and the id. */
+export class UserFilterDto extends FilterDto {
+  @OneOf(USER_KINDS)
+  kind?: UserKind;
+}
 
-  @WholeNumber(1, 1000, 'a number from 1 to 1000')
+export class UserListDto extends UserFilterDto {
+  @Cursor(/^[1-9]\d{0,9}$/)
+  cursor?: string;
+
+  @Limit()
   limit = 100;
-
-  @WholeNumber(-MAX_ID - 1, MAX_ID, 'the id of a user')
-  after?: number;
 }
 
 export class UserChangesDto {

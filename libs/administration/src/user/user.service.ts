@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
+import type { ListPage } from '#database/list/list-page.js';
 import { hashPassword } from '#database/user/password.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { DuplicateUserError } from '#database/user/user.js';
@@ -17,12 +18,20 @@ import { AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { type Input, validated } from '../input.js';
-import { type Actor, type Change, type ResultPage, pageOf } from '../operation.js';
+import { mapPage, pageRequest, trimmed } from '../list.js';
+import type { Actor, Change } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { type BadLine, type ImportCounts, UserImport } from './user-import.js';
 import { findUser, unknownUser } from './user-lookup.js';
 import { userView, userDetails, type UserDetails, type UserView } from './user.description.js';
-import { NewUserDto, PasswordChangeDto, UserChangesDto, UserImportDto, UserListDto } from './user.dto.js';
+import {
+  NewUserDto,
+  PasswordChangeDto,
+  UserChangesDto,
+  UserFilterDto,
+  UserImportDto,
+  UserListDto,
+} from './user.dto.js';
 
 const USER = 'the user';
 const OPERATOR_PASSWORD = 'the user has a role in the console: change the password on the command line';
@@ -89,10 +98,24 @@ export class UserService {
     private readonly announcer: Announcer,
   ) {}
 
-  async list(input: Input<UserListDto> = {}): Promise<ResultPage<UserView, number>> {
-    const { limit, ...filter } = validated(UserListDto, input);
-    const rows = await this.accounts.list({ ...filter, limit: limit + 1 });
-    return pageOf(rows.map(userView), limit, (last) => last.id);
+  async list(input: Input<UserListDto> = {}): Promise<ListPage<UserView>> {
+    const { limit, cursor, ...filter } = validated(UserListDto, input);
+    return mapPage(await this.accounts.list(trimmed(filter), pageRequest(limit, cursor)), userView);
+  }
+
+  /** Counts the matching users, at most `MAX_COUNT` + 1. */
+  async count(input: Input<UserFilterDto> = {}): Promise<number> {
+    return this.accounts.count(trimmed(validated(UserFilterDto, input)));
+  }
+
+  /** Returns the ids of the matching users, newest first, at most `MAX_COUNT` + 1. */
+  async ids(input: Input<UserFilterDto> = {}): Promise<string[]> {
+    return this.accounts.ids(trimmed(validated(UserFilterDto, input)));
+  }
+
+  /** Returns the names of the existing users among these ids. */
+  names(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    return this.accounts.names(ids);
   }
 
   async find(login: string): Promise<UserDetails> {

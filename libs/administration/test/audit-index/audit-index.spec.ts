@@ -106,11 +106,11 @@ async function indexAll(target = indexer): Promise<void> {
 
 async function idsOf(filter: object, limit = 50): Promise<string[]> {
   const ids: string[] = [];
-  for (let after: string | undefined; ;) {
-    const { items, next } = await audit.page({ ...filter, limit, after });
+  for (let cursor: string | undefined; ;) {
+    const { items, next } = await audit.page({ ...filter, limit, cursor });
     ids.push(...items.map(({ id }) => id));
     if (next === null) return ids;
-    after = next;
+    cursor = next;
   }
 }
 
@@ -161,7 +161,7 @@ describe('a search with the index', () => {
     await sql("UPDATE audit_chunks SET filter = '\\xffffffffffffffff'");
     const first = await audit.page({ user: 'id:1' });
     expect(first).toMatchObject({ items: [], searchedUntil: expect.any(String) as string });
-    const second = await audit.page({ user: 'id:1', after: first.next ?? '' });
+    const second = await audit.page({ user: 'id:1', cursor: first.next ?? '' });
     expect(second.items).toHaveLength(50);
     expect(await idsOf({ user: 'id:1' })).toHaveLength(1_000);
   });

@@ -142,22 +142,27 @@ describe('an expected version', () => {
 });
 
 describe('a list of clients', () => {
-  it('contains every match once in its pages, oldest first', async () => {
+  it('contains every match once in its pages, newest first', async () => {
     const name = 'Paged';
     const ids = [];
     for (let at = 0; at < 5; at++) ids.push(await client(name));
     const found: string[] = [];
-    for (let after: string | null | undefined; after !== null;) {
-      const page = await clients.list({ search: 'PAGED', limit: 2, after });
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await clients.list({ search: '  PAGED ', limit: 2, cursor });
       expect(page.items.length).toBeLessThanOrEqual(2);
       found.push(...page.items.map(({ client_id: id }) => id));
-      after = page.next;
+      cursor = page.next;
     }
-    expect(found).toEqual(ids);
+    expect(found).toEqual(ids.toReversed());
   });
 
   it.each([['%'], ['app_.example']])('treats %j as literal text', async (search) => {
-    expect(await clients.list({ search })).toEqual({ items: [], next: null });
+    expect(await clients.list({ search })).toEqual({ items: [], next: null, previous: null });
+  });
+
+  it.each([['zzz'], [''], ['a1.sc_é'], ['c1.sc_a']])('rejects %j, which is not a cursor', async (cursor) => {
+    const refused = { kind: 'invalid', problems: [{ id: 'cursor_invalid', field: 'cursor' }] };
+    await expect(clients.list({ cursor })).rejects.toMatchObject(refused);
   });
 
   it('rejects a NUL character, which PostgreSQL cannot store', async () => {

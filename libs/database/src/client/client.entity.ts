@@ -61,6 +61,9 @@ export class SubjectSectorEntity {
 
 @Entity('clients')
 @Index('clients_disabled', ['clientId'], { where: 'disabled_at IS NOT NULL' })
+@Index('clients_newest', ['createdAt', 'clientId'])
+// The migration creates this index, because TypeORM cannot describe indexes of expressions.
+@Index('clients_search', { synchronize: false })
 export class ClientEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;
 

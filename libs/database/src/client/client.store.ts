@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
+import { Any, DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { ensureSector, writeClientLogo } from './client.statements.js';
@@ -15,6 +15,15 @@ import {
 } from './client.js';
 import { type ClientKeys, type ClientType, generateClientId, hasKeys, isClientId } from '#oauth/client.js';
 import { violatedConstraint } from '../connection/errors.js';
+import {
+  containing,
+  countOf,
+  idsOf,
+  inOrder,
+  type ListPage,
+  type PageRequest,
+  selectPage,
+} from '../list/list-page.js';
 
 export interface NewClient {
   name: string;
@@ -39,12 +48,15 @@ export interface NewClient {
   documentDueAt?: Date;
 }
 
+export const CLIENT_KINDS = ['confidential', 'public', 'api', 'document'] as const;
+export type ClientKind = (typeof CLIENT_KINDS)[number];
+
 export interface ClientFilter {
-  /** Case-insensitive substring of the client_id, name or a redirect URI. */
+  /** Case-insensitive substring of the client_id, the name, a redirect URI or a contact; or `id:` and the client_id. */
   readonly search?: string | undefined;
-  /** client_id of the last client of the previous page. */
-  readonly after?: string | undefined;
-  readonly limit: number;
+  readonly state?: 'enabled' | 'disabled' | undefined;
+  /** `api`: client of `client_credentials`; `document`: client with a metadata document. */
+  readonly kind?: ClientKind | undefined;
 }
 
 /** Row with dates as text, because PostgreSQL returns the secrets as JSON. */
@@ -53,6 +65,17 @@ type EnabledRow = Omit<EnabledClient, 'secrets'> & {
 };
 
 const PAGE = 5_000;
+
+/** Expression of the index `clients_search`. */
+const SEARCH_TEXT =
+  'search_text(ARRAY[client.client_id, client.name] || client.redirect_uris || client.contacts)';
+
+const OF_KIND: Readonly<Record<ClientKind, object>> = {
+  confidential: { type: 'confidential', grantType: 'authorization_code' },
+  public: { type: 'public' },
+  api: { grantType: 'client_credentials' },
+  document: { documentDueAt: Not(IsNull()) },
+};
 
 const NO_RULES: TokenRules = {
   grantType: 'authorization_code',
@@ -105,24 +128,31 @@ export class ClientStore {
     }));
   }
 
-  async page({ search = '', after, limit }: ClientFilter): Promise<ClientWithSecrets[]> {
-    // PostgreSQL cannot store NUL.
-    if ([search, after].some((text) => text?.includes('\0'))) return [];
-    // Selects the page before the joins, which repeat rows.
-    const ids = await this.dataSource.query<{ client_id: string }[]>(
-      `SELECT client_id FROM clients
-       WHERE deleted_at IS NULL
-         AND ($1 = '' OR strpos(lower(concat_ws(E'\\n', client_id, name, array_to_string(redirect_uris, E'\\n'))), lower($1)) > 0)
-         AND ($2::text IS NULL OR (created_at, client_id) > (SELECT created_at, client_id FROM clients WHERE client_id = $2))
-       ORDER BY created_at, client_id LIMIT $3`,
-      [search, after ?? null, limit],
-    );
+  async list(filter: ClientFilter, request: PageRequest): Promise<ListPage<ClientWithSecrets>> {
+    const page = await selectPage(this.matching(filter), 'clientId', request);
     const clients = await this.withLiveSecrets()
-      .andWhere('client.clientId = ANY(:ids)', { ids: ids.map(({ client_id: id }) => id) })
-      .orderBy('client.createdAt')
-      .addOrderBy('client.clientId')
+      .andWhere('client.clientId = ANY(:ids)', { ids: page.items })
       .getMany();
-    return clients.map(toClient);
+    return { ...page, items: inOrder(page.items, clients.map(toClient), ({ clientId }) => clientId) };
+  }
+
+  /** Counts at most `MAX_COUNT` + 1 clients. */
+  count(filter: ClientFilter): Promise<number> {
+    return countOf(this.matching(filter));
+  }
+
+  /** Returns at most `MAX_COUNT` + 1 client_ids, newest first. */
+  ids(filter: ClientFilter): Promise<string[]> {
+    return idsOf(this.matching(filter), 'clientId');
+  }
+
+  /** Returns the names of the registered clients among these ids. */
+  async names(clientIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const clients = await this.clients.find({
+      select: { clientId: true, name: true },
+      where: { clientId: Any(clientIds.filter(isClientId)) },
+    });
+    return new Map(clients.map(({ clientId, name }) => [clientId, name]));
   }
 
   /** Includes deleted clients, whose tokens must stay blocked until a retry completes an interrupted deletion. */
@@ -193,6 +223,16 @@ export class ClientStore {
       const digest = logo ? await writeClientLogo(manager, clientId, logo) : null;
       return { ...toClient(client), logo: digest };
     });
+  }
+
+  private matching({ search = '', state, kind }: ClientFilter): SelectQueryBuilder<ClientEntity> {
+    const query = this.clients.createQueryBuilder('client').where('client.deletedAt IS NULL');
+    const [, id] = /^id:(.+)$/.exec(search) ?? [];
+    if (id !== undefined) query.andWhere('client.clientId = :id', { id });
+    else if (search !== '') containing(query, SEARCH_TEXT, search);
+    if (state !== undefined) query.andWhere({ disabledAt: state === 'enabled' ? IsNull() : Not(IsNull()) });
+    if (kind !== undefined) query.andWhere(OF_KIND[kind]);
+    return query;
   }
 
   private withLiveSecrets(): SelectQueryBuilder<ClientEntity> {

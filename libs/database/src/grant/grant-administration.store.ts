@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { checkVersion } from '../outdated-version.error.js';
+import { countOf, inOrder, type ListPage, type PageRequest, selectPage } from '../list/list-page.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { type GrantFilter, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 
@@ -22,12 +23,9 @@ export interface AdministeredGrant {
   readonly version: number;
 }
 
-export interface GrantPage {
+export interface GrantListFilter extends GrantFilter {
   /** True to include revoked and expired grants. */
   readonly ended: boolean;
-  /** Id of a grant; only older grants are returned. */
-  readonly before?: string | undefined;
-  readonly limit: number;
 }
 
 @Injectable()
@@ -38,18 +36,17 @@ export class GrantAdministrationStore {
     this.grants = dataSource.getRepository(GrantRecordEntity);
   }
 
-  async list(owner: GrantFilter, { ended, before, limit }: GrantPage): Promise<AdministeredGrant[]> {
-    const query = this.withNames()
-      .where(ownedBy(owner))
-      .orderBy('grant.createdAt', 'DESC')
-      .addOrderBy('grant.id', 'DESC')
-      .limit(limit);
-    if (!ended) query.andWhere(LIVE);
-    if (before !== undefined)
-      query.andWhere('(grant.createdAt, grant.id) < (SELECT created_at, id FROM grants WHERE id = :before)', {
-        before,
-      });
-    return (await query.getMany()).map(toAdministered);
+  async list(filter: GrantListFilter, request: PageRequest): Promise<ListPage<AdministeredGrant>> {
+    const page = await selectPage(this.matching(filter), 'id', request);
+    const grants = await this.withNames()
+      .where({ id: Any(page.items) })
+      .getMany();
+    return { ...page, items: inOrder(page.items, grants.map(toAdministered), ({ id }) => id) };
+  }
+
+  /** Counts at most `MAX_COUNT` + 1 grants. */
+  count(filter: GrantListFilter): Promise<number> {
+    return countOf(this.matching(filter));
   }
 
   /** Also finds revoked and expired grants. */
@@ -100,6 +97,11 @@ export class GrantAdministrationStore {
   /** Revokes one batch of the selected grants. @returns `more`: true if another call may find further grants */
   revokeSome(owner: GrantFilter): Promise<{ readonly revoked: number; readonly more: boolean }> {
     return revokeSome(this.dataSource, owner);
+  }
+
+  private matching({ ended, ...owner }: GrantListFilter): SelectQueryBuilder<GrantRecordEntity> {
+    const query = this.grants.createQueryBuilder('grant').where(ownedBy(owner));
+    return ended ? query : query.andWhere(LIVE);
   }
 
   /** Includes grants of deleted clients and users. */

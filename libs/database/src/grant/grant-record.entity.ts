@@ -4,7 +4,9 @@ import { UserEntity } from '../user/user.entity.js';
 
 @Entity('grants')
 @Index('grants_user', ['userId', 'expiresAt'])
-@Index('grants_client', ['clientId'])
+@Index('grants_client', ['clientId', 'createdAt', 'id'])
+@Index('grants_client_newest', ['clientId', 'createdAt', 'id'], { where: 'revoked_at IS NULL' })
+@Index('grants_newest', ['createdAt', 'id'], { where: 'revoked_at IS NULL' })
 @Index('grants_session', ['session'], { where: 'session IS NOT NULL' })
 @Index('grants_user_client', ['userId', 'clientId', 'createdAt'])
 @Index('grants_live', ['userId', 'clientId', 'createdAt'], { where: 'revoked_at IS NULL' })

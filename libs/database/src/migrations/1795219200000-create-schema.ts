@@ -3,6 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** Creates the tables, and the triggers and functions that keep users, clients and grants consistent. */
 export class CreateSchema1795219200000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
+    await createSearch(runner);
     await createClients(runner);
     await createUsers(runner);
     await createGrants(runner);
@@ -11,6 +12,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await retainGrants(runner);
     await createDeletedIdentities(runner);
     await createAuditIndex(runner);
+    await createListIndexes(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -19,8 +21,38 @@ export class CreateSchema1795219200000 implements MigrationInterface {
         subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
-        users_truncate_end_grants_first, users_inherit_no_grants, clients_keep_grants, clients_truncate_keep_grants`);
+        users_truncate_end_grants_first, users_inherit_no_grants, clients_keep_grants, clients_truncate_keep_grants, search_text`);
   }
+}
+
+const CLIENT_SEARCH = 'ARRAY[client_id, name] || redirect_uris || contacts';
+const USER_SEARCH = 'ARRAY[username, email, name, external_id]';
+
+/** Text in which the lists of operators search. PostgreSQL permits only immutable functions in an index. */
+async function createSearch(runner: QueryRunner): Promise<void> {
+  await runner.query('CREATE EXTENSION IF NOT EXISTS pg_trgm');
+  await runner.query(`
+    CREATE FUNCTION search_text(parts text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+      AS $$ SELECT lower(array_to_string(parts, E'\\n')) $$`);
+}
+
+/** Lists are newest first. Records with the same time of creation are ordered by id. */
+async function createListIndexes(runner: QueryRunner): Promise<void> {
+  const [extension] = await runner.manager.query<{ schema: string }[]>(
+    "SELECT quote_ident(nspname) AS schema FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'pg_trgm'",
+  );
+  const trigrams = `${extension?.schema}.gin_trgm_ops`;
+  await runner.query('CREATE INDEX clients_newest ON clients (created_at, client_id)');
+  await runner.query(`
+    CREATE INDEX clients_search ON clients USING gin (search_text(${CLIENT_SEARCH}) ${trigrams})`);
+  await runner.query('CREATE INDEX users_newest ON users (created_at, id)');
+  await runner.query(
+    `CREATE INDEX users_search ON users USING gin (search_text(${USER_SEARCH}) ${trigrams})`,
+  );
+  await runner.query('CREATE INDEX users_disabled ON users (created_at, id) WHERE disabled_at IS NOT NULL');
+  await runner.query('CREATE INDEX grants_newest ON grants (created_at, id) WHERE revoked_at IS NULL');
+  await runner.query(`
+    CREATE INDEX grants_client_newest ON grants (client_id, created_at, id) WHERE revoked_at IS NULL`);
 }
 
 async function createClients(runner: QueryRunner): Promise<void> {
@@ -191,7 +223,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
       CONSTRAINT grants_applied_after_revoked CHECK (revocation_applied_at IS NULL OR revoked_at IS NOT NULL)
     )`);
   await runner.query('CREATE INDEX grants_user ON grants (user_id, expires_at)');
-  await runner.query('CREATE INDEX grants_client ON grants (client_id)');
+  await runner.query('CREATE INDEX grants_client ON grants (client_id, created_at, id)');
   // Finds the clients that receive a logout token when a session ends (Back-Channel Logout 1.0).
   await runner.query('CREATE INDEX grants_session ON grants (session) WHERE session IS NOT NULL');
   // Counts a user's grants to a client within a day, including revoked grants.

@@ -1,7 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, type Repository } from 'typeorm';
+import {
+  Any,
+  DataSource,
+  type EntityManager,
+  IsNull,
+  Not,
+  type Repository,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import { GrantRecordEntity } from '../grant/grant-record.entity.js';
 import { ISOLATION_LEVEL, LIVE } from '../grant/grant-record.statements.js';
+import {
+  containing,
+  countOf,
+  idsOf,
+  inOrder,
+  type ListPage,
+  type PageRequest,
+  selectPage,
+} from '../list/list-page.js';
 import type { Identity, User } from './user.js';
 import {
   deleteLocked,
@@ -55,17 +72,33 @@ export type IdentityDeletion =
   | { readonly outcome: 'deleted_before' }
   | { readonly outcome: 'unknown' };
 
+export const USER_KINDS = ['password', 'product', 'operator'] as const;
+export type UserKind = (typeof USER_KINDS)[number];
+
 export interface UserFilter {
-  /** Case-insensitive substring of the email, username or name. */
+  /** Case-insensitive substring of the email, username, name or external_id; or `id:` and the id. */
   readonly search?: string | undefined;
-  /** Exclusive lower bound of the id. */
-  readonly after?: number | undefined;
-  readonly limit: number;
+  readonly state?: 'enabled' | 'disabled' | undefined;
+  /** `password`: has a password; `product`: has an identity of the product; `operator`: has a role in the console. */
+  readonly kind?: UserKind | undefined;
 }
+
+/** Expression of the index `users_search`. */
+const SEARCH_TEXT = 'search_text(ARRAY["user".username, "user".email, "user".name, "user".external_id])';
+
+const OF_KIND: Readonly<Record<UserKind, object>> = {
+  password: { passwordHash: Not(IsNull()) },
+  product: { issuer: Not(IsNull()) },
+  operator: { consoleRole: Not(IsNull()) },
+};
 
 const ID = /^[1-9]\d{0,9}$/;
 /** Maximum of a PostgreSQL `integer`. */
 const MAX_ID = 2 ** 31 - 1;
+
+function isUserId(text: string): boolean {
+  return ID.test(text) && Number(text) <= MAX_ID;
+}
 
 /**
  * Changes accounts on behalf of operators and the product. Disabling and deletion lock the user before they revoke
@@ -79,22 +112,39 @@ export class UserAccountStore {
     this.users = dataSource.getRepository(UserEntity);
   }
 
-  async list({ search = '', after, limit }: UserFilter): Promise<UserAccount[]> {
-    // PostgreSQL cannot store NUL.
-    if (search.includes('\0')) return [];
-    const query = this.users.createQueryBuilder('user').orderBy('user.id').limit(limit);
-    if (after !== undefined) query.andWhere('user.id > :after', { after });
-    // strpos instead of LIKE, so that % and _ are literal.
-    if (search !== '')
-      query.andWhere(
-        `strpos(lower(concat_ws(E'\\n', user.email, user.username, user.name)), lower(:search)) > 0`,
-        { search },
-      );
-    const users = await query.getMany();
-    return users.map((user) => {
-      const { id, username, email, name, createdAt, disabledAt } = user;
-      return { id, username, email, name, createdAt, disabledAt, disabledBy: disablersOf(user) };
+  async list(filter: UserFilter, request: PageRequest): Promise<ListPage<UserAccount>> {
+    const page = await selectPage(this.selected(filter), 'id', request);
+    const users = await this.users.findBy({ id: Any(page.items.map(Number)) });
+    return { ...page, items: inOrder(page.items, users.map(toAccount), ({ id }) => id) };
+  }
+
+  /** Counts at most `MAX_COUNT` + 1 users. */
+  count(filter: UserFilter): Promise<number> {
+    return countOf(this.selected(filter));
+  }
+
+  /** Returns at most `MAX_COUNT` + 1 ids, newest first. */
+  ids(filter: UserFilter): Promise<string[]> {
+    return idsOf(this.selected(filter), 'id');
+  }
+
+  /** Returns the names of the existing users among these ids. */
+  async names(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const users = await this.users.find({
+      select: { id: true, name: true },
+      where: { id: Any(ids.filter((id) => isUserId(String(id)))) },
     });
+    return new Map(users.map(({ id, name }) => [id, name]));
+  }
+
+  private selected({ search = '', state, kind }: UserFilter): SelectQueryBuilder<UserEntity> {
+    const query = this.users.createQueryBuilder('user');
+    const [, id] = /^id:(.*)$/.exec(search) ?? [];
+    if (id !== undefined) query.where({ id: isUserId(id) ? Number(id) : IsNull() });
+    else if (search !== '') containing(query, SEARCH_TEXT, search);
+    if (state !== undefined) query.andWhere({ disabledAt: state === 'enabled' ? IsNull() : Not(IsNull()) });
+    if (kind !== undefined) query.andWhere(OF_KIND[kind]);
+    return query;
   }
 
   /** Finds at most ten users by email, username or external id. `id:1` matches only an id, whatever usernames exist. */
@@ -114,7 +164,7 @@ export class UserAccountStore {
   }
 
   private async withId(id: string): Promise<User[]> {
-    if (!ID.test(id) || Number(id) > MAX_ID) return [];
+    if (!isUserId(id)) return [];
     return (await this.users.findBy({ id: Number(id) })).map(toUser);
   }
 
@@ -229,6 +279,11 @@ export class UserAccountStore {
   private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(ISOLATION_LEVEL, act);
   }
+}
+
+function toAccount(user: UserEntity): UserAccount {
+  const { id, username, email, name, createdAt, disabledAt } = user;
+  return { id, username, email, name, createdAt, disabledAt, disabledBy: disablersOf(user) };
 }
 
 function disablersOf({ operatorDisabledAt, productDisabledAt }: UserEntity): Disabler[] {

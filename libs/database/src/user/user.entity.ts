@@ -4,11 +4,14 @@ import type { ConsoleRole } from './console-role.js';
 @Entity('users')
 @Index('users_console_role', ['id'], { where: 'console_role IS NOT NULL' })
 @Index('users_identity_unique', ['issuer', 'externalId'], { unique: true, where: 'issuer IS NOT NULL' })
+@Index('users_newest', ['createdAt', 'id'])
+@Index('users_disabled', ['createdAt', 'id'], { where: 'disabled_at IS NOT NULL' })
 // The migration creates these, because TypeORM cannot describe indexes of expressions.
 @Index('users_email_unique', { synchronize: false })
 @Index('users_username_unique', { synchronize: false })
 @Index('users_username', { synchronize: false })
 @Index('users_password_kind', { synchronize: false })
+@Index('users_search', { synchronize: false })
 export class UserEntity {
   @PrimaryGeneratedColumn('identity', { type: 'integer', generatedIdentity: 'BY DEFAULT' }) id: number;
 

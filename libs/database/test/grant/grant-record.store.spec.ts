@@ -6,7 +6,10 @@ import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { openDatabase, type OpenDatabase } from '../connection/open-database.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
-import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
+import {
+  GrantAdministrationStore,
+  type GrantListFilter,
+} from '#database/grant/grant-administration.store.js';
 import { useGrants } from './use-grants.js';
 import { type ConnectedApp, ConnectedAppStore } from '#database/grant/connected-app.store.js';
 import { people } from '../user/people.js';
@@ -221,7 +224,7 @@ describe('GrantRecordStore', () => {
 describe('GrantAdministrationStore', () => {
   const fixture = useGrants();
   const store = () => new GrantAdministrationStore(fixture.database.dataSource);
-  const page = { ended: true, limit: 10 };
+  const listed = async (filter: GrantListFilter) => (await store().list(filter, { limit: 10 })).items;
 
   it('returns the grants of deleted clients and of deleted users', async () => {
     const { userId, clientId, database } = fixture;
@@ -231,22 +234,8 @@ describe('GrantAdministrationStore', () => {
     await new UserAccountStore(database.dataSource).delete(userId);
     const ofDeleted = { id, userId, username: null, clientId, clientName: 'Calendar' };
     expect(await store().find(id)).toMatchObject(ofDeleted);
-    expect(await store().list({ clientId }, page)).toMatchObject([ofDeleted]);
-    expect(await store().list({ userId }, { ...page, ended: false })).toEqual([]);
-  });
-
-  it('lists every grant in pages, even if the grants were created at the same time', async () => {
-    const { userId, clientId, database } = fixture;
-    for (let n = 0; n < 5; n++) await fixture.grant(userId, clientId);
-    await database.dataSource.query('UPDATE grants SET created_at = now() WHERE user_id = $1', [userId]);
-    const listed: string[] = [];
-    for (let before: string | undefined; ; before = listed.at(-1)) {
-      const found = await store().list({ userId, clientId }, { ...page, before, limit: 2 });
-      listed.push(...found.map(({ id }) => id));
-      if (found.length < 2) break;
-    }
-    expect(listed).toHaveLength(5);
-    expect(listed).toEqual(listed.toSorted().toReversed());
+    expect(await listed({ clientId, ended: true })).toMatchObject([ofDeleted]);
+    expect(await listed({ userId, ended: false })).toEqual([]);
   });
 
   it('revokes grants of a user, of a client, or of both', async () => {

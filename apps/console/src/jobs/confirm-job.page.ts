@@ -1,0 +1,58 @@
+import { html } from '#ui/html.js';
+import type { Operator } from '../operator.js';
+import { problemBox } from '../ui/components.js';
+import { confirmPage } from '../ui/confirm.page.js';
+import { describedFilter } from '../ui/list.page.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { ACTIONS } from './job-actions.js';
+import type { Selection } from './selection.js';
+
+export const SHOWN_NAMES = 20;
+
+interface Confirmation {
+  readonly job: string;
+  readonly count: number;
+  /** Names of the first entries. */
+  readonly names: ReadonlyMap<string, string>;
+  /** True if other entries matched when the operator confirmed an earlier page. */
+  readonly hasChanged: boolean;
+}
+
+export function confirmJobPage(
+  operator: Operator,
+  { action, items, all, back, fields }: Selection,
+  { job, count, names, hasChanged }: Confirmation,
+): Page {
+  const { question, effect, button, section } = ACTIONS[action];
+  const shown = items.slice(0, SHOWN_NAMES).map((item) => names.get(item) ?? item);
+  const more = items.length - shown.length;
+  const filter = all === null ? [] : describedFilter(section, all);
+  return confirmPage({
+    operator,
+    section,
+    title: question(count),
+    ...((action !== 'revoke-grants' || names.size > 0) && {
+      subject: html`${shown.map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`)}${more > 0 && t(' and {more, number} more', { more })}`,
+    }),
+    text: html`${hasChanged && html`<strong>${t('The number of matching entries has changed since you confirmed.')}</strong> `}
+    ${all !== null && html`${t('This is every entry of the list that matches now')}${filter.length > 0 && html`: <bdi>${filter.join(', ')}</bdi>`}. `}
+    ${effect}`,
+    path: '/jobs',
+    button,
+    look: action === 'enable-applications' ? '' : 'danger',
+    back,
+    fields: [['job', job], ['count', String(items.length)], ...fields],
+  });
+}
+
+export function unusableSelectionPage({ action, back }: Selection, problem: string): Page {
+  const { title, section } = ACTIONS[action];
+  return {
+    title,
+    status: 400,
+    section,
+    content: html`${problemBox([problem])}
+      <p><a class="button" href="${back}">${t('Back to the list')}</a></p>`,
+  };
+}

@@ -1,0 +1,117 @@
+import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+
+/** Part of a list, newest first. A list keeps its order when records are added or deleted between two pages. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  /** Cursor of the page with older records; null at the end. */
+  readonly next: string | null;
+  /** Cursor of the page with newer records; null on the first page. */
+  readonly previous: string | null;
+}
+
+export interface PageRequest {
+  /** `next` or `previous` of a page of the same list; undefined for the newest records. */
+  readonly cursor?: ListCursor | undefined;
+  readonly limit: number;
+}
+
+/** Position between two records, which need not exist any more. */
+export interface ListCursor {
+  readonly isForward: boolean;
+  /** Creation of the neighbour in microseconds since the epoch, the precision of PostgreSQL. */
+  readonly micros: string;
+  readonly id: string;
+}
+
+/** Largest number of records that `countOf` counts and that a selection may contain. */
+export const MAX_COUNT = 10_000;
+
+const CURSOR = /^([ab])(\d{1,17})\.(.+)$/;
+
+/** @param id pattern of the ids of the list @returns null if the text is not a cursor of the list */
+export function parseCursor(text: string, id: RegExp): ListCursor | null {
+  const [, direction, micros = '', key = ''] = CURSOR.exec(text) ?? [];
+  return direction === undefined || !id.test(key) ? null : { isForward: direction === 'a', micros, id: key };
+}
+
+/**
+ * Selects the ids of a page of an entity with `createdAt`. Times of creation may be equal, so the id decides.
+ * @param query without joins, which would repeat rows
+ */
+export async function selectPage<Entity extends ObjectLiteral>(
+  query: SelectQueryBuilder<Entity>,
+  idColumn: keyof Entity & string,
+  { cursor, limit }: PageRequest,
+): Promise<ListPage<string>> {
+  const { isForward = true } = cursor ?? {};
+  const [time, id] = [`${query.alias}.createdAt`, `${query.alias}.${idColumn}`];
+  const order = isForward ? 'DESC' : 'ASC';
+  query
+    .select(id, 'id')
+    .addSelect(`(extract(epoch FROM ${time}) * 1000000)::bigint::text`, 'micros')
+    .orderBy(time, order)
+    .addOrderBy(id, order)
+    .limit(limit + 1);
+  if (cursor)
+    query.andWhere(
+      `(${time}, ${id}) ${isForward ? '<' : '>'} ('epoch'::timestamptz + :micros * interval '1 microsecond', :cursorId)`,
+      { micros: cursor.micros, cursorId: cursor.id },
+    );
+  const rows = await query.getRawMany<{ readonly id: string; readonly micros: string }>();
+  const hasMore = rows.length > limit;
+  const shown = rows.slice(0, limit);
+  if (!isForward) shown.reverse();
+  const [first, last] = [shown[0], shown.at(-1)];
+  return {
+    items: shown.map((row) => String(row.id)),
+    next: last && (hasMore || !isForward) ? `a${last.micros}.${last.id}` : null,
+    previous: first && (isForward ? cursor !== undefined : hasMore) ? `b${first.micros}.${first.id}` : null,
+  };
+}
+
+/** Counts at most `MAX_COUNT` + 1 records, in bounded time. */
+export async function countOf<Entity extends ObjectLiteral>(
+  query: SelectQueryBuilder<Entity>,
+): Promise<number> {
+  const [sql, values] = query
+    .select('1')
+    .limit(MAX_COUNT + 1)
+    .getQueryAndParameters();
+  const [row] = await query.connection.query<{ count: number }[]>(
+    `SELECT count(*)::integer AS count FROM (${sql}) matching`,
+    values,
+  );
+  return row?.count ?? 0;
+}
+
+/** Returns the ids of at most `MAX_COUNT` + 1 records, newest first. */
+export async function idsOf<Entity extends ObjectLiteral>(
+  query: SelectQueryBuilder<Entity>,
+  idColumn: keyof Entity & string,
+): Promise<string[]> {
+  return [...(await selectPage(query, idColumn, { limit: MAX_COUNT + 1 })).items];
+}
+
+/** Orders records as `ids`. */
+export function inOrder<Item>(
+  ids: readonly string[],
+  items: readonly Item[],
+  idOf: (item: Item) => string | number,
+): Item[] {
+  const byId = new Map(items.map((item) => [String(idOf(item)), item]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/**
+ * Restricts a query to records whose text contains the search, in any letter case. Uses the trigram index of the same
+ * expression, for three or more characters.
+ * @param text SQL expression of the index
+ */
+export function containing<Entity extends ObjectLiteral>(
+  query: SelectQueryBuilder<Entity>,
+  text: string,
+  search: string,
+): void {
+  const pattern = `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  query.andWhere(`${text} LIKE lower(:pattern)`, { pattern });
+}
