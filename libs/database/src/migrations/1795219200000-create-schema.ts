@@ -30,29 +30,44 @@ const USER_SEARCH = 'ARRAY[username, email, name, external_id]';
 
 /** Text in which the lists of operators search. PostgreSQL permits only immutable functions in an index. */
 async function createSearch(runner: QueryRunner): Promise<void> {
-  await runner.query('CREATE EXTENSION IF NOT EXISTS pg_trgm');
   await runner.query(`
     CREATE FUNCTION search_text(parts text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
       AS $$ SELECT lower(array_to_string(parts, E'\\n')) $$`);
 }
 
-/** Lists are newest first. Records with the same time of creation are ordered by id. */
+/**
+ * Lists are newest first. Records with the same time of creation are ordered by id. Without the extension pg_trgm, which
+ * a role without the CREATE privilege on the database cannot install, a search reads all rows.
+ */
 async function createListIndexes(runner: QueryRunner): Promise<void> {
-  const [extension] = await runner.manager.query<{ schema: string }[]>(
-    "SELECT quote_ident(nspname) AS schema FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'pg_trgm'",
-  );
-  const trigrams = `${extension?.schema}.gin_trgm_ops`;
   await runner.query('CREATE INDEX clients_newest ON clients (created_at, client_id)');
-  await runner.query(`
-    CREATE INDEX clients_search ON clients USING gin (search_text(${CLIENT_SEARCH}) ${trigrams})`);
   await runner.query('CREATE INDEX users_newest ON users (created_at, id)');
-  await runner.query(
-    `CREATE INDEX users_search ON users USING gin (search_text(${USER_SEARCH}) ${trigrams})`,
-  );
   await runner.query('CREATE INDEX users_disabled ON users (created_at, id) WHERE disabled_at IS NOT NULL');
   await runner.query('CREATE INDEX grants_newest ON grants (created_at, id) WHERE revoked_at IS NULL');
   await runner.query(`
     CREATE INDEX grants_client_newest ON grants (client_id, created_at, id) WHERE revoked_at IS NULL`);
+  const trigrams = await trigramOperators(runner);
+  if (trigrams === null) return;
+  await runner.query(
+    `CREATE INDEX clients_search ON clients USING gin (search_text(${CLIENT_SEARCH}) ${trigrams})`,
+  );
+  await runner.query(
+    `CREATE INDEX users_search ON users USING gin (search_text(${USER_SEARCH}) ${trigrams})`,
+  );
+}
+
+/** Installs the extension if possible. @returns the operator class with its schema; null without the extension */
+async function trigramOperators({ manager }: QueryRunner): Promise<string | null> {
+  const [installable] = await manager.query<unknown[]>(
+    `SELECT FROM pg_available_extensions WHERE name = 'pg_trgm' AND installed_version IS NULL
+       AND has_database_privilege(current_database(), 'CREATE')`,
+  );
+  if (installable) await manager.query('CREATE EXTENSION pg_trgm');
+  const [extension] = await manager.query<{ schema: string }[]>(
+    `SELECT quote_ident(nspname) AS schema FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+     WHERE extname = 'pg_trgm'`,
+  );
+  return extension ? `${extension.schema}.gin_trgm_ops` : null;
 }
 
 async function createClients(runner: QueryRunner): Promise<void> {
