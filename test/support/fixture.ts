@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
+import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -57,6 +58,7 @@ export async function openFixture(
   const grants = new GrantStore(redis);
 
   return {
+    store: stores.get.bind(stores) as <Store>(type: Type<Store>) => Store,
     resourceServers: stores.get(ResourceServerStore),
     clients,
     users,

@@ -22,6 +22,8 @@ export async function startForgingProvider(port: number) {
   const state = {
     forgery: {} as Forgery,
     exchanges: 0,
+    revoked: [] as (string | null)[],
+    canRevoke: true,
     metadata: {} as Record<string, unknown>,
     isDown: false,
   };
@@ -66,10 +68,17 @@ export async function startForgingProvider(port: number) {
     json(response, 200, { access_token: 'an-access-token', token_type: 'Bearer', id_token: idToken });
   }
 
+  async function revoke(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!state.canRevoke) return json(response, 503, {});
+    state.revoked.push(new URLSearchParams(await text(request)).get('token'));
+    response.end();
+  }
+
   const server = createServer((request, response) => {
     if (state.isDown) return void response.destroy();
     const { pathname } = new URL(request.url ?? '', issuer);
     if (pathname === '/token') return void token(request, response);
+    if (pathname === '/revoke') return void revoke(request, response);
     if (pathname === '/jwks') return json(response, 200, { keys: keys.map(({ jwk }) => jwk) });
     if (pathname === '/userinfo')
       return json(response, 200, { sub: state.forgery.claims?.sub ?? 'ada', ...state.forgery.userInfo });
@@ -79,6 +88,7 @@ export async function startForgingProvider(port: number) {
       token_endpoint: `${issuer}/token`,
       userinfo_endpoint: `${issuer}/userinfo`,
       jwks_uri: `${issuer}/jwks`,
+      revocation_endpoint: `${issuer}/revoke`,
       authorization_response_iss_parameter_supported: true,
       ...state.metadata,
     });

@@ -17,6 +17,7 @@ import { ConnectedAppStore } from './grant/connected-app.store.js';
 import { DatabaseHealth } from './connection/database-health.js';
 import { GrantAdministrationStore } from './grant/grant-administration.store.js';
 import { GrantRecordStore } from './grant/grant-record.store.js';
+import { UnredeemedGrantStore } from './grant/unredeemed-grant.store.js';
 import { ResourceServerStore } from './resource-server/resource-server.store.js';
 import { TokenKeyStore } from './token-key/token-key.store.js';
 import { ExternalUserStore } from './user/external-user.store.js';
@@ -48,6 +49,7 @@ const STORES = [
   ExternalUserStore,
   GrantRecordStore,
   GrantAdministrationStore,
+  UnredeemedGrantStore,
   ResourceServerStore,
   TokenKeyStore,
   ConsoleOperatorStore,

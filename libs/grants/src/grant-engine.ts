@@ -258,7 +258,7 @@ export class GrantEngine {
       const marker = await this.store.markMissing(id);
       if (marker === null) continue; // Another request has restored or revoked the grant.
       const record = await this.records.find(id);
-      if (!record) return transition;
+      if (!record || record.isUnredeemed) return transition;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };
       const { clientId, userId, externalId, scope, resources, login } = record;
       const { generation, jkt } = token;

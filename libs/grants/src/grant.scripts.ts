@@ -204,6 +204,16 @@ return redis.call('HGET', KEYS[1], 'missing')
 `,
 );
 
+/** Changes nothing. A marker is the sign of an authentic token, which only a redeemed code can have produced. */
+export const REDEMPTION = grantScript(
+  [],
+  `
+local status, marker = unpack(redis.call('HMGET', KEYS[1], STATUS, 'missing'))
+if status == ACTIVE then return 'redeemed' end
+return (marker or status == PENDING or status == REQUESTED) and 'open' or 'ended'
+`,
+);
+
 /** Nothing ──► active, if the marker exists and no other request has restored or revoked the grant. */
 export const RESTORE = grantScript(
   [

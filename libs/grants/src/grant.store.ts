@@ -28,6 +28,7 @@ import {
   ISSUE,
   MARK_MISSING,
   REDEEM,
+  REDEMPTION,
   REFRESH,
   RESTORE,
   REVOKE,
@@ -62,6 +63,7 @@ const SCRIPTS = {
   grantDeny: DENY,
   grantVoidCode: VOID_CODE,
   grantPoll: POLL,
+  grantRedemption: REDEMPTION,
 };
 
 /** In seconds, longer than the timeout of PostgreSQL. */
@@ -252,6 +254,14 @@ export class GrantStore {
       ttl,
       login: login ? writeLogin(login) : null,
     });
+  }
+
+  /**
+   * Returns `redeemed` for an active grant, `open` while a code can be redeemed or a restore is in progress, and `ended`
+   * for a grant that was revoked or that Redis does not have.
+   */
+  async redemption(id: string): Promise<'redeemed' | 'open' | 'ended'> {
+    return (await this.run('grantRedemption', keysOf(id), {})) as 'redeemed' | 'open' | 'ended';
   }
 
   /** Any state → revoked. @returns false if already revoked */

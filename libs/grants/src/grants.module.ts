@@ -13,6 +13,7 @@ import { RevocationPublisher } from './revocation.publisher.js';
 import { RevocationService } from './revocation.service.js';
 import { TokenCodec } from './token-codec.js';
 import { TokenIssuer } from './token-issuer.js';
+import { UnredeemedGrantsService } from './unredeemed-grants.service.js';
 import { UserCodeStore } from './user-code.store.js';
 
 export interface GrantsOptions {
@@ -26,7 +27,13 @@ export interface GrantsOptions {
 }
 
 /** GrantStore is not exported, because only GrantEngine and RevocationService change the state of a grant. */
-const EXPORTED_PROVIDERS = [PushedRequestStore, UserCodeStore, RevocationService, GrantEngine];
+const EXPORTED_PROVIDERS = [
+  PushedRequestStore,
+  UserCodeStore,
+  RevocationService,
+  UnredeemedGrantsService,
+  GrantEngine,
+];
 
 @Module({})
 export class GrantsModule {

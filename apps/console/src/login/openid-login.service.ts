@@ -1,9 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
+import { messageOf } from '#platform/message-of.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 import type { Session } from '../session/session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
@@ -27,6 +28,7 @@ const openid = () => import('openid-client');
 /** Code flow of OpenID Connect Core 1.0 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the login state. */
 @Injectable()
 export class OpenIdLoginService {
+  private readonly logger = new Logger(OpenIdLoginService.name);
   private readonly callback: string;
   private current: { readonly config: Configuration; readonly checkedAt: number } | null = null;
 
@@ -81,15 +83,41 @@ export class OpenIdLoginService {
       });
     const claims = tokens.claims();
     if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
-    const { userinfo_endpoint: endpoint } = config.serverMetadata();
-    // Section 5.4 of Core: with a code, the claims of the scopes may be only in the UserInfo response.
-    const userInfo =
-      endpoint === undefined
-        ? {}
-        : await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch((cause: unknown) => {
-            throw incomplete(cause);
-          });
-    return { session: await this.sessionOf(claims, userInfo, state), page: state.page };
+    try {
+      const userInfo = await this.userInfo(config, tokens.access_token, claims.sub);
+      return { session: await this.sessionOf(claims, userInfo, state), page: state.page };
+    } finally {
+      await this.revoke(config, tokens.access_token);
+    }
+  }
+
+  /** Section 5.4 of Core: with a code, the claims of the scopes may be only in the UserInfo response. */
+  private async userInfo(
+    config: Configuration,
+    accessToken: string,
+    subject: string,
+  ): Promise<Partial<UserInfoResponse>> {
+    if (config.serverMetadata().userinfo_endpoint === undefined) return {};
+    const client = await openid();
+    return client.fetchUserInfo(config, accessToken, subject).catch((cause: unknown) => {
+      throw incomplete(cause);
+    });
+  }
+
+  /**
+   * Revokes the token after its last use (RFC 7009). At this service, that ends the grant of the login. Does not revoke
+   * a refresh token, because some providers then end the operator's session.
+   */
+  private async revoke(config: Configuration, accessToken: string): Promise<void> {
+    if (config.serverMetadata().revocation_endpoint === undefined) return;
+    const client = await openid();
+    await client
+      .tokenRevocation(config, accessToken, { token_type_hint: 'access_token' })
+      .catch((error: unknown) =>
+        this.logger.warn(
+          `the login provider did not revoke the access token of a login: ${messageOf(error)}`,
+        ),
+      );
   }
 
   private async sessionOf(

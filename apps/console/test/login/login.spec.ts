@@ -45,6 +45,27 @@ it('a login is refused if none of the user’s groups has a role', async () => {
   expect((await browser.get('/')).headers['location']).toContain('/login?');
 });
 
+it('each login, admitted or refused, revokes its access token after the last use', async () => {
+  const { state } = app.provider;
+  state.revoked = [];
+  await app.logIn(app.browser(), { groups: ['viewers'] });
+  await app.logIn(app.browser(), { groups: ['cleaners'] });
+  expect(state.revoked).toEqual(['an-access-token', 'an-access-token']);
+});
+
+it('a login succeeds if the provider does not revoke the access token, or cannot', async () => {
+  const { state } = app.provider;
+  state.canRevoke = false;
+  expect((await app.logIn(app.browser(), { groups: ['viewers'] })).status).toBe(303);
+  state.canRevoke = true;
+  state.revoked = [];
+  app.clock.ahead = 30_000;
+  state.metadata = { revocation_endpoint: undefined };
+  expect((await app.logIn(app.browser(), { groups: ['viewers'] })).status).toBe(303);
+  expect(state.revoked).toEqual([]);
+  state.metadata = {};
+});
+
 it('a callback in a browser that did not start the login is refused', async () => {
   const started = await app.browser().get('/login');
   const other = app.browser();

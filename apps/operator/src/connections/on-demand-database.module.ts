@@ -24,7 +24,10 @@ type OtherMembers<S> = S extends unknown
   : never;
 
 /** Members that no command uses and `onDemand` cannot delegate. The compiler requires every such member here. */
-const NOT_DELEGATED: Readonly<Record<OtherMembers<Store>, true>> = { revocationsToApply: true };
+const NOT_DELEGATED: Readonly<Record<OtherMembers<Store>, true>> = {
+  revocationsToApply: true,
+  olderThan: true,
+};
 
 @Injectable()
 class OnDemandDatabase implements OnApplicationShutdown {

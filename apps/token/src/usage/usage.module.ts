@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { UnredeemedGrantsLoop } from './unredeemed-grants.loop.js';
 import { UsageRecorder } from './usage-recorder.js';
 
-@Module({ providers: [UsageRecorder], exports: [UsageRecorder] })
+@Module({ providers: [UsageRecorder, UnredeemedGrantsLoop], exports: [UsageRecorder] })
 export class UsageModule {}

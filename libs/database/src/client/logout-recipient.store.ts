@@ -10,8 +10,12 @@ export interface LogoutRecipient {
 }
 
 const INFORMED = 'client.backchannelLogoutUri IS NOT NULL AND client.disabledAt IS NULL';
-/** SQL condition: the grant provides ID tokens. Includes ended grants, because clients may keep their ID tokens. */
-const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))`;
+/**
+ * SQL condition: the grant provides ID tokens. Includes ended grants, because clients may keep their ID tokens, but not
+ * grants whose code expired without a redemption.
+ */
+const HAS_ID_TOKEN = `grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))
+  AND (grant.lastUsedOn IS NOT NULL OR grant.expiresAt > grant.createdAt)`;
 
 @Injectable()
 export class LogoutRecipientStore {

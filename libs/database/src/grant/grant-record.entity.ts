@@ -10,6 +10,9 @@ import { UserEntity } from '../user/user.entity.js';
 @Index('grants_session', ['session'], { where: 'session IS NOT NULL' })
 @Index('grants_user_client', ['userId', 'clientId', 'createdAt'])
 @Index('grants_live', ['userId', 'clientId', 'createdAt'], { where: 'revoked_at IS NULL' })
+@Index('grants_unredeemed', ['createdAt', 'id'], {
+  where: 'last_used_on IS NULL AND revoked_at IS NULL AND expires_at > created_at',
+})
 @Index('grants_revocation_outstanding', ['revokedAt', 'id'], {
   where: 'revoked_at IS NOT NULL AND revocation_applied_at IS NULL',
 })

@@ -73,10 +73,13 @@ export const LOCK_CLIENT_AND_USER = `
     WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
   ) account`;
 
-/** Selects the user's longest-expired grants. Selects more than one per insert, so that a backlog shrinks. */
+/**
+ * Selects the user's longest-expired grants. Selects more than one per insert, so that a backlog shrinks. A grant
+ * without a redeemed code is kept for a day, because the limit of grants without a page counts it.
+ */
 const LONGEST_EXPIRED = `
   SELECT id FROM grants
-  WHERE user_id = $2 AND expires_at < now() AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
+  WHERE user_id = $2 AND expires_at < now() - interval '1 day' AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
   ORDER BY expires_at LIMIT 1000`;
 
 /** Selects the ten grants of any user, including deleted users, whose revocations were applied first. */

@@ -30,6 +30,8 @@ export interface GrantRecord {
   readonly login: { readonly authTime: number | null; readonly session: string } | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  /** True if the code expired without a redemption, so that no token of the grant exists. */
+  readonly isUnredeemed: boolean;
 }
 
 /** Older grants that a new grant revoked in PostgreSQL, and that the caller must revoke in Redis. */
@@ -91,6 +93,7 @@ export class GrantRecordStore {
     const [record = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
               u.external_id AS "externalId", g.created_at AS "createdAt", g.revoked_at AS "revokedAt",
+              g.last_used_on IS NULL AND g.expires_at <= g.created_at AS "isUnredeemed",
               CASE WHEN g.session IS NOT NULL THEN json_build_object('authTime', g.auth_time, 'session', g.session) END AS login
        FROM grants g LEFT JOIN users u ON u.id = g.user_id
        WHERE g.id = $1`,

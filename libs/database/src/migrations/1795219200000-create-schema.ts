@@ -169,7 +169,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
       email                text NOT NULL CHECK (email ~ '^[^@[:space:]]+@[^@[:space:]]+$' AND char_length(email) <= 254),
       email_verified       boolean NOT NULL DEFAULT false,
       name                 text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
-      password_hash        text CHECK (password_hash ~ '^[$](argon2(id|i|d)|2[aby])[$]' AND char_length(password_hash) <= 255),
+      password_hash        text CHECK (password_hash ~ '^[$](argon2(id|i|d)|2[aby]|pbkdf2-sha(1|256|512)|scrypt)[$]' AND char_length(password_hash) <= 255),
       issuer               text CHECK (char_length(issuer) BETWEEN 1 AND 255),
       external_id          text CHECK (char_length(external_id) BETWEEN 1 AND 255),
       external_updated_at  timestamptz,
@@ -211,7 +211,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
   // user. See PASSWORD_KIND.
   await runner.query(`
     CREATE INDEX users_password_kind ON users ((
-      substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"
+      substring(password_hash from '^[$](?:2.[$])?((?:(?:argon2|pbkdf2|scrypt)[^$]*[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"
     )) WHERE password_hash IS NOT NULL`);
 }
 
@@ -246,6 +246,10 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   // Finds a user's live grants, to one client or to all clients, without reading revoked grants.
   await runner.query(`
     CREATE INDEX grants_live ON grants (user_id, client_id, created_at) WHERE revoked_at IS NULL`);
+  // Finds grants whose code may be unredeemed. See UNREDEEMED.
+  await runner.query(`
+    CREATE INDEX grants_unredeemed ON grants (created_at, id)
+      WHERE last_used_on IS NULL AND revoked_at IS NULL AND expires_at > created_at`);
   // Outbox of revocations (docs/adr/0011-revocation-outbox.md): revocation_applied_at is null until Redis and every
   // cache have received the revocation.
   await runner.query(`
@@ -258,18 +262,15 @@ async function createGrants(runner: QueryRunner): Promise<void> {
 
 /**
  * Creates a function that revokes a user's oldest live grants to a client until `most` remain, including the new grant.
- * Begins with grants whose code was not redeemed in the first minutes: any site can make a user's browser create such
- * grants, and must not be able to end other grants. VOLATILE, so that the function sees every grant committed before
- * the caller locked the user. Skips locked rows, because their holders may wait for rows that the caller has locked.
- * Waits for locked rows only if too few other rows are left.
+ * VOLATILE, so that the function sees every grant committed before the caller locked the user. Skips locked rows,
+ * because their holders may wait for rows that the caller has locked. Waits for locked rows only if too few other rows
+ * are left.
  */
 async function limitGrants(runner: QueryRunner): Promise<void> {
   const live = `g.user_id = owner AND g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() AND g.id <> newest`;
-  // The interval is longer than the lifetime of a code plus the delay of recording its use.
-  const unused = "g.last_used_on IS NULL AND g.created_at < now() - interval '15 minutes'";
   const revokeExcess = (locking: string) => `
           WITH oldest AS (
-            SELECT id FROM grants g WHERE ${live} ORDER BY (${unused}) DESC, created_at
+            SELECT id FROM grants g WHERE ${live} ORDER BY created_at
             LIMIT excess - cardinality(revoked) ${locking}
           ), ended AS (
             UPDATE grants g SET revoked_at = now() FROM oldest WHERE g.id = oldest.id RETURNING g.id

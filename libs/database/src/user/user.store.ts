@@ -28,7 +28,7 @@ export interface Credentials {
 export const MAX_PASSWORD_KINDS = 8;
 
 /** SQL: algorithm and cost of a hash (for bcrypt only the cost). The index `users_password_kind` repeats this SQL. */
-const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:argon2[^$]+[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
+const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:(?:argon2|pbkdf2|scrypt)[^$]*[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
 
 const nextKind = (condition: string): string => `
   SELECT ${PASSWORD_KIND} AS kind, password_hash FROM users

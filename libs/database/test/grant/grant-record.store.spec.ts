@@ -79,6 +79,7 @@ describe('GrantRecordStore', () => {
       login: null,
       createdAt: expect.any(Date),
       revokedAt: null,
+      isUnredeemed: false,
     });
     expect(await grants.find(newId())).toBeNull();
   });

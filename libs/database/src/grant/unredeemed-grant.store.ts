@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+/**
+ * SQL condition: no use of the grant is recorded, so its code may be unredeemed. Ended grants expire at their creation.
+ * The index `grants_unredeemed` repeats this condition.
+ */
+const UNREDEEMED = 'last_used_on IS NULL AND revoked_at IS NULL AND expires_at > created_at';
+
+const PAGE = 500;
+
+@Injectable()
+export class UnredeemedGrantStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Yields ids of grants without a recorded use, the oldest first. @param age in seconds, by the database's clock */
+  async *olderThan(age: number): AsyncGenerator<string[], void, void> {
+    for (let last = { id: '', at: '-infinity' }; ;) {
+      const page = await this.dataSource.query<{ id: string; at: string }[]>(
+        // Selects text, because a Date has no microseconds.
+        `SELECT id, created_at::text AS at FROM grants
+         WHERE ${UNREDEEMED} AND created_at < now() - $1 * interval '1 second'
+           AND (created_at, id) > ($2::timestamptz, $3)
+         ORDER BY created_at, id LIMIT ${PAGE}`,
+        [age, last.at, last.id],
+      );
+      if (page.length > 0) yield page.map(({ id }) => id);
+      const end = page.at(-1);
+      if (!end || page.length < PAGE) return;
+      last = end;
+    }
+  }
+
+  /** Ends grants, unless a use was recorded. A use that is recorded later makes a grant live again. */
+  async end(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    // Locks the grants in the common lock order.
+    await this.dataSource.query(
+      `WITH unredeemed AS (
+         SELECT id FROM grants WHERE id = ANY($1) AND ${UNREDEEMED} ORDER BY id FOR NO KEY UPDATE
+       )
+       UPDATE grants g SET expires_at = g.created_at FROM unredeemed WHERE g.id = unredeemed.id`,
+      [ids],
+    );
+  }
+}
