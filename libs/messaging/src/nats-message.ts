@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Msg } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
 
@@ -33,6 +34,8 @@ export class MalformedMessageError extends Error {
 export function readObject(message: Msg): Fields {
   if (message.data.length > MAX_BYTES)
     throw new MalformedMessageError(`it is larger than ${MAX_BYTES} bytes`);
+  // RFC 8259 8.1. A decoder would replace other bytes silently.
+  if (!isUtf8(message.data)) throw new MalformedMessageError('it is not UTF-8');
   let value: unknown;
   try {
     value = message.json();

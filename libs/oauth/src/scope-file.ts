@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parseDocument } from 'yaml';
 import { type Locale, LOCALES } from './locale.js';
 import { isAdminScope } from './client-credentials.js';
@@ -51,6 +52,7 @@ const MAX_TEXT = 300;
 
 /** @throws ScopeFileError that lists every problem */
 export function parseScopes(file: Buffer, { apiUrl, apis, openid = false }: KnownApis): ScopeCatalogue {
+  if (!isUtf8(file)) throw new ScopeFileError(['it is not UTF-8']);
   const document = parseDocument(file.toString(), { prettyErrors: true });
   if (document.errors.length > 0)
     throw new ScopeFileError(document.errors.map(({ message }) => message.split('\n', 1)[0] ?? ''));

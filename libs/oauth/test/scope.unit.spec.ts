@@ -81,6 +81,11 @@ function problemsOf(file: string): readonly string[] {
 }
 
 describe('a scope file', () => {
+  it('is refused if it is not UTF-8, which a decoder would change silently', () => {
+    const file = Buffer.from('scopes: [{ name: notes:read, text: { en: Lire les éléments } }]', 'latin1');
+    expect(() => parseScopes(file, { apiUrl, apis })).toThrow(ScopeFileError);
+  });
+
   it('defines the texts, API, description, access (write by default) and default flag of each scope', () => {
     const { scopes } = parse(`
       scopes:

@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { ImportedClient, ImportResult } from '#administration/client-file/client-import.service.js';
 import type { Change } from '#administration/operation.js';
 import { counted, printable } from '#administration/text.js';
@@ -83,14 +84,17 @@ function printImport(
 }
 
 async function read(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin);
+  let content: Buffer;
   try {
-    return await readFile(file, 'utf8');
+    content = await (file === '-' ? buffer(process.stdin) : readFile(file));
   } catch (error) {
     throw new InputError([
       `cannot read ${file} (${(error as NodeJS.ErrnoException).code}): give the file of client export`,
     ]);
   }
+  if (!isUtf8(content))
+    throw new InputError([`${file} is not UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8`]);
+  return content.toString();
 }
 
 const STYLES: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '@': 'cyan' };

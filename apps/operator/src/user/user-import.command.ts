@@ -23,11 +23,17 @@ interface Options extends JsonOption {
 
 /** Limit of `bad_lines` with --json; stderr lists all of them. */
 const MAX_BAD_LINES = 1000;
-const FORMATS: Readonly<Record<string, string>> = { '.csv': 'csv', '.jsonl': 'jsonl', '.ndjson': 'jsonl' };
+const FORMATS: Readonly<Record<string, string>> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.json': 'jsonl',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+};
 
 export function userImportCommand(): OperatorCommand {
   return new OperatorCommand('import')
-    .argument('<file>', 'JSON lines (.jsonl, .ndjson) or CSV (.csv); - for stdin')
+    .argument('<file>', 'JSON lines (.jsonl, .ndjson) or CSV (.csv, .tsv); - for stdin')
     .description('create and update users from a file, with the password hashes of the product')
     .option(
       '--format <format>',

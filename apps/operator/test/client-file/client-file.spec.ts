@@ -426,6 +426,15 @@ clients:
     expectRefused(await importText(text), problem);
   });
 
+  it.each(['latin1', 'utf16le'] as const)(
+    'refuses a file in %s, which a decoder would change silently',
+    async (encoding) => {
+      const path = join(operator.localDir, 'clients.yaml');
+      await writeFile(path, 'version: 1\nclients: [] # é', encoding);
+      expectRefused(await operator.run(['client', 'import', path]), /is not UTF-8/);
+    },
+  );
+
   it('refuses a secret id of another client or with another hash', async () => {
     const [mine, theirs] = [await create(), await create()];
     const [own = '', id = ''] = /id: ([0-9a-f-]{36})/.exec(await exported(theirs.client_id)) ?? [];

@@ -65,6 +65,7 @@ describe('a malformed NATS request', () => {
     ['an object as id', packet(introspect, { token: 'x' }, { a: 1 })],
     ['an over-long id', packet(introspect, { token: 'x' }, 'i'.repeat(200))],
     ['more than 16 KiB', packet(introspect, { token: 'x', more: 'x'.repeat(20_000) })],
+    ['text that is not UTF-8', Buffer.from(packet(introspect, { token: 'é' }, 'id'), 'latin1')],
   ])('gets an error: %s', async (_what, payload) => {
     const { err, response } = await token.send(introspect, payload);
     expect(response).toBeUndefined();

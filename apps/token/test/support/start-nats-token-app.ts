@@ -20,7 +20,7 @@ export interface NatsTokenApp {
   readonly app: AppProcess;
   readonly nats: NatsConnection;
   /** Sends a request. The timeout is long for busy machines. */
-  send(subject: string, payload: string): Promise<Reply>;
+  send(subject: string, payload: string | Uint8Array): Promise<Reply>;
   /** Resolves when the responder has handled all messages that were sent before the call. */
   seen(): Promise<Reply>;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export async function startNatsTokenApp(env: Readonly<Record<string, string>> = 
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
   const app = await startApp('token', { ...appSettings(services), TOKEN_KEYS, ...env });
   const nats = await connect(natsOptions(services.natsUrl, 'test'));
-  const send = async (subject: string, payload: string): Promise<Reply> =>
+  const send = async (subject: string, payload: string | Uint8Array): Promise<Reply> =>
     (await nats.request(subject, payload, { timeout: 60_000 })).json();
   return {
     app,

@@ -1,12 +1,14 @@
 import type { Readable } from 'node:stream';
-import { parse } from 'csv-parse';
+import { TextDecoder } from 'node:util';
 import { type UserRecord, USER_FIELDS_OF_RECORDS } from '#database/user/user-record.js';
 import { refuseInvalid } from '../administration.error.js';
 import { quoted } from '../text.js';
+import { csvRows } from './csv-rows.js';
 
 export type Format = 'csv' | 'jsonl';
 
-export type FileRecord = { readonly line: number } & (
+/** `line` is the first of `lines` lines. */
+export type FileRecord = { readonly line: number; readonly lines: number } & (
   { readonly record: UserRecord } | { readonly problem: string }
 );
 
@@ -15,22 +17,72 @@ const MAX_RECORD = 65_536;
 const TOO_LONG = `longer than ${MAX_RECORD} characters`;
 /** The decoder inserts this character for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
+const NOT_UTF_8 = 'not UTF-8: convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8';
 
+/** @throws AdministrationError before the first record, if the file is not in this format */
 export function readRecords(input: Readable, format: Format): AsyncIterable<FileRecord> {
-  return format === 'csv' ? readCsv(input) : readJsonLines(input);
+  const chunks = checked(textOf(input), format);
+  return format === 'csv' ? readCsv(chunks) : readJsonLines(chunks);
 }
 
-async function* readJsonLines(input: Readable): AsyncGenerator<FileRecord> {
+/** Decodes UTF-8, or UTF-16 with a byte order mark. Converts each line break to `\n`. */
+async function* textOf(input: Readable): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined;
+  let held = '';
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    decoder ??= new TextDecoder(encodingOf(chunk));
+    const text = held + decoder.decode(chunk, { stream: true });
+    held = text.endsWith('\r') ? '\r' : '';
+    yield withLineBreaks(held === '' ? text : text.slice(0, -1));
+  }
+  yield withLineBreaks(held + (decoder?.decode() ?? ''));
+}
+
+function encodingOf([first, second]: Buffer): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+const withLineBreaks = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
+
+/** Refuses a file without content, or whose first characters belong to another format. */
+async function* checked(chunks: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
+  let isChecked = false;
+  for await (const chunk of chunks) {
+    const problem = isChecked ? null : problemOf(chunk.trimStart(), format);
+    if (problem !== null) refuseFile(problem);
+    isChecked ||= chunk.trim() !== '';
+    yield chunk;
+  }
+  if (!isChecked) refuseFile('the file is empty: check the export that wrote it');
+}
+
+function problemOf(text: string, format: Format): string | null {
+  if (text.slice(0, 100).includes('\0'))
+    return 'the file has NUL characters, as UTF-16 without a byte order mark: convert it, for example with iconv -f UTF-16LE -t UTF-8';
+  if (format === 'csv' && /^[[{]/.test(text)) return 'the file is JSON, not CSV: use --format jsonl';
+  if (format === 'jsonl' && text.startsWith('['))
+    return "the file is a JSON array, not one object per line: convert it, for example with jq -c '.[]'";
+  if (format === 'jsonl' && /^\{[^\S\n]*\n/.test(text))
+    return 'an object is spread over several lines, not one object per line: convert the file, for example with jq -c .';
+  return null;
+}
+
+function refuseFile(...problems: readonly string[]): void {
+  refuseInvalid(problems.map((message) => ({ id: 'user_file_invalid', message })));
+}
+
+async function* readJsonLines(chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   let line = 0;
-  for await (const text of linesOf(input)) {
+  for await (const text of linesOf(chunks)) {
     line += 1;
-    if (text === null) yield { line, problem: TOO_LONG };
-    else if (text.trim() !== '') yield { line, ...parsed(text) };
+    if (text === null) yield { line, lines: 1, problem: TOO_LONG };
+    else if (text.trim() !== '') yield { line, lines: 1, ...parsed(text) };
   }
 }
 
 function parsed(text: string): { record: UserRecord } | { problem: string } {
-  if (text.includes(REPLACEMENT)) return { problem: 'not UTF-8' };
+  if (text.includes(REPLACEMENT)) return { problem: NOT_UTF_8 };
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -42,12 +94,11 @@ function parsed(text: string): { record: UserRecord } | { problem: string } {
 }
 
 /** Yields null for a line that is too long, and discards its text. */
-async function* linesOf(input: Readable): AsyncGenerator<string | null> {
-  const decoder = new TextDecoder();
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string | null> {
   let rest = '';
   let isTooLong = false;
-  for await (const chunk of input as AsyncIterable<Buffer>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const text of lines) {
       yield isTooLong || text.length > MAX_RECORD ? null : text;
@@ -55,59 +106,43 @@ async function* linesOf(input: Readable): AsyncGenerator<string | null> {
     }
     if (rest.length > MAX_RECORD) [rest, isTooLong] = ['', true];
   }
-  rest += decoder.decode();
   if (rest !== '' || isTooLong) yield isTooLong ? null : rest;
 }
 
-async function* readCsv(input: Readable): AsyncGenerator<FileRecord> {
-  const skipped: FileRecord[] = [];
-  const parser = input.pipe(
-    parse({
-      bom: true,
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      skip_records_with_error: true,
-      max_record_size: MAX_RECORD,
-      on_skip: (error) =>
-        void skipped.push({
-          line: (error as { lines?: number } | undefined)?.lines ?? 0,
-          problem: 'not CSV',
-        }),
-    }),
-  );
-  input.on('error', (error) => parser.destroy(error));
+async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   let columns: readonly string[] | null = null;
-  let line = 1;
-  for await (const { record, info } of parser as AsyncIterable<{
-    record: string[];
-    info: { lines: number };
-  }>) {
-    yield* skipped.splice(0);
-    if (columns === null) columns = checkedHeader(record);
-    else yield { line, ...fromCells(columns, record) };
-    // `lines` is the last line of the record.
-    line = info.lines + 1;
+  for await (const row of csvRows(chunks, MAX_RECORD)) {
+    const { first: line, last } = row;
+    if ('cells' in row) {
+      if (columns === null) columns = checkedHeader(row.cells, line);
+      else yield { line, lines: 1, ...fromCells(columns, row.cells) };
+    } else {
+      const range = last === line ? '' : `; lines ${line} to ${last} were not imported`;
+      const problem = `${row.problem}${range}`;
+      if (columns === null) refuseFile(`line ${line}: ${problem}`);
+      yield { line, lines: last - line + 1, problem };
+    }
   }
-  yield* skipped;
 }
 
 /** @throws AdministrationError for an unknown column, because a typo would silently drop the column's values */
-function checkedHeader(header: readonly string[]): readonly string[] {
+function checkedHeader(header: readonly string[], line: number): readonly string[] {
   const unknown = header.filter((name) => !USER_FIELDS_OF_RECORDS.includes(name));
   const repeated = header.filter((name, at) => header.indexOf(name) !== at);
-  if (unknown.length === 0 && repeated.length === 0) return header;
-  const problems = [
-    ...unknown.map((name) => `line 1: unknown column ${quoted(name)}`),
-    ...repeated.map((name) => `line 1: the column ${name} occurs twice`),
-    `the columns of the CSV file must be among ${USER_FIELDS_OF_RECORDS.join(', ')}`,
-  ];
-  refuseInvalid(problems.map((message) => ({ id: 'user_file_invalid', message })));
+  if (unknown.length > 0 || repeated.length > 0)
+    refuseFile(
+      ...unknown.map((name) => `line ${line}: unknown column ${quoted(name)}`),
+      ...repeated.map((name) => `line ${line}: the column ${name} occurs twice`),
+      `the columns of the CSV file must be among ${USER_FIELDS_OF_RECORDS.join(', ')}`,
+    );
   return header;
 }
 
 const NUMBERS = new Set(['time_format', 'default_schedule_id', 'organization_id']);
 const TRUTH_VALUES = new Set(['disabled', 'email_verified']);
+/** Values of spreadsheets, PostgreSQL and MySQL. */
+const TRUE = /^(?:true|t|1)$/i;
+const FALSE = /^(?:false|f|0)$/i;
 
 /** An empty cell means that the value is unknown. */
 function fromCells(
@@ -116,7 +151,7 @@ function fromCells(
 ): { record: UserRecord } | { problem: string } {
   if (cells.length !== columns.length)
     return { problem: `${cells.length} cells instead of ${columns.length}` };
-  if (cells.some((cell) => cell.includes(REPLACEMENT))) return { problem: 'not UTF-8' };
+  if (cells.some((cell) => cell.includes(REPLACEMENT))) return { problem: NOT_UTF_8 };
   const values = columns.flatMap((name, at) => {
     const text = cells[at] ?? '';
     return text === '' ? [] : [[name, valueOf(name, text)] as const];
@@ -127,6 +162,6 @@ function fromCells(
 /** Invalid values stay text, which the validation of the field rejects. */
 function valueOf(name: string, text: string): unknown {
   if (NUMBERS.has(name)) return /^-?\d{1,10}$/.test(text) ? Number(text) : text;
-  if (TRUTH_VALUES.has(name)) return text === 'true' ? true : text === 'false' ? false : text;
+  if (TRUTH_VALUES.has(name)) return TRUE.test(text) || (FALSE.test(text) ? false : text);
   return text;
 }

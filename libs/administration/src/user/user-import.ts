@@ -63,7 +63,7 @@ export class UserImport {
     for await (const record of readRecords(input, this.options.format)) {
       const { line } = record;
       if ('problem' in record) {
-        this.refuse(line, [record.problem]);
+        this.refuse(line, [record.problem], record.lines);
         continue;
       }
       const read = readUserRecord(record.record, this.options.issuer, now);
@@ -126,8 +126,8 @@ export class UserImport {
     return true;
   }
 
-  private refuse(line: number, problems: readonly string[]): void {
-    this.counts.failed += 1;
+  private refuse(line: number, problems: readonly string[], lines = 1): void {
+    this.counts.failed += lines;
     this.report({ line, problems });
   }
 }

@@ -3,20 +3,55 @@ export const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, out
 
 const CURRENT_PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`;
 
-/** PHC string format. Rejects a number with a leading zero, on which the library throws. */
-const ARGON2 =
-  /^\$argon2(?:id|i|d)\$(?:v=(?:16|19)\$)?m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,64})\$([A-Za-z0-9+/]{22,86})$/;
+/** PHC string formats. They reject numbers with a leading zero, on which the library of argon2 throws. */
+const NUMBER = String.raw`([1-9]\d{0,9})`;
+const SALT_AND_HASH = String.raw`\$([A-Za-z0-9+/]{2,86})\$([A-Za-z0-9+/]{22,86})$`;
+const ARGON2 = new RegExp(
+  String.raw`^\$argon2(?:id|i|d)\$(?:v=(?:16|19)\$)?m=${NUMBER},t=${NUMBER},p=${NUMBER}${SALT_AND_HASH}`,
+);
+const SCRYPT = new RegExp(String.raw`^\$scrypt\$ln=${NUMBER},r=${NUMBER},p=${NUMBER}${SALT_AND_HASH}`);
+/** With the length `l` of the hash in bytes, because a longer hash costs more. */
+const PBKDF2 = new RegExp(
+  String.raw`^\$pbkdf2-(sha1|sha256|sha512)\$i=${NUMBER},l=${NUMBER}${SALT_AND_HASH}`,
+);
 /** Excludes $2$ (undefined character encoding) and $2x$ (faulty algorithm). */
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
+/** In KiB. `verifyPassword` verifies one password at a time if the hash needs more than LARGE_MEMORY. */
+const MAX_MEMORY = 131_072;
 /** In KiB, the low-memory recommendation of RFC 9106 4. A process verifies four passwords concurrently: 256 MiB. */
-const MAX_MEMORY = 65_536;
+export const LARGE_MEMORY = 65_536;
 /** In KiB × passes: about half a second of CPU. */
-const MAX_WORK = 8 * MAX_MEMORY;
+const MAX_ARGON2_WORK = 8 * LARGE_MEMORY;
+/** RFC 9106 3.1: at least 8 bytes. */
+const MIN_ARGON2_SALT = 11;
+/** In KiB × p: about half a second of CPU. */
+const MAX_SCRYPT_WORK = 2 * LARGE_MEMORY;
 const MAX_LANES = 16;
 /** About a second of CPU; each increment doubles the time. */
 const MAX_BCRYPT_COST = 14;
 const MIN_BCRYPT_COST = 4;
+const PBKDF2_DIGESTS = {
+  sha1: { bytes: 20, maxRounds: 2_000_000 },
+  sha256: { bytes: 32, maxRounds: 2_000_000 },
+  sha512: { bytes: 64, maxRounds: 1_000_000 },
+} as const;
+
+export interface Pbkdf2Hash {
+  readonly digest: keyof typeof PBKDF2_DIGESTS;
+  readonly iterations: number;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+/** RFC 7914 2. */
+export interface ScryptHash {
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
 
 /** Canonical base64 (RFC 4648 3.5), as the library requires. */
 const isBase64 = (text: string): boolean =>
@@ -28,22 +63,83 @@ export const isBcrypt = (passwordHash: string): boolean => BCRYPT.test(passwordH
 export const hasCurrentParameters = (passwordHash: string): boolean =>
   passwordHash.startsWith(CURRENT_PREFIX);
 
+/** Returns null unless the text is a PBKDF2 hash in the format in which hashes are stored. */
+export function parsePbkdf2(passwordHash: string): Pbkdf2Hash | null {
+  const [, digest, iterations, , salt = '', key = ''] = PBKDF2.exec(passwordHash) ?? [];
+  if (digest === undefined) return null;
+  return {
+    digest: digest as Pbkdf2Hash['digest'],
+    iterations: Number(iterations),
+    salt: Buffer.from(salt, 'base64'),
+    key: Buffer.from(key, 'base64'),
+  };
+}
+
+/** Returns null unless the text is an scrypt hash in the format in which hashes are stored. */
+export function parseScrypt(passwordHash: string): ScryptHash | null {
+  const [, ln, r, p, salt = '', key = ''] = SCRYPT.exec(passwordHash) ?? [];
+  if (ln === undefined) return null;
+  return {
+    N: 2 ** Number(ln),
+    r: Number(r),
+    p: Number(p),
+    salt: Buffer.from(salt, 'base64'),
+    key: Buffer.from(key, 'base64'),
+  };
+}
+
+/** Returns the memory in KiB that the verification of an accepted hash needs. */
+export function memoryOf(passwordHash: string): number {
+  const scrypt = parseScrypt(passwordHash);
+  return scrypt ? scryptMemory(scrypt) : Number(ARGON2.exec(passwordHash)?.[1] ?? 0);
+}
+
 /** Returns the reason to reject a hash, or null. Verifying an accepted hash cannot exhaust memory or CPU. */
 export function passwordHashProblem(passwordHash: string): string | null {
   const bcrypt = BCRYPT.exec(passwordHash);
-  if (bcrypt) {
-    const cost = Number(bcrypt[1]);
-    if (cost >= MIN_BCRYPT_COST && cost <= MAX_BCRYPT_COST) return null;
-    return `its bcrypt cost must be from ${MIN_BCRYPT_COST} to ${MAX_BCRYPT_COST}`;
-  }
-  const argon2 = ARGON2.exec(passwordHash);
-  if (!argon2) return 'it must be an argon2 PHC string ($argon2id$…) or bcrypt ($2a$, $2b$ or $2y$)';
-  if (!argon2.slice(4).every(isBase64)) return 'its salt or hash is not base64 without padding';
-  const [memory = 0, passes = 0, lanes = 0] = argon2.slice(1, 4).map(Number);
+  if (bcrypt) return bcryptProblem(Number(bcrypt[1]));
+  const phc = ARGON2.exec(passwordHash) ?? SCRYPT.exec(passwordHash) ?? PBKDF2.exec(passwordHash);
+  if (!phc) return 'it is not argon2, bcrypt, PBKDF2 or scrypt in a form that this service reads';
+  if (!phc.slice(4).every(isBase64)) return 'its salt or hash is not base64 without padding';
+  const pbkdf2 = parsePbkdf2(passwordHash);
+  if (pbkdf2) return pbkdf2Problem(pbkdf2, Number(phc[3]));
+  const scrypt = parseScrypt(passwordHash);
+  return scrypt ? scryptProblem(scrypt) : argon2Problem(phc);
+}
+
+function bcryptProblem(cost: number): string | null {
+  if (cost >= MIN_BCRYPT_COST && cost <= MAX_BCRYPT_COST) return null;
+  return `its bcrypt cost must be from ${MIN_BCRYPT_COST} to ${MAX_BCRYPT_COST}`;
+}
+
+function argon2Problem([, m, t, p, salt = '']: readonly string[]): string | null {
+  const [memory, passes, lanes] = [Number(m), Number(t), Number(p)];
   // RFC 9106 3.1: at least 8 KiB for each lane.
-  if (lanes < 1 || lanes > MAX_LANES || passes < 1 || memory < 8 * lanes)
+  if (lanes > MAX_LANES || memory < 8 * lanes || salt.length < MIN_ARGON2_SALT)
     return 'its argon2 parameters are not valid';
   if (memory > MAX_MEMORY) return `its argon2 memory (m) must be at most ${MAX_MEMORY}`;
-  if (memory * passes > MAX_WORK) return `its argon2 memory times passes (m × t) must be at most ${MAX_WORK}`;
+  if (memory * passes > MAX_ARGON2_WORK)
+    return `its argon2 memory times passes (m × t) must be at most ${MAX_ARGON2_WORK}`;
   return null;
+}
+
+function pbkdf2Problem({ digest, iterations, key }: Pbkdf2Hash, length: number): string | null {
+  if (length !== key.length) return 'its PBKDF2 hash does not have the length l';
+  const { bytes, maxRounds } = PBKDF2_DIGESTS[digest];
+  // RFC 8018 5.2: each block of the hash costs all iterations.
+  if (iterations * Math.ceil(length / bytes) <= maxRounds) return null;
+  return `its PBKDF2 iterations, times the blocks of ${bytes} bytes of the hash, must be at most ${maxRounds}`;
+}
+
+function scryptProblem(scrypt: ScryptHash): string | null {
+  const memory = scryptMemory(scrypt);
+  if (memory > MAX_MEMORY) return `its scrypt memory (128 × N × r) must be at most ${MAX_MEMORY} KiB`;
+  if (memory * scrypt.p > MAX_SCRYPT_WORK)
+    return `its scrypt memory times p must be at most ${MAX_SCRYPT_WORK} KiB`;
+  return null;
+}
+
+/** RFC 7914 2: 128 × N × r bytes. */
+function scryptMemory({ N, r }: ScryptHash): number {
+  return (128 * N * r) / 1024;
 }

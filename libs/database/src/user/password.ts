@@ -1,6 +1,18 @@
+import { pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { isBcrypt, hasCurrentParameters, PARAMETERS, passwordHashProblem } from './password-hash.js';
+import {
+  hasCurrentParameters,
+  isBcrypt,
+  LARGE_MEMORY,
+  memoryOf,
+  PARAMETERS,
+  parsePbkdf2,
+  parseScrypt,
+  passwordHashProblem,
+  type ScryptHash,
+} from './password-hash.js';
 
 /** Bytes of a password that bcrypt uses; bcrypt ignores the rest. */
 const BCRYPT_BYTES = 72;
@@ -31,9 +43,20 @@ export async function verifyPassword(
 async function matchesInAnyForm(password: string, passwordHash: string): Promise<boolean> {
   if (passwordHashProblem(passwordHash) !== null) return false;
   let isMatch = false;
-  for (const form of new Set([normalize(password), password]))
-    if (await matches(form, passwordHash)) isMatch = true;
+  for (const form of new Set([normalize(password), password])) {
+    const verifies = () => matches(form, passwordHash);
+    if (await (memoryOf(passwordHash) > LARGE_MEMORY ? oneAtATime(verifies) : verifies())) isMatch = true;
+  }
   return isMatch;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs a task after the previous tasks, so that only one of them uses memory. */
+function oneAtATime<T>(task: () => Promise<T>): Promise<T> {
+  const result = last.then(task);
+  last = result.catch(() => undefined);
+  return result;
 }
 
 /** Returns false if bcrypt ignored the end of the password: a rehash would make a typo in that part permanent. */
@@ -44,9 +67,25 @@ export function needsRehash(password: string, passwordHash: string): boolean {
   );
 }
 
+const deriveByPbkdf2 = promisify(pbkdf2);
+const deriveByScrypt = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
 async function matches(password: string, passwordHash: string): Promise<boolean> {
+  const byPbkdf2 = parsePbkdf2(passwordHash);
+  if (byPbkdf2) {
+    const { digest, iterations, salt, key } = byPbkdf2;
+    return timingSafeEqual(await deriveByPbkdf2(password, salt, iterations, key.length, digest), key);
+  }
+  const byScrypt = parseScrypt(passwordHash);
+  if (byScrypt) return matchesScrypt(password, byScrypt);
   if (!isBcrypt(passwordHash)) return verify(passwordHash, password);
   const result = await verifyBcrypt(password, passwordHash);
   // Many bcrypt libraries ignore everything after a NUL.
   return result && !password.includes('\0');
+}
+
+async function matchesScrypt(password: string, { N, r, p, salt, key }: ScryptHash): Promise<boolean> {
+  // Node counts 128 × r × (N + p + 2) bytes, and rejects more than `maxmem`.
+  const maxmem = 128 * r * (N + p + 4);
+  return timingSafeEqual(await deriveByScrypt(password, salt, key.length, { N, r, p, maxmem }), key);
 }

@@ -1,6 +1,6 @@
 import type { ImportedUser } from './external-user.store.js';
 import type { Identity } from './user.js';
-import { passwordHashProblem } from './password-hash.js';
+import { readPasswordHash } from './imported-password-hash.js';
 import { invalidFields, type UserProfile } from './user-profile.js';
 
 const PROFILE = {
@@ -67,9 +67,11 @@ export function readUserRecord(
     ...otherProblems(record, now),
   ];
   const { external_id: externalId, issuer = defaultIssuer, updated_at: updatedAt } = record;
-  const { password_hash: passwordHash, disabled = false, email_verified: emailVerified } = record;
+  const { password_hash: hash, disabled = false, email_verified: emailVerified } = record;
+  const password = hash === undefined ? { passwordHash: undefined } : readPasswordHash(hash);
+  if ('problem' in password) problems.push(`password_hash is not accepted: ${password.problem}`);
   const { username, email } = profile;
-  const hasLogin = passwordHash !== undefined || externalId === undefined;
+  const hasLogin = hash !== undefined || externalId === undefined;
   if (hasLogin && typeof username === 'string' && username !== email && !LOGIN_NAME.test(username))
     problems.push(
       'username must be 1 to 64 letters, digits, dots, hyphens and underscores, or the email, where users log in with a password',
@@ -82,7 +84,7 @@ export function readUserRecord(
       emailVerified: emailVerified as boolean | undefined,
       linkByEmail: false,
       updatedAt: (updatedAt as string | undefined) ?? null,
-      passwordHash: passwordHash as string | undefined,
+      passwordHash: 'problem' in password ? undefined : password.passwordHash,
       replacePassword: false,
       disabled: disabled === true,
       enable: false,
@@ -125,13 +127,10 @@ function identityProblems({ external_id: id, issuer }: UserRecord, defaultIssuer
 }
 
 function otherProblems(
-  { updated_at: updatedAt, password_hash: hash, disabled, email_verified: emailVerified }: UserRecord,
+  { updated_at: updatedAt, disabled, email_verified: emailVerified }: UserRecord,
   now: number,
 ): string[] {
   const problems = timeProblems(updatedAt, now);
-  const hashProblem = typeof hash === 'string' ? passwordHashProblem(hash) : 'it must be text';
-  if (hash !== undefined && hashProblem !== null)
-    problems.push(`password_hash is not accepted: ${hashProblem}`);
   if (disabled !== undefined && typeof disabled !== 'boolean')
     problems.push('disabled must be true or false');
   if (emailVerified !== undefined && typeof emailVerified !== 'boolean')

@@ -1,5 +1,6 @@
 import { hash as argon2 } from '@node-rs/argon2';
 import { needsRehash, hashPassword, verifyPassword } from '#database/user/password.js';
+import { readPasswordHash } from '#database/user/imported-password-hash.js';
 import { passwordHashProblem } from '#database/user/password-hash.js';
 
 /** Hashes of "pässwörd correct" and of 80 x, by libxcrypt. */
@@ -12,6 +13,122 @@ const REFERENCE = [
   '$argon2i$v=19$m=256,t=2,p=2$c29tZXNhbHQ$T/XOJ2mh1/TIpJHfCdQan76Q5esCFVoT5MAeIM1Oq2E',
   '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
 ];
+
+/** Hashes of "correct horse" by Django 5.2, Werkzeug 3, passlib 1.7, and Python's hashlib for Keycloak. */
+const OF_FRAMEWORKS = {
+  Django: [
+    'pbkdf2_sha256$1000$seasalt1234567890ab$BUJ1PqaWBI6hYCX8FneFOjJPgAiM36Tv/QKPBvUfAZo=',
+    'pbkdf2_sha1$1000$seasalt1234567890ab$oTMJKJSxvceURaCgKLqESzTzglc=',
+    'scrypt$1024$seasalt1234567890ab$8$5$eavpixdzSQO6+MRFBbc4t9RbG+gIYVmvs7hgZOoRap93FVjfEDvFwgNg3CxYNJRxkV2FmgmePCRsk+Q6cEowow==',
+    'argon2$argon2id$v=19$m=102400,t=2,p=8$c2Vhc2FsdDEyMzQ1Njc4OTBhYg$pJozCSk/+3a5i/ZtmYAV7wI7ICVgvB+U2bziRJLK3TQ',
+  ],
+  Werkzeug: [
+    'pbkdf2:sha256:1000$WBha7Zc37VLt4R0i$dbf04a99239eab7f6bd241b21214e19142e22192ef4d1f46cdef40bdaf5c5a6f',
+    'pbkdf2:sha1:1000$NOUyI0gL4HngsN7W$a34cb5261dad1381ca125cdcf7a6275d305b6c8c',
+    'pbkdf2:sha512:1000$Uy5FAa4UGOyhsoMb$e73fcb1ae24a528dc796444a6ab64ac9fe12e4c04660ada847c9e6304100ea05c3ab04602231e77314b982895cfca079c77ed609ba0740a9a0cdb5eacb01c6f7',
+    'scrypt:32768:8:1$zUdDD9tpWrhUSAGj$e6286dc73938e07476b3aaffc6968f1b42a46884f27ba6f57762aa60c709a584f92832bde59de43f74bf6adf7ce3c84b60a5f3f10a556fa4d4c1632172042b55',
+  ],
+  passlib: [
+    '$pbkdf2-sha256$1000$9b7Xei9FyNm711rrHYNQqg$p430J4Vw1codC/KRpZ8JqH.aiIdxddG0YBQxzG8sotw',
+    '$pbkdf2-sha512$1000$S2lN6b231prTOmcMwRijVA$lDM.1CWsK/OOORJ1MlIcfwSbZiCR3itS2jMHZJtnUrWl/YeOQufPILVQ3o4nUOxCa6.dUhunRea7Bvsty4S9UQ',
+    '$pbkdf2$1000$eC.FsNZa691bS4mREiKE0A$V3bUsDP0ysq1s9snzK0Zy/S87Yk',
+    '$scrypt$ln=10,r=8,p=1$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+  ],
+};
+const keycloak = (algorithm: string, hashIterations: number, value: string, additionalParameters = {}) => ({
+  type: 'password',
+  credentialData: JSON.stringify({ algorithm, hashIterations, additionalParameters }),
+  secretData: JSON.stringify({ value, salt: 'AAECAwQFBgcICQoLDA0ODw==', additionalParameters: {} }),
+});
+const ARGON2_OF_KEYCLOAK = {
+  hashLength: ['32'],
+  memory: ['7168'],
+  type: ['id'],
+  version: ['1.3'],
+  parallelism: ['1'],
+};
+const OF_KEYCLOAK = [
+  keycloak(
+    'pbkdf2-sha256',
+    1000,
+    'yRTMTwbMbo9G0VfjobWqerzuuxe7BETNTErBbKKumGQVykgYqFUkGDPSqmamlmDo91gX1JZ69LgWiJuFkmT+UQ==',
+  ),
+  keycloak(
+    'pbkdf2-sha512',
+    1000,
+    'Xpx07WjVx4vCIvrmBRj8uOoVVtGqJqtUv2J5bhizSQs7osCteF7W4A61dZDqSIqQjO+dxO6p5FT/Uy7QRBXSXA==',
+  ),
+  keycloak(
+    'pbkdf2',
+    1000,
+    'ndhWw3a4srcTtr4HQFTLiKRlVuARheqNDSZ/M5xlIWnV8dW5o4FxWW4SX6V6pwPMFQrFliwwmyqHNSBeApSZPA==',
+  ),
+  keycloak('argon2', 5, 'I9aBicNnH49yuiIjQJC85giAQWszITIjdobXf3FdYMg=', ARGON2_OF_KEYCLOAK),
+];
+
+describe('a hash of another framework', () => {
+  const hashes = [
+    ...Object.entries(OF_FRAMEWORKS).flatMap(([name, texts]) => texts.map((text) => [name, text] as const)),
+    ...OF_KEYCLOAK.flatMap((credential) => [
+      ['Keycloak', credential] as const,
+      ['Keycloak, in a cell', JSON.stringify(credential)] as const,
+    ]),
+    ['Django', `bcrypt$${BCRYPT[1]}`, 'pässwörd correct' as string] as const,
+  ];
+
+  it.each(hashes)(
+    'is stored in a format that is verified and replaced: %s',
+    async (_, given, password = 'correct horse') => {
+      const read = readPasswordHash(given);
+      if ('problem' in read) throw new Error(read.problem);
+      expect(await verifyPassword(password, read.passwordHash)).toBe(true);
+      expect(await verifyPassword(`${password}!`, read.passwordHash)).toBe(false);
+      expect(needsRehash(password, read.passwordHash)).toBe(true);
+      expect(readPasswordHash(read.passwordHash)).toEqual(read);
+    },
+  );
+
+  it.each([
+    ['PHPass', '$P$5iFSdA4yZLBH3oTg3ysnPwnAE4vW3.1'],
+    ['MD5', '5f4dcc3b5aa765d61d8327deb882cf99'],
+    ['no hash', 'secret'],
+    ['too many iterations', 'pbkdf2_sha256$2000001$seasalt$BUJ1PqaWBI6hYCX8FneFOjJPgAiM36Tv/QKPBvUfAZo='],
+    [
+      'too many iterations for its length',
+      keycloak('pbkdf2-sha256', 1_000_001, OF_KEYCLOAK[0]!.secretData.slice(10, 98)),
+    ],
+    [
+      'too much memory',
+      '$scrypt$ln=18,r=8,p=1$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+    ],
+    [
+      'too much work',
+      '$scrypt$ln=14,r=8,p=16$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+    ],
+    [
+      'too many lanes',
+      '$scrypt$ln=1,r=1,p=4000000$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+    ],
+    [
+      'an N that is no power of two',
+      'scrypt:1000:8:1$salt$e6286dc73938e07476b3aaffc6968f1b42a46884f27ba6f57762aa60c709a584',
+    ],
+    ['an unknown algorithm of Keycloak', keycloak('md5', 1, 'AAAA')],
+    ['an object of another kind', { value: 'x' }],
+    ['a number', 7],
+    ['null', null],
+  ])('is refused with the next step: %s', (_, given) => {
+    expect(readPasswordHash(given)).toEqual({ problem: expect.stringContaining('user set-password') });
+  });
+
+  it('is verified alone if it needs more than 64 MiB', async () => {
+    const { passwordHash = '' } = readPasswordHash(OF_FRAMEWORKS.Django[3]) as { passwordHash?: string };
+    const results = await Promise.all(
+      ['correct horse', 'wrong', 'correct horse'].map((password) => verifyPassword(password, passwordHash)),
+    );
+    expect(results).toEqual([true, false, true]);
+  });
+});
 
 describe('a password hash of the product', () => {
   it.each(BCRYPT)('is verified: %s', async (hash) => {
@@ -45,7 +162,7 @@ describe('a password hash of the product', () => {
 
   it.each([
     '$argon2id$v=19$m=4294967295,t=3,p=4$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
-    '$argon2id$v=19$m=65537,t=1,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
+    '$argon2id$v=19$m=131073,t=1,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=8192,t=65,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=65536,t=1,p=64$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     BCRYPT[0]?.replace('$10$', '$15$') ?? '',

@@ -1,0 +1,119 @@
+import { passwordHashProblem } from './password-hash.js';
+
+/** Appended to each problem of a hash. */
+const NEXT_STEP =
+  'leave the field out, and set a password with "user set-password" or let the user log in at your product';
+
+/** Unpadded base64 of a salt or hash. */
+const encoded = (text: string, encoding: BufferEncoding): string =>
+  Buffer.from(text, encoding).toString('base64').replaceAll('=', '');
+
+function pbkdf2(digest: string, iterations: string, salt: string, key: string): string {
+  return `$pbkdf2-${digest}$i=${iterations},l=${Buffer.from(key, 'base64').length}$${salt}$${key}`;
+}
+
+/** N is a power of two (RFC 7914 2); any other number yields a hash that is refused. */
+function scrypt([N, r, p]: readonly string[], salt: string, key: string): string {
+  return `$scrypt$ln=${Math.log2(Number(N))},r=${r},p=${p}$${salt}$${key}`;
+}
+
+/** Formats of other frameworks, and their conversion to the formats in which hashes are stored. */
+const FORMATS: readonly (readonly [RegExp, (...groups: string[]) => string])[] = [
+  // Django
+  [/^(?:argon2|bcrypt\$)(\$.+)$/, (hash = '') => hash],
+  [
+    /^pbkdf2_(sha1|sha256)\$(\d+)\$([^$]+)\$([\w+/=]+)$/,
+    (digest = '', iterations = '', salt = '', key = '') =>
+      pbkdf2(digest, iterations, encoded(salt, 'utf8'), encoded(key, 'base64')),
+  ],
+  [
+    /^scrypt\$(\d+)\$([^$]+)\$(\d+)\$(\d+)\$([\w+/=]+)$/,
+    (N = '', salt = '', r = '', p = '', key = '') =>
+      scrypt([N, r, p], encoded(salt, 'utf8'), encoded(key, 'base64')),
+  ],
+  // Werkzeug
+  [
+    /^pbkdf2:(sha1|sha256|sha512):(\d+)\$([^$]+)\$((?:[\da-f]{2})+)$/,
+    (digest = '', iterations = '', salt = '', key = '') =>
+      pbkdf2(digest, iterations, encoded(salt, 'utf8'), encoded(key, 'hex')),
+  ],
+  [
+    /^scrypt:(\d+):(\d+):(\d+)\$([^$]+)\$((?:[\da-f]{2})+)$/,
+    (N = '', r = '', p = '', salt = '', key = '') =>
+      scrypt([N, r, p], encoded(salt, 'utf8'), encoded(key, 'hex')),
+  ],
+  // passlib, whose base64 has dots in place of plus signs, and the PHC string format
+  [
+    /^\$pbkdf2(?:-(sha1|sha256|sha512))?\$(?:i=)?(\d+)\$([\w./+]+)\$([\w./+]+)$/,
+    (digest = 'sha1', iterations = '', salt = '', key = '') =>
+      pbkdf2(digest, iterations, salt.replaceAll('.', '+'), key.replaceAll('.', '+')),
+  ],
+];
+
+/**
+ * Reads a password hash of the product: text, or a credential of Keycloak as an object or as JSON.
+ * @returns the hash in the format in which it is stored, or the reason to reject it with the next step
+ */
+export function readPasswordHash(
+  value: unknown,
+): { readonly passwordHash: string } | { readonly problem: string } {
+  const isCredential = typeof value === 'object' || (typeof value === 'string' && value.startsWith('{'));
+  const passwordHash = isCredential ? hashOfKeycloak(value) : value;
+  if (typeof passwordHash !== 'string')
+    return { problem: `it must be text, or a credential of Keycloak: ${NEXT_STEP}` };
+  const stored = storedFormat(passwordHash);
+  const problem = passwordHashProblem(stored);
+  return problem === null ? { passwordHash: stored } : { problem: `${problem}: ${NEXT_STEP}` };
+}
+
+function storedFormat(passwordHash: string): string {
+  for (const [format, convert] of FORMATS) {
+    const groups = format.exec(passwordHash)?.slice(1);
+    if (groups) return convert(...groups);
+  }
+  return passwordHash;
+}
+
+interface KeycloakCredential {
+  readonly algorithm?: unknown;
+  readonly hashIterations?: unknown;
+  /** Each value is a list of one text. */
+  readonly additionalParameters?: Readonly<Record<string, unknown>>;
+  readonly value?: unknown;
+  readonly salt?: unknown;
+}
+
+/** Converts an element of `credentials` of a realm export. @returns null for another value */
+function hashOfKeycloak(value: unknown): string | null {
+  const credential = keycloakCredential(value);
+  if (!credential) return null;
+  const { algorithm, hashIterations, additionalParameters: parameters = {} } = credential;
+  const salt = encoded(String(credential.salt), 'base64');
+  const key = encoded(String(credential.value), 'base64');
+  const iterations = String(hashIterations);
+  if (algorithm === 'argon2') {
+    const { type, version, memory, parallelism } = parameters;
+    const number = String(version) === '1.0' ? 16 : 19;
+    return `$argon2${String(type)}$v=${number}$m=${String(memory)},t=${iterations},p=${String(parallelism)}$${salt}$${key}`;
+  }
+  const pbkdf2Digest = /^pbkdf2(?:-(sha256|sha512))?$/.exec(String(algorithm));
+  return pbkdf2Digest && pbkdf2(pbkdf2Digest[1] ?? 'sha1', iterations, salt, key);
+}
+
+/** `credentialData` and `secretData` are JSON texts. */
+function keycloakCredential(value: unknown): KeycloakCredential | null {
+  try {
+    const { credentialData, secretData } = objectOf(value);
+    const { value: key, salt } = objectOf(secretData);
+    return { ...objectOf(credentialData), value: key, salt };
+  } catch {
+    return null;
+  }
+}
+
+/** @throws TypeError or SyntaxError */
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  const object: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+  if (typeof object !== 'object' || object === null) throw new TypeError('not an object');
+  return object as Readonly<Record<string, unknown>>;
+}
