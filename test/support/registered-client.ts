@@ -10,6 +10,7 @@ export function registeredClient(values: Partial<ClientWithSecrets> = {}): Clien
     scopes: ['profile:read'],
     optionalScopes: [],
     requirePar: false,
+    privateSchemes: [],
     requireState: true,
     firstParty: false,
     idTokenAlg: null,

@@ -8,6 +8,39 @@ const LOOPBACK =
 // Reversed domain name (RFC 8252 7.1), which only its owner can claim.
 const REVERSE_DOMAIN = /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/;
 
+/** Maximum number of `privateSchemes` of a client. */
+export const MAX_PRIVATE_SCHEMES = 5;
+
+const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]{1,49}$/;
+
+/** Schemes that browsers or operating systems handle themselves, which would run, show or send what follows. */
+const SYSTEM_SCHEMES: ReadonlySet<string> = new Set(
+  `about afp android-app blob chrome cid content data devtools edge facetime file filesystem ftp ftps geo git gopher
+  hcp http https imap intent irc itms itms-apps jar javascript ldap ldaps livescript local magnet mailto market mid mk
+  news nfs nntp opera package pop prefs rdp res resource rtsp search search-ms sftp shell sip sips smb sms smsto ssh svn
+  tel telnet urn vbscript view-source vnc webcal ws wss wyciwyg xmpp`.split(/\s+/),
+);
+
+/**
+ * RFC 8252 7.1: a private-use scheme is "based on a domain name under their control, expressed in reverse order".
+ * Known deviation: the operator may admit another scheme for one client, if its maker has fixed the callback.
+ * @returns the problem of such a scheme and its remedy
+ */
+export function privateSchemeProblem(scheme: string): string | null {
+  if (REVERSE_DOMAIN.test(scheme)) return 'is a reversed domain name, which needs no admission: leave it out';
+  if (!PRIVATE_SCHEME.test(scheme))
+    return 'must be the scheme alone, in lower case, like cursor for cursor://callback';
+  return SYSTEM_SCHEMES.has(scheme) || /^(?:chrome|edge|moz|ms|safari)-/.test(scheme)
+    ? 'belongs to browsers or operating systems, and is never admitted'
+    : null;
+}
+
+/** Returns true for a scheme of another kind than https, http and reversed domain names. */
+export function needsAdmission(uri: string): boolean {
+  const scheme = uri.slice(0, uri.indexOf(':'));
+  return scheme !== 'https' && scheme !== 'http' && !REVERSE_DOMAIN.test(scheme);
+}
+
 /** @param hostname as in `URL.hostname` */
 export function isLoopback(hostname: string): boolean {
   return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
@@ -64,7 +97,14 @@ function differInPortOnly(registered: string, requested: string): boolean {
   return expected['host'] === actual['host'] && samePath && expected['query'] === actual['query'];
 }
 
-type Check = (uri: string, url: URL, type: ClientType) => string | null;
+/** What a client may register. */
+export interface RedirectUriRules {
+  readonly type: ClientType;
+  /** Schemes other than reversed domain names that the operator admits, such as `cursor`. */
+  readonly privateSchemes?: readonly string[];
+}
+
+type Check = (uri: string, url: URL, rules: RedirectUriRules) => string | null;
 
 /** The order matters: an earlier problem would make a later message misleading. */
 const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegment, asBrowsersSendIt];
@@ -75,7 +115,7 @@ const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegm
  * loopback URIs, for development.
  * @returns null, or the problem and its remedy
  */
-export function registrationProblem(uri: string, type: ClientType): string | null {
+export function registrationProblem(uri: string, rules: RedirectUriRules): string | null {
   if (uri.length > LIMITS.redirect_uri) return `is longer than ${LIMITS.redirect_uri} characters: shorten it`;
   if (!/^[!-~]+$/.test(uri))
     return 'has spaces, control or non-ASCII characters, or is empty: percent-encode them';
@@ -87,7 +127,7 @@ export function registrationProblem(uri: string, type: ClientType): string | nul
     return 'is not an absolute URI: write it in full, like https://app.example.com/callback';
   const url = new URL(uri);
   for (const check of CHECKS) {
-    const problem = check(uri, url, type);
+    const problem = check(uri, url, rules);
     if (problem) return problem;
   }
   return null;
@@ -106,7 +146,11 @@ function noUserinfo(uri: string, url: URL): string | null {
     : null;
 }
 
-function knownScheme(uri: string, { protocol, hostname }: URL, type: ClientType): string | null {
+function knownScheme(
+  uri: string,
+  { protocol, hostname }: URL,
+  { type, privateSchemes = [] }: RedirectUriRules,
+): string | null {
   const scheme = protocol.slice(0, -1);
   if (scheme === 'https') return null;
   if (scheme === 'http') {
@@ -116,7 +160,7 @@ function knownScheme(uri: string, { protocol, hostname }: URL, type: ClientType)
   }
   if (type === 'confidential')
     return `has the scheme ${scheme}: use https (other schemes are for public clients)`;
-  if (!REVERSE_DOMAIN.test(scheme)) {
+  if (!REVERSE_DOMAIN.test(scheme) && !privateSchemes.includes(scheme)) {
     return `has the scheme ${scheme}: use https, or your reversed domain name like com.example.app`;
   }
   return /^[^:]+:\/./.test(uri) ? null : `has no path: write it like ${scheme}:/callback`;

@@ -1,5 +1,5 @@
 import fc, { assert, constantFrom, oneof, property, string, webUrl } from 'fast-check';
-import { registrationProblem, isRegistered } from '#oauth/redirect-uri.js';
+import { isRegistered, privateSchemeProblem, registrationProblem } from '#oauth/redirect-uri.js';
 import type { ClientType } from '#oauth/client.js';
 
 describe('registrationProblem', () => {
@@ -18,16 +18,16 @@ describe('registrationProblem', () => {
     'http://[::1]:8080/callback',
     `https://app.example.com/${'x'.repeat(1_976)}`,
   ])('accepts %s for both types of client', (uri) => {
-    expect(registrationProblem(uri, 'confidential')).toBeNull();
-    expect(registrationProblem(uri, 'public')).toBeNull();
+    expect(registrationProblem(uri, { type: 'confidential' })).toBeNull();
+    expect(registrationProblem(uri, { type: 'public' })).toBeNull();
   });
 
   // @rfc 8252 7.1
   it.each(['com.example.app:/callback', 'com.example.app://callback', 'com.example.my-app:/oauth?x=1'])(
     'accepts %s for public clients only (RFC 8252 7.1)',
     (uri) => {
-      expect(registrationProblem(uri, 'public')).toBeNull();
-      expect(registrationProblem(uri, 'confidential')).toMatch(/public clients/);
+      expect(registrationProblem(uri, { type: 'public' })).toBeNull();
+      expect(registrationProblem(uri, { type: 'confidential' })).toMatch(/public clients/);
     },
   );
 
@@ -99,8 +99,8 @@ describe('registrationProblem', () => {
     ['https://app.example.com/%zz', /hexadecimal/],
     [`https://app.example.com/${'x'.repeat(1_977)}`, /longer than 2000/],
   ])('rejects %j even for a public client, with the reason', (uri, problem) => {
-    expect(registrationProblem(uri, 'public')).toMatch(problem);
-    expect(registrationProblem(uri, 'confidential')).not.toBeNull();
+    expect(registrationProblem(uri, { type: 'public' })).toMatch(problem);
+    expect(registrationProblem(uri, { type: 'confidential' })).not.toBeNull();
   });
 
   // @rfc 6749 3.1.2.1 @rfc 9700 2.6
@@ -115,7 +115,7 @@ describe('registrationProblem', () => {
           webUrl(),
         ),
         (uri) => {
-          if (registrationProblem(uri, 'public') !== null) return;
+          if (registrationProblem(uri, { type: 'public' }) !== null) return;
           const { href, hash, username, protocol, hostname } = new URL(uri);
           expect([uri, `${uri}/`]).toContain(href);
           expect([hash, username]).toEqual(['', '']);
@@ -125,6 +125,63 @@ describe('registrationProblem', () => {
       ),
       { numRuns: 3_000 },
     );
+  });
+});
+
+// @deviation D32
+describe('a scheme that the operator admits', () => {
+  const admitted = { type: 'public', privateSchemes: ['cursor', 'vscode'] } as const;
+
+  it('permits its redirect URIs, and those of no other scheme', () => {
+    for (const uri of [
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+      'vscode://vscode.git/done',
+      'cursor:/callback',
+    ])
+      expect(registrationProblem(uri, admitted)).toBeNull();
+    expect(registrationProblem('zed://callback', admitted)).toMatch(/scheme zed/);
+  });
+
+  it('permits no URI that is otherwise invalid', () => {
+    expect(registrationProblem('cursor://callback#x', admitted)).toMatch(/fragment/);
+    expect(registrationProblem('cursor:callback', admitted)).toMatch(/no path/);
+    expect(registrationProblem('cursor://a/callback', { ...admitted, type: 'confidential' })).toMatch(
+      /public/,
+    );
+  });
+
+  it.each(['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'h2app'])('may be %s', (scheme) => {
+    expect(privateSchemeProblem(scheme)).toBeNull();
+  });
+
+  it.each([
+    ...[
+      'javascript',
+      'data',
+      'file',
+      'blob',
+      'about',
+      'http',
+      'https',
+      'ws',
+      'vbscript',
+      'filesystem',
+      'intent',
+    ],
+    ...[
+      'view-source',
+      'chrome-extension',
+      'moz-extension',
+      'ms-msdt',
+      'search-ms',
+      'mailto',
+      'tel',
+      'smb',
+      'ssh',
+    ],
+    ...['', 'c', 'Cursor', 'cursor:', 'cursor://', 'cür', '1password', 'com.example.app', 'constructor '],
+  ])('must not be %j', (scheme) => {
+    expect(privateSchemeProblem(scheme)).not.toBeNull();
   });
 });
 

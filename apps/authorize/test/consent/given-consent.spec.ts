@@ -49,6 +49,7 @@ describe('earlier consent', () => {
   it('does not apply to an application without a verified identity (RFC 8252 8.6)', async () => {
     for (const [redirectUri, asks] of [
       ['com.example.pocket:/callback', true],
+      ['cursor://anysphere.cursor-mcp/oauth/callback', true],
       ['http://127.0.0.1/callback', true],
       ['http://[::1]/callback', true],
       ['http://localhost:4000/callback', true],

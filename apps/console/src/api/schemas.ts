@@ -36,6 +36,7 @@ export function listOf(items: Schema): Schema {
 const REGISTRATION: Properties = {
   name: text,
   redirect_uris: texts,
+  private_schemes: texts,
   scopes: texts,
   optional_scopes: texts,
   require_par: flag,

@@ -132,9 +132,16 @@ const KIND: Group = {
 
 const ADDRESSES: Group = {
   title: t('URLs'),
-  fields: ['redirectUris', 'deviceGrant', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
+  fields: ['redirectUris', 'privateSchemes', 'deviceGrant', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
   render: (view) => html`
     ${lines(view, 'redirectUris', t('Where users are redirected with the code, one per line. They must match exactly.'))}
+    ${lines(
+      view,
+      'privateSchemes',
+      t(
+        'Only for an application whose maker has fixed the callback, one scheme per line, such as “cursor”. Any program on a user’s device can register the same scheme and receive the codes. The application must be public and use PKCE, and users are asked every time.',
+      ),
+    )}
     ${yesOrNo(view.form, 'deviceGrant', 'false')}
     ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users can be redirected after logging out, one per line.'))}
     ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a user’s session ends.'))}

@@ -15,6 +15,7 @@ const LABELS: Readonly<Record<string, string>> = {
   jwks: t('Public keys'),
   jwksUri: t('JWK Set URL'),
   redirectUris: t('Redirect URIs'),
+  privateSchemes: t('Admitted schemes'),
   postLogoutRedirectUris: t('Post-logout redirect URIs'),
   backchannelLogoutUri: t('Back-channel logout URI'),
   scopes: t('Scopes'),
@@ -68,6 +69,7 @@ function commonFields(form: Form) {
     policyUri: form.textOrNull('policyUri'),
     contacts: form.lines('contacts'),
     redirectUris: form.lines('redirectUris'),
+    privateSchemes: form.lines('privateSchemes'),
     postLogoutRedirectUris: form.lines('postLogoutRedirectUris'),
     backchannelLogoutUri: form.textOrNull('backchannelLogoutUri'),
     scopes: scopesOf(form, 'required', 'optional'),
@@ -130,6 +132,7 @@ export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean
 function aboutUsers(client: ClientView): [string, string][] {
   return [
     ['redirectUris', client.redirect_uris.join('\n')],
+    ['privateSchemes', client.private_schemes.join('\n')],
     ['postLogoutRedirectUris', client.post_logout_redirect_uris.join('\n')],
     ['backchannelLogoutUri', client.backchannel_logout_uri ?? ''],
     ['firstParty', String(client.first_party)],

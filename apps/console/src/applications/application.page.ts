@@ -71,6 +71,7 @@ function rulesOf(client: ClientView): [name: string, value: Fragment][] {
         ? t('Users are not asked, because the application is part of the product')
         : t('Users are asked'),
     ],
+    [labelOf('privateSchemes'), client.private_schemes.join(' ')],
     [labelOf('deviceGrant'), hasDeviceGrant(client) && t('allowed')],
     [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
     [labelOf('requireState'), client.require_state ? t('required') : t('optional')],

@@ -56,6 +56,20 @@ it('the API manages an application from its registration to its deletion', async
   expect((await api.call('get', path)).status).toBe(404);
 });
 
+// @deviation D32
+it('the API admits a private-use scheme, with a warning, but not the scheme of browsers', async () => {
+  const registration = { name: 'Cursor', type: 'public', redirect_uris: ['cursor://mcp/callback'] };
+  const post = (private_schemes: string[]) =>
+    api.call('post', '/clients', { body: { ...registration, private_schemes } });
+  const created = await post(['cursor']);
+  expect([created.status, created.body.warnings]).toEqual([201, [expect.stringContaining('cursor://mcp')]]);
+  const path = `/clients/${created.body.client_id}`;
+  expect((await api.call('get', path)).body.private_schemes).toEqual(['cursor']);
+  expect((await post(['vscode'])).status).toBe(400);
+  expect((await post(['cursor', 'javascript'])).status).toBe(400);
+  expect((await api.call('patch', path, { body: { private_schemes: [] }, headers: ANY })).status).toBe(400);
+});
+
 it('the API revokes the last secret of an application only with force', async () => {
   const { client_id: id } = await api.fixture.client();
   const created = await api.call('post', `/clients/${id}/secrets`, { headers: ANY });

@@ -26,6 +26,11 @@ export function registerCommand(): OperatorCommand {
     .option('--name <name>', 'name that users see on the consent page')
     .option('--redirect-uri <uri>', 'callback address; repeat it for more than one', collect)
     .option(
+      '--private-scheme <scheme>',
+      'with --public: admit this scheme, like cursor, for a callback that its maker fixed; any program on a device can register it, too; repeat it for several',
+      collect,
+    )
+    .option(
       '--scope <scopes>',
       'what it may request, separated by spaces (default: the default scopes)',
       collectScopes,
@@ -106,6 +111,8 @@ secret is shown only once. Keys replace the secret: public keys only, for ES256,
     .examples(
       'client create --name "Calendar Connect" --redirect-uri https://app.example.com/callback',
       'client create --name Phone --redirect-uri com.example.app:/callback --public --json',
+      'client create --name Cursor --public --private-scheme cursor \\\n' +
+        '      --redirect-uri cursor://anysphere.cursor-mcp/oauth/callback',
       'client create --name Bookings --redirect-uri https://app.example.com/callback \\\n' +
         '      --scope "profile:read bookings:read" --optional-scope bookings:read --logo bookings.png \\\n' +
         '      --client-uri https://app.example.com/ --policy-uri https://app.example.com/privacy --contacts support@example.com',
@@ -190,6 +197,11 @@ export function updateCommand(): OperatorCommand {
     )
     .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
     .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
+    .option(
+      '--private-scheme <scheme>',
+      'admit this scheme, like cursor; replaces what was registered; repeat it for several; none: nothing',
+      collectOrNone,
+    )
     .jsonOption()
     .notes('What users have granted stays granted, even for scopes that are no longer registered.')
     .examples(
@@ -219,6 +231,7 @@ function collectWordsOrNone(value: string, previous: readonly string[] = []): re
 
 interface RegistrationOptions extends JsonOption, FileOptions {
   readonly redirectUri?: readonly string[];
+  readonly privateScheme?: readonly string[];
   readonly scope?: readonly string[];
   readonly optionalScope?: readonly string[];
   readonly postLogoutRedirectUri?: readonly string[];
@@ -305,6 +318,7 @@ async function confirmedChange(
 
 async function inputOf({
   redirectUri: redirectUris,
+  privateScheme: privateSchemes,
   scope: scopes,
   optionalScope: optionalScopes,
   postLogoutRedirectUri: postLogoutRedirectUris,
@@ -321,6 +335,7 @@ async function inputOf({
     ...withNone(addresses),
     ...(await readGivenFiles({ logo, jwks })),
     redirectUris,
+    privateSchemes,
     scopes,
     optionalScopes,
     postLogoutRedirectUris,

@@ -12,6 +12,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   optionalScopes: '--optional-scope',
   password: 'the password on stdin',
   postLogoutRedirectUris: '--post-logout-redirect-uri',
+  privateSchemes: '--private-scheme',
   redirectUris: '--redirect-uri',
   removeRedirectUris: '--remove-redirect-uri',
   removeScopes: '--remove-scope',

@@ -104,6 +104,7 @@ describe('operator client export', () => {
     type: confidential
     redirect_uris:
       - ${CALLBACK}
+    private_schemes: \\[\\]
     scopes:
       - profile:read
       - bookings:read

@@ -66,6 +66,7 @@ describe('an application with a metadata document', () => {
     for (const change of [
       ['--name', 'Other'],
       ['--add-redirect-uri', 'https://app.example.com/'],
+      ['--private-scheme', 'cursor'],
       ['--first-party', 'true'],
       ['--jwks-uri', 'https://app.example.com/jwks.json'],
     ])

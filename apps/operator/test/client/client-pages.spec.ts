@@ -187,6 +187,57 @@ describe('a loopback redirect URI', () => {
   });
 });
 
+// @deviation D32
+describe('a private-use scheme', () => {
+  const CURSOR = 'cursor://anysphere.cursor-mcp/oauth/callback';
+  const WARNING = /^warning: "cursor:\/\/anysphere[^]*any program on a user’s device[^]*RFC 8252 8\.6.*\n$/;
+  const given = ['create', '--name', 'Cursor', '--redirect-uri', CURSOR, '--json'];
+
+  it('can be admitted for a public client, with a warning, and is exported and imported', async () => {
+    expectRefused(await client(...given, '--public'), /has the scheme cursor/);
+    const created = await client(...given, '--public', '--private-scheme', 'cursor');
+    expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(WARNING) });
+    const { client_id: id } = JSON.parse(created.stdout) as { client_id: string };
+    expect(await show(id)).toMatchObject({ redirect_uris: [CURSOR], private_schemes: ['cursor'] });
+    const { stdout } = await client('export', id);
+    const importText = (text: string) => operator.run(['client', 'import', '-'], undefined, text);
+    expect((await importText(stdout.replace(id, 'sc_copy'))).code).toBe(0);
+    expect(await show('sc_copy')).toMatchObject({ private_schemes: ['cursor'] });
+    expectRefused(
+      await importText(stdout.replace('- cursor\n', '- javascript\n')),
+      /"javascript" belongs to/,
+    );
+  });
+
+  it('stays admitted while a redirect URI needs it', async () => {
+    const id = await create('--public');
+    const change = ['--private-scheme', 'cursor', '--add-redirect-uri', CURSOR];
+    const added = await client('update', id, ...change, '--json');
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringMatching(WARNING) });
+    for (const schemes of ['none', 'vscode'])
+      expectRefused(
+        await client('update', id, '--private-scheme', schemes),
+        /must admit the scheme of "cursor:/,
+      );
+    const removed = ['--private-scheme', 'none', '--remove-redirect-uri', CURSOR];
+    expect(await update(id, ...removed)).toMatchObject({ private_schemes: [], redirect_uris: [CALLBACK] });
+  });
+
+  it.each([
+    ['the client is confidential', /for public clients/, ['--private-scheme', 'cursor']],
+    ['browsers run it', /never admitted/, ['--public', '--private-scheme', 'javascript']],
+    [
+      'it is the scheme of a program of Windows',
+      /never admitted/,
+      ['--public', '--private-scheme', 'ms-word'],
+    ],
+    ['it is a URL', /the scheme alone/, ['--public', '--private-scheme', 'cursor://']],
+    ['it is a reversed domain name', /leave it out/, ['--public', '--private-scheme', 'com.example.app']],
+  ])('is refused if %s', async (_case, problem, args) => {
+    expectRefused(await client('create', '--name', 'App', '--redirect-uri', CALLBACK, ...args), problem);
+  });
+});
+
 describe('--logo', () => {
   it.each([
     ['image/png', png(64, 64)],

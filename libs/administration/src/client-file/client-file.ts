@@ -12,6 +12,7 @@ export const FIELDS = [
   'name',
   'type',
   'redirect_uris',
+  'private_schemes',
   'scopes',
   'optional_scopes',
   'require_par',

@@ -6,7 +6,9 @@ import {
   optionalScopeProblems,
   backchannelProblems,
   postLogoutProblems,
+  privateSchemeProblems,
   redirectUriProblems,
+  schemesInUse,
   scopeProblems,
 } from '#oauth/registration/client-rules.js';
 import { grantTypeProblems } from '../client/grant-type.js';
@@ -85,6 +87,7 @@ function subjectText(client: TransferredClient): string {
 function checkRegistration(
   {
     redirectUris,
+    privateSchemes,
     postLogoutRedirectUris,
     backchannelLogoutUri,
     scopes,
@@ -95,15 +98,22 @@ function checkRegistration(
   before: TransferredClient | null,
   catalogue: ScopeCatalogue,
 ): void {
+  const rules = { type, privateSchemes };
   const newUris = postLogoutRedirectUris.filter((uri) => !before?.postLogoutRedirectUris.includes(uri));
   if (redirectUris.length > MAX_REDIRECT_URIS)
     report(`must be at most ${MAX_REDIRECT_URIS}`, 'redirect_uris');
   redirectUris.forEach((uri, index) => {
     if (before?.redirectUris.includes(uri)) return;
-    for (const problem of redirectUriProblems([uri], type)) report(problem, 'redirect_uris', index);
+    for (const problem of redirectUriProblems([uri], rules)) report(problem, 'redirect_uris', index);
   });
+  const withdrawn = before?.privateSchemes.filter((scheme) => !privateSchemes.includes(scheme)) ?? [];
+  for (const problem of [
+    ...privateSchemeProblems(privateSchemes, type),
+    ...schemesInUse([...redirectUris, ...postLogoutRedirectUris], withdrawn),
+  ])
+    report(problem, 'private_schemes');
   for (const problem of backchannelProblems(backchannelLogoutUri)) report(problem, 'backchannel_logout_uri');
-  for (const problem of postLogoutProblems(newUris, type)) report(problem, 'post_logout_redirect_uris');
+  for (const problem of postLogoutProblems(newUris, rules)) report(problem, 'post_logout_redirect_uris');
   scopes.forEach((scope, index) => {
     if (before?.scopes.includes(scope)) return;
     for (const problem of scopeProblems([scope], catalogue)) report(problem, 'scopes', index);

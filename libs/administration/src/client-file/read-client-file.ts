@@ -152,6 +152,8 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     if (texts.length === 0) report('must be a list with at least one element', field);
   const optionalScopes =
     entry['optional_scopes'] === undefined ? [] : readTexts(entry, 'optional_scopes', report);
+  const privateSchemes =
+    entry['private_schemes'] === undefined ? [] : readTexts(entry, 'private_schemes', report);
   const secrets = readSecrets(entry['secrets'], type as ClientType, report);
   const keys = readKeys(entry, type as ClientType, report);
   return {
@@ -159,6 +161,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     name: String(name),
     type: type as ClientType,
     redirectUris,
+    privateSchemes,
     scopes,
     optionalScopes,
     requirePar: readBoolean(entry, 'require_par', report),

@@ -39,6 +39,7 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
     name: client.name,
     type: client.type,
     redirect_uris: client.redirectUris,
+    private_schemes: client.privateSchemes,
     scopes: client.scopes,
     optional_scopes: client.optionalScopes,
     require_par: client.requirePar,

@@ -22,6 +22,7 @@ import {
   named,
   nameProblems,
   postLogoutProblems,
+  privateSchemeProblems,
   redirectUriProblems,
   rotationProblems,
 } from '#oauth/registration/client-rules.js';
@@ -87,23 +88,33 @@ export class NewClientDto {
   subject: SubjectType = 'public';
 
   @Texts()
-  @Rule('redirect_uri_invalid', ({ redirectUris: uris, public: isPublic, ...grant }: NewClientDto) => {
-    if (uris.length === 0 && (grant.deviceGrant || grant.grantType === 'client_credentials')) return [];
-    if (uris.length === 0)
-      return [
-        '‹redirectUris› is missing: give the address users return to, like https://app.example.com/callback',
-      ];
-    if (uris.length > MAX_REDIRECT_URIS)
-      return [`‹redirectUris› is given more than ${MAX_REDIRECT_URIS} times: give fewer`];
-    return named('‹redirectUris›', redirectUriProblems(uris, isPublic ? 'public' : 'confidential'));
-  })
+  @Rule(
+    'redirect_uri_invalid',
+    ({ redirectUris: uris, privateSchemes, public: isPublic, ...grant }: NewClientDto) => {
+      if (uris.length === 0 && (grant.deviceGrant || grant.grantType === 'client_credentials')) return [];
+      if (uris.length === 0)
+        return [
+          '‹redirectUris› is missing: give the address users return to, like https://app.example.com/callback',
+        ];
+      if (uris.length > MAX_REDIRECT_URIS)
+        return [`‹redirectUris› is given more than ${MAX_REDIRECT_URIS} times: give fewer`];
+      return named('‹redirectUris›', redirectUriProblems(uris, { type: typeOf(isPublic), privateSchemes }));
+    },
+  )
   redirectUris: string[] = [];
+
+  /** Schemes of redirect URIs that need not be reversed domain names, because the maker has fixed the callback. */
+  @Texts()
+  @Rule('private_scheme_invalid', ({ privateSchemes, public: isPublic }: NewClientDto) =>
+    named('‹privateSchemes›', privateSchemeProblems(privateSchemes, typeOf(isPublic))),
+  )
+  privateSchemes: string[] = [];
 
   @Texts()
   @Rule(
     'post_logout_redirect_uri_invalid',
-    ({ postLogoutRedirectUris: uris, public: isPublic }: NewClientDto) =>
-      named('‹postLogoutRedirectUris›', postLogoutProblems(uris, isPublic ? 'public' : 'confidential')),
+    ({ postLogoutRedirectUris: uris, privateSchemes, public: isPublic }: NewClientDto) =>
+      named('‹postLogoutRedirectUris›', postLogoutProblems(uris, { type: typeOf(isPublic), privateSchemes })),
   )
   postLogoutRedirectUris: string[] = [];
 
@@ -312,6 +323,10 @@ export class ClientChangesDto {
 
   @Texts()
   removeRedirectUris: string[] = [];
+
+  /** Replaces the whole list. */
+  @Texts()
+  privateSchemes?: string[];
 }
 
 /** `search` is a part of the name, client_id, a redirect URI or a contact, in any letter case; or `id:` and the client_id. */
@@ -342,5 +357,7 @@ export class HandoverDto {
 
 const hasKeys = ({ jwks = null, jwksUri = null }: Pick<NewClientDto, 'jwks' | 'jwksUri'>): boolean =>
   (jwks ?? jwksUri) !== null;
+
+const typeOf = (isPublic: boolean) => (isPublic ? 'public' : 'confidential');
 
 const fieldName = (field: string): string => `‹${field}›`;

@@ -177,6 +177,7 @@ export class ClientService {
       name: client.name,
       public: type === 'public',
       redirect_uris: client.redirectUris,
+      ...(dto.privateSchemes.length > 0 && { private_schemes: dto.privateSchemes }),
       scopes: client.scopes,
       ...(keys && describeKeys(keys)),
       id_token_alg: dto.idTokenAlg,

@@ -19,6 +19,7 @@ type Registration = Omit<
 /** Fields that a client of `client_credentials` cannot have, because it has no users. */
 const USER_FIELDS: readonly (readonly [keyof Registration, field: string, inFile: string])[] = [
   ['redirectUris', 'redirectUris', 'redirect_uris'],
+  ['privateSchemes', 'privateSchemes', 'private_schemes'],
   ['postLogoutRedirectUris', 'postLogoutRedirectUris', 'post_logout_redirect_uris'],
   ['backchannelLogoutUri', 'backchannelLogoutUri', 'backchannel_logout_uri'],
   ['optionalScopes', 'optionalScopes', 'optional_scopes'],

@@ -5,8 +5,10 @@ import {
   MAX_REDIRECT_URIS,
   optionalScopeProblems,
   postLogoutProblems,
+  privateSchemeProblems,
   redirectUriProblems,
   rotationProblems,
+  schemesInUse,
   scopeProblems,
 } from '#oauth/registration/client-rules.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
@@ -113,6 +115,7 @@ function applied(
   return {
     name: changes.name ?? current.name,
     redirectUris: redirectUrisAfter(current, changes),
+    privateSchemes: changes.privateSchemes ?? current.privateSchemes,
     scopes,
     optionalScopes: optionalScopes.filter((optional) => scopes.includes(optional)),
     requirePar: changes.requirePar ?? current.requirePar,
@@ -170,9 +173,12 @@ function redirectUriChangeProblems(
   { clientId, type }: RegisteredState,
   current: ClientRegistration,
   changes: ClientChangesDto,
-  { redirectUris, grantType, deviceGrant }: ChangedRegistration,
+  changed: ChangedRegistration,
 ): Problem[] {
   const { addRedirectUris: added, removeRedirectUris: removed, postLogoutRedirectUris = [] } = changes;
+  const { redirectUris, privateSchemes, grantType, deviceGrant } = changed;
+  const rules = { type, privateSchemes };
+  const withdrawn = current.privateSchemes.filter((scheme) => !privateSchemes.includes(scheme));
   const field = changes.redirectUris ? 'redirectUris' : 'addRedirectUris';
   const kept = current.redirectUris.filter((uri) => !removed.includes(uri));
   const newUris = changes.redirectUris?.filter((uri) => !current.redirectUris.includes(uri)) ?? added;
@@ -180,13 +186,17 @@ function redirectUriChangeProblems(
   return [
     ...notRegistered('removeRedirectUris', removed, current.redirectUris, clientId),
     ...registeredAlready('addRedirectUris', added, kept),
-    ...ofField(field, 'redirect_uri_invalid', redirectUriProblems(newUris, type)),
+    ...ofField(field, 'redirect_uri_invalid', redirectUriProblems(newUris, rules)),
     ...subjectProblems(field, current, changes, redirectUris),
     ...ofField(
       'postLogoutRedirectUris',
       'post_logout_redirect_uri_invalid',
-      postLogoutProblems(postLogoutRedirectUris, type),
+      postLogoutProblems(postLogoutRedirectUris, rules),
     ),
+    ...ofField('privateSchemes', 'private_scheme_invalid', [
+      ...privateSchemeProblems(changes.privateSchemes ?? [], type),
+      ...schemesInUse([...redirectUris, ...changed.postLogoutRedirectUris], withdrawn),
+    ]),
     ...problemIf(isMissing, {
       id: 'redirect_uri_missing',
       field,
@@ -280,6 +290,7 @@ function ruleProblems({ idTokenAlg }: ClientChangesDto, changed: ChangedRegistra
 const DOCUMENT_FIELDS = [
   'name',
   'redirectUris',
+  'privateSchemes',
   'postLogoutRedirectUris',
   'backchannelLogoutUri',
   'clientUri',

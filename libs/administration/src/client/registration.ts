@@ -34,11 +34,12 @@ export async function checkNewClient(
     keepsRefreshToken: dto.refreshTokenRotation === false || isFapi,
     profile: isFapi ? ('fapi2' as const) : null,
   };
-  const { redirectUris, optionalScopes, firstParty, postLogoutRedirectUris, backchannelLogoutUri } = dto;
+  const { redirectUris, privateSchemes, optionalScopes, firstParty } = dto;
+  const { postLogoutRedirectUris, backchannelLogoutUri } = dto;
   const logoutUris = { postLogoutRedirectUris, backchannelLogoutUri };
   const requirePar = dto.requirePar || isFapi;
   const sector = dto.subject === 'pairwise' ? sectorOf(redirectUris) : null;
-  const described = { redirectUris, scopes, optionalScopes, firstParty, requirePar, sector };
+  const described = { redirectUris, privateSchemes, scopes, optionalScopes, firstParty, requirePar, sector };
   refuseInvalid([
     ...problems,
     ...ofField('optionalScopes', 'optional_scope_invalid', optionalScopeProblems(optionalScopes, scopes)),

@@ -147,7 +147,7 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
       `${quoted(uri)} is http: codes cross the network unencrypted`,
       replaced,
     );
-  const problem = registrationProblem(uri, client.type);
+  const problem = registrationProblem(uri, client);
   if (problem !== null)
     return finding('redirect-uri-invalid', subject, `${quoted(uri)} ${problem}`, replaced);
   if (unresolvable.has(host))

@@ -86,7 +86,7 @@ const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>
 function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<Record<string, unknown>>) {
   if (typeof uri !== 'string') return 'The request has no redirect_uri that could be registered.';
   if (isRegistered(uri, client)) return 'It is registered now: repeat the request.';
-  const problem = registrationProblem(uri, client.type);
+  const problem = registrationProblem(uri, client);
   if (problem !== null) return `It cannot be registered: it ${problem}.`;
   if (client.redirectUris.length >= MAX_REDIRECT_URIS)
     return `The application has ${MAX_REDIRECT_URIS} redirect URIs, which is the limit: remove one before you add another.`;
@@ -94,12 +94,13 @@ function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<
 }
 
 function postLogoutRedirectUri(
-  { postLogoutRedirectUris: registered, type }: ClientWithSecrets,
+  client: ClientWithSecrets,
   { post_logout_redirect_uri: uri }: Readonly<Record<string, unknown>>,
 ) {
+  const registered = client.postLogoutRedirectUris;
   if (typeof uri !== 'string') return 'The request has no address that could be registered.';
   if (registered.includes(uri)) return 'It is registered now: repeat the request.';
-  const problem = registrationProblem(uri, type);
+  const problem = registrationProblem(uri, client);
   if (problem !== null) return `It cannot be registered: it ${problem}.`;
   if (registered.length >= MAX_REDIRECT_URIS)
     return `The application has ${MAX_REDIRECT_URIS} such addresses, which is the limit.`;

@@ -19,6 +19,7 @@ const CLIENT: EnabledClient = {
   clientId: 'sc_a',
   name: 'Calendar',
   type: 'confidential',
+  privateSchemes: [],
   redirectUris: ['https://app.example.com/cb'],
   scopes: ['profile:read'],
   idTokenAlg: null,

@@ -10,6 +10,7 @@ import type { ClientKeys, ClientType } from '#oauth/client.js';
 export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly name: string;
   readonly redirectUris: readonly string[];
+  readonly privateSchemes: readonly string[];
   readonly scopes: readonly string[];
   readonly optionalScopes: readonly string[];
   readonly requirePar: boolean;

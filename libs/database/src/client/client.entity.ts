@@ -72,6 +72,10 @@ export class ClientEntity {
   @Column({ type: 'text' }) name: string;
   @Column({ type: 'text' }) type: ClientType;
   @Column({ name: 'redirect_uris', type: 'text', array: true }) redirectUris: readonly string[];
+
+  @Column({ name: 'private_schemes', type: 'text', array: true, default: () => `'{}'` })
+  privateSchemes: readonly string[];
+
   @Column({ name: 'require_par', type: 'boolean', default: false }) requirePar: boolean;
   @Column({ name: 'require_state', type: 'boolean', default: true }) requireState: boolean;
   @Column({ type: 'text', array: true, default: () => `'{profile:read}'` }) scopes: readonly string[];

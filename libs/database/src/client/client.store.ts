@@ -29,6 +29,7 @@ export interface NewClient {
   name: string;
   type: ClientType;
   redirectUris: readonly string[];
+  privateSchemes?: readonly string[];
   scopes: readonly string[];
   optionalScopes?: readonly string[];
   /** SHA-256 of the secret; absent for public clients (RFC 6749 2.1), and for clients with keys. */
@@ -114,7 +115,8 @@ export class ClientStore {
   /** Returns the next page of enabled clients with their live secrets, sorted by id; an empty page at the end. */
   async enabled(after: string): Promise<readonly EnabledClient[]> {
     const page = await this.dataSource.query<EnabledRow[]>(
-      `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris", scopes, id_token_alg AS "idTokenAlg",
+      `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris",
+         private_schemes AS "privateSchemes", scopes, id_token_alg AS "idTokenAlg",
          grant_type AS "grantType", jwks, jwks_uri AS "jwksUri", document_problem AS "documentProblem",
          (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedOn', last_used_on)), '[]')
           FROM client_secrets WHERE client_id = clients.client_id AND revoked_at IS NULL) AS secrets
@@ -170,6 +172,7 @@ export class ClientStore {
     name,
     type,
     redirectUris,
+    privateSchemes = [],
     scopes,
     optionalScopes = [],
     secretHash,
@@ -195,6 +198,7 @@ export class ClientStore {
         name,
         type,
         redirectUris,
+        privateSchemes,
         scopes,
         optionalScopes,
         requirePar,

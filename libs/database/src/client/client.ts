@@ -62,6 +62,8 @@ export interface TokenRules {
 }
 
 export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
+  /** Schemes of redirect URIs that the operator admits although they are not reversed domain names. */
+  readonly privateSchemes: readonly string[];
   readonly version: number;
   /** SHA-256 hashes of the live secrets. Public clients and clients with keys have no secrets. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
@@ -80,6 +82,7 @@ export interface EnabledClient extends ClientKeys {
   readonly name: string;
   readonly type: ClientType;
   readonly redirectUris: readonly string[];
+  readonly privateSchemes: readonly string[];
   readonly scopes: readonly string[];
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly grantType: GrantType;

@@ -91,6 +91,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       name            text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
       type            text NOT NULL CHECK (type IN ('confidential', 'public')),
       redirect_uris   text[] NOT NULL CHECK (cardinality(redirect_uris) <= 20),
+      private_schemes text[] NOT NULL DEFAULT '{}',
       scopes          text[] NOT NULL DEFAULT '{profile:read}' CHECK (cardinality(scopes) BETWEEN 1 AND 100),
       optional_scopes text[] NOT NULL DEFAULT '{}',
       require_par     boolean NOT NULL DEFAULT false,
@@ -117,7 +118,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
       disabled_at     timestamptz,
       deleted_at      timestamptz,
       CONSTRAINT clients_document_check CHECK (num_nulls(document_due_at, document_changed_at) IN (0, 2)
-        AND (document_due_at IS NULL OR (client_id ~ '^https?://' AND NOT first_party))),
+        AND (document_due_at IS NULL OR (client_id ~ '^https?://' AND NOT first_party AND private_schemes = '{}'))),
+      CONSTRAINT clients_private_schemes_check CHECK (private_schemes = '{}' OR type = 'public'),
       CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes),
       CONSTRAINT clients_kept_token_check CHECK (dpop_bound OR NOT keeps_refresh_token),
       CONSTRAINT clients_profile_rules_check CHECK (

@@ -1,6 +1,12 @@
 import { isAdminScope } from '../client-credentials.js';
 import type { ClientType } from '../client.js';
-import { registrationProblem } from '../redirect-uri.js';
+import {
+  MAX_PRIVATE_SCHEMES,
+  needsAdmission,
+  privateSchemeProblem,
+  type RedirectUriRules,
+  registrationProblem,
+} from '../redirect-uri.js';
 import type { ScopeCatalogue } from '../scope.js';
 import { quoted } from '../text.js';
 
@@ -24,18 +30,18 @@ export function named(field: string, problems: readonly string[]): string[] {
   return problems.map((problem) => `${field} ${problem}`);
 }
 
-export function redirectUriProblems(uris: readonly string[], type: ClientType): string[] {
+export function redirectUriProblems(uris: readonly string[], rules: RedirectUriRules): string[] {
   return uris.flatMap((uri, index) => {
     const problem =
-      uris.indexOf(uri) < index ? 'is given twice: give it once' : registrationProblem(uri, type);
+      uris.indexOf(uri) < index ? 'is given twice: give it once' : registrationProblem(uri, rules);
     return problem ? [`${quoted(uri)} ${problem}`] : [];
   });
 }
 
 /** Applies the rules for redirect URIs, because browsers are redirected to these URIs too. */
-export function postLogoutProblems(uris: readonly string[], type: ClientType): string[] {
+export function postLogoutProblems(uris: readonly string[], rules: RedirectUriRules): string[] {
   if (uris.length > MAX_REDIRECT_URIS) return [`has more than ${MAX_REDIRECT_URIS}: give fewer`];
-  return redirectUriProblems(uris, type);
+  return redirectUriProblems(uris, rules);
 }
 
 /**
@@ -43,16 +49,38 @@ export function postLogoutProblems(uris: readonly string[], type: ClientType): s
  * Back-Channel Logout 1.0).
  */
 export function backchannelProblems(uri: string | null): string[] {
-  return uri === null ? [] : redirectUriProblems([uri], 'confidential');
+  return uri === null ? [] : redirectUriProblems([uri], { type: 'confidential' });
 }
 
 export function redirectUriHints(uris: readonly string[], type: ClientType): string[] {
-  return uris
-    .filter((uri) => type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
-    .map(
-      (uri) =>
+  return uris.flatMap((uri) => {
+    if (type === 'public' && /^http:\/\/localhost(?:[:/?]|$)/.test(uri))
+      return [
         `${quoted(uri)} matches any port. Use 127.0.0.1 or [::1] instead of localhost if the application can: each device resolves localhost itself (RFC 8252 8.3)`,
-    );
+      ];
+    return needsAdmission(uri)
+      ? [
+          `${quoted(uri)}: any program on a user’s device can register this scheme, and then receives the user’s codes. A program that has also started the request can redeem them. Users are asked for consent every time (RFC 8252 8.6)`,
+        ]
+      : [];
+  });
+}
+
+/** Only public clients have private-use schemes, because those must use PKCE (RFC 8252 7.1, 8.1). */
+export function privateSchemeProblems(schemes: readonly string[], type: ClientType): string[] {
+  if (schemes.length > 0 && type === 'confidential') return ['is for public clients, which must use PKCE'];
+  if (schemes.length > MAX_PRIVATE_SCHEMES) return [`has more than ${MAX_PRIVATE_SCHEMES}: give fewer`];
+  return schemes.flatMap((scheme) => {
+    const problem = privateSchemeProblem(scheme);
+    return problem === null ? [] : [`${quoted(scheme)} ${problem}`];
+  });
+}
+
+/** Problems of redirect URIs whose scheme is no longer admitted. */
+export function schemesInUse(uris: readonly string[], withdrawn: readonly string[]): string[] {
+  return uris
+    .filter((uri) => withdrawn.includes(uri.slice(0, uri.indexOf(':'))))
+    .map((uri) => `must admit the scheme of ${quoted(uri)}, or remove that address as well`);
 }
 
 export function optionalScopeProblems(optional: readonly string[], scopes: readonly string[]): string[] {

@@ -121,8 +121,8 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
   const memberOf = { clientUri: 'client_uri', policyUri: 'policy_uri', contacts: 'contacts' } as const;
   problems.push(
     ...nameProblems('client_name', client.name, 'users see it'),
-    ...named('redirect_uris', redirectUriProblems(redirectUris, type)),
-    ...named('post_logout_redirect_uris', postLogoutProblems(client.postLogoutRedirectUris, type)),
+    ...named('redirect_uris', redirectUriProblems(redirectUris, { type })),
+    ...named('post_logout_redirect_uris', postLogoutProblems(client.postLogoutRedirectUris, { type })),
     ...named('backchannel_logout_uri', backchannelProblems(client.backchannelLogoutUri)),
     ...linkProblems(links, (field) => memberOf[field]),
   );

@@ -17,6 +17,12 @@ function errorOf(members: object): unknown {
   }
 }
 
+// @deviation D32
+it('a document cannot register a scheme that the operator must admit', () => {
+  const members = { redirect_uris: ['cursor://mcp/callback'], private_schemes: ['cursor'] };
+  expect(errorOf(members)).toBeInstanceOf(InvalidDocumentError);
+});
+
 // @client metadata document 6
 describe('the authentication method of a document', () => {
   it.each<[string, 'public' | 'confidential', object]>([
