@@ -140,6 +140,7 @@ describe('operator client', () => {
       first_party: false,
       id_token_alg: 'RS256',
       subject: 'public',
+      private_schemes: [],
       post_logout_redirect_uris: [],
       backchannel_logout_uri: null,
       client_uri: null,

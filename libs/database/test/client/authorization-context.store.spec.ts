@@ -43,10 +43,11 @@ describe('AuthorizationContextStore', () => {
       grantType,
       dpopBound,
       keepsRefreshToken,
+      privateSchemes,
       profile,
       ...registered
     } = (await new ClientStore(database.dataSource).find(clientId))!;
-    expect([secrets.length, version]).toEqual([1, 1]);
+    expect([secrets.length, version, privateSchemes]).toEqual([1, 1, []]);
     expect([jwks, jwksUri, dpopBound, keepsRefreshToken, profile]).toEqual([null, null, false, false, null]);
     expect(grantType).toBe('authorization_code');
     expect(client).toEqual(registered);
