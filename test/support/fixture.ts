@@ -58,7 +58,7 @@ export async function openFixture(
   const grants = new GrantStore(redis);
 
   return {
-    store: stores.get.bind(stores) as <Store>(type: Type<Store>) => Store,
+    store: <Store>(type: Type<Store>): Store => stores.get(type),
     resourceServers: stores.get(ResourceServerStore),
     clients,
     users,

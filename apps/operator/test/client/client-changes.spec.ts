@@ -239,6 +239,7 @@ describe('operator client update', () => {
         first_party: false,
         id_token_alg: 'RS256',
         subject: 'public',
+        private_schemes: [],
         post_logout_redirect_uris: [],
         backchannel_logout_uri: null,
         client_uri: null,

@@ -57,7 +57,7 @@ export async function selectPage<Entity extends ObjectLiteral>(
       `(${time}, ${id}) ${isForward ? '<' : '>'} ('epoch'::timestamptz + :micros * interval '1 microsecond', :cursorId)`,
       { micros: cursor.micros, cursorId: cursor.id },
     );
-  const rows = await query.getRawMany<{ readonly id: string; readonly micros: string }>();
+  const rows = await query.getRawMany<{ readonly id: string | number; readonly micros: string }>();
   const hasMore = rows.length > limit;
   const shown = rows.slice(0, limit);
   if (!isForward) shown.reverse();
