@@ -106,6 +106,7 @@ async function seedConsole(clients: ClientStore, account: Account, { consoleUrl 
     type: 'confidential',
     scopes: OPENID_SCOPES.map(({ name }) => name),
     redirectUris: [`${consoleUrl}/login/callback`],
+    logoutUris: { postLogoutRedirectUris: [`${consoleUrl}/logged-out`], backchannelLogoutUri: null },
     firstParty: true,
     secretHash: createHash('sha256').update(account.consoleClientSecret).digest(),
   });

@@ -25,14 +25,14 @@ export class Browser {
   }
 
   /** Submits the first form whose action begins with `action`. */
-  submit(page: Response, fields: Fields, action = '/auth/'): Promise<Response> {
+  submit(page: Response, fields: Fields, action = '/auth/', headers: Fields = {}): Promise<Response> {
     const form = formsOf(page.text).find((candidate) => candidate.action.startsWith(action));
     if (!form) throw new Error(`no form for ${action} in a page of status ${page.status}`);
-    return this.post(form.action, { ...form.hidden, ...fields });
+    return this.post(form.action, { ...form.hidden, ...fields }, headers);
   }
 
-  follow({ headers }: Response): Promise<Response> {
-    return this.get(headers['location'] ?? '');
+  follow(response: Response): Promise<Response> {
+    return this.get(targetOf(response));
   }
 
   /** Follows all redirects. @returns the last response */
@@ -90,6 +90,12 @@ export class Browser {
     this.cookies.store((response.headers['set-cookie'] ?? []) as unknown as string[]);
     return response;
   }
+}
+
+/** Returns the URL that a browser opens after a response: by a redirect, or by a page that refreshes itself. */
+export function targetOf({ headers, text }: Pick<Response, 'headers' | 'text'>): string {
+  const refresh = /<meta http-equiv="refresh" content="0; url=([^"]*)"/.exec(text)?.[1];
+  return headers['location'] ?? refresh?.replaceAll('&amp;', '&') ?? '';
 }
 
 export function wordsOf({ text }: { text: string }): string {

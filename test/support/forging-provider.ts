@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
-import type { Browser } from './browser.js';
+import { type Browser, targetOf } from './browser.js';
 
 export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client' } as const;
 
@@ -79,6 +79,10 @@ export async function startForgingProvider(port: number) {
     const { pathname } = new URL(request.url ?? '', issuer);
     if (pathname === '/token') return void token(request, response);
     if (pathname === '/revoke') return void revoke(request, response);
+    if (pathname === '/authorize') {
+      const { origin } = new URL(new URL(request.url ?? '', issuer).searchParams.get('redirect_uri') ?? '');
+      return void response.writeHead(303, { Location: origin + answer(`${issuer}${request.url}`) }).end();
+    }
     if (pathname === '/jwks') return json(response, 200, { keys: keys.map(({ jwk }) => jwk) });
     if (pathname === '/userinfo')
       return json(response, 200, { sub: state.forgery.claims?.sub ?? 'ada', ...state.forgery.userInfo });
@@ -113,7 +117,7 @@ export async function startForgingProvider(port: number) {
     async logIn(browser: Browser, forgery: Forgery = {}, address = '/auth/login') {
       state.forgery = forgery;
       const started = await browser.get(address);
-      return browser.get(answer(started.headers['location']));
+      return browser.get(answer(targetOf(started)));
     },
     async rotate(): Promise<void> {
       keys.splice(0, keys.length, await newKey('second'));

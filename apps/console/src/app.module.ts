@@ -18,6 +18,7 @@ import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
 import { addRateLimits } from './request-limits/rate-limit.js';
 import { RequestLimitsModule } from './request-limits/request-limits.module.js';
+import { FormInterceptor } from './session/form.interceptor.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
@@ -50,6 +51,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: FormInterceptor },
       ],
     };
   }

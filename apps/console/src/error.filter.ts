@@ -26,7 +26,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<OperatorRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (thrown instanceof LoginRequiredError) return this.login(thrown, request, reply);
+    if (thrown instanceof LoginRequiredError) return this.login(thrown, reply);
     const isApi = isApiRequest(request);
     const error = isApi ? withAllowedMethods(thrown, request) : thrown;
     const failure = describedFailure(error, request, isApi);
@@ -47,15 +47,13 @@ export class ErrorFilter implements ExceptionFilter {
     reply.headers(headers);
     const reference = referenceOf(request.raw);
     const [back] = /^\/(applications|users)\/[^/?]+(?=\/)/.exec(request.url) ?? [];
-    const page = errorPage({ status, description, reference, back });
-    void reply.send(this.pages.render(reply, page, request.operator ?? null));
+    const { operator = null, account = null } = request;
+    const page = errorPage({ status, description, reference, back, account: operator ? null : account });
+    void reply.send(this.pages.render(reply, page, operator));
   }
 
-  private login(required: LoginRequiredError, { method }: OperatorRequest, reply: FastifyReply): void {
-    const { page, reason, setCookie } = required;
-    if (setCookie !== undefined) reply.header('Set-Cookie', setCookie);
-    const path = method === 'POST' ? '/login/continue' : '/login';
-    const { url, statusCode } = seeOther(loginUrl(path, page, reason === 'again'));
+  private login({ page, reason }: LoginRequiredError, reply: FastifyReply): void {
+    const { url, statusCode } = seeOther(loginUrl(page, reason === 'again'));
     void reply.redirect(url, statusCode);
   }
 }

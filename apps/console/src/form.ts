@@ -1,6 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { CSRF_FIELD } from '#ui/browser-cookie.js';
+
+/** Hidden field with the id of a form, which makes two requests with the same form one. */
+export const FORM_ID = 'form_id';
+
+/** Parameter and hidden field with the id of a form that was kept during a login. */
+export const KEPT_FORM = 'kept';
 
 export class Form extends URLSearchParams {
   readonly files = new Map<string, Buffer>();
@@ -19,6 +26,15 @@ export class Form extends URLSearchParams {
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '');
+  }
+
+  /** Fields of the operator, without the fields that every form has. */
+  get input(): [name: string, value: string][] {
+    return [...this].filter(([name]) => ![CSRF_FIELD, FORM_ID, KEPT_FORM].includes(name));
+  }
+
+  get isEmpty(): boolean {
+    return this.input.length === 0 && this.files.size === 0;
   }
 
   /** Returns the fields that are not empty. */

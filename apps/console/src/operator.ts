@@ -1,29 +1,41 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '#administration/operation.js';
+import type { Form } from './form.js';
 import type { Role } from './role.js';
 
 export interface OperatorIdentity {
   /** `sub` of the ID token. */
   readonly subject: string;
-  /** Role from the groups at the login; null if the role is stored in PostgreSQL, where it may change at any time. */
-  readonly role: Role | null;
+  /**
+   * Role from the groups at the login, `none` without one; null if the role is stored in PostgreSQL, where it may change
+   * at any time.
+   */
+  readonly role: Role | 'none' | null;
   /** `User.sessionGeneration` at the login, if the role is stored in PostgreSQL; otherwise null. */
   readonly generation: number | null;
 }
 
-export interface Operator {
-  readonly name: string;
+export interface Operator extends Account {
   readonly role: Role;
   readonly identity: OperatorIdentity;
   readonly authTime: number;
-  /** Session cookie, to which the CSRF tokens of forms are bound. */
-  readonly cookie: string;
-  /** Identifies the browser that sent a kept form, see `RecentLoginsService`. */
-  readonly draftCookie: string | null;
+  /** Value of the `BrowserCookie`. */
+  readonly browser: string;
 }
 
-export type OperatorRequest = FastifyRequest & { operator?: Operator };
+/** A logged-in user, who may have no role. */
+export interface Account {
+  readonly name: string;
+  /** Key of the CSRF tokens for this user in this browser. Another login of the user does not change it. */
+  readonly formKey: string;
+}
+
+export type OperatorRequest = FastifyRequest & {
+  account?: Account;
+  operator?: Operator;
+  keptForm?: Form | null;
+};
 
 export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): Operator => {
   const { operator } = context.switchToHttp().getRequest<OperatorRequest>();

@@ -97,23 +97,6 @@ describe('an operator with only a keyboard and no JavaScript', () => {
     await context.close();
   });
 
-  it('is redirected from a form to the login provider if the login is too old', async () => {
-    const { page, context } = await adminTab();
-    await page.goto(`${origin}/applications/new`);
-    await type(page, 'name', 'Rooms');
-    app.clock.ahead = 11 * 60_000;
-    try {
-      await tabTo(page, 'Next');
-      await Promise.all([
-        page.waitForURL((url) => url.origin === app.provider.issuer),
-        page.keyboard.press('Enter'),
-      ]);
-    } finally {
-      app.clock.ahead = 0;
-    }
-    await context.close();
-  });
-
   it('finds the reason for a refused request, and disables and deletes the application', async () => {
     const { page, context } = await adminTab();
     const id = await create(page, 'Rooms that misbehave');

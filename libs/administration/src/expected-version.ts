@@ -13,7 +13,7 @@ export function unlessOutdated<T>(record: string, change: Promise<T>): Promise<T
     throw refusal(
       'outdated',
       'version_outdated',
-      `somebody else has changed ${record} meanwhile: read it again`,
+      `${record} has changed since it was read: read it again`,
     );
   });
 }

@@ -1,15 +1,16 @@
-import { Body, Controller, Get, Header, Param, Post, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import type { ClientView } from '#administration/client/client.description.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import type { Change } from '#administration/operation.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { formId, IdempotentFormInterceptor } from '../request-limits/idempotent-form.interceptor.js';
+import { Creates } from '../session/form.interceptor.js';
+import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import { RecentLoginsService } from '../session/recent-logins.service.js';
+import { RecentLogins } from '../session/recent-logins.js';
 import type { Notices } from '../ui/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
@@ -24,7 +25,7 @@ import {
   newSecretPage,
   applicationLabel,
 } from './application.page.js';
-import { differencePage, editPage } from './edit-application.page.js';
+import { changes, differencePage, editPage, type EditView } from './edit-application.page.js';
 import { pathOf } from './paths.js';
 
 @Controller('applications')
@@ -33,7 +34,7 @@ export class ApplicationsController {
     private readonly clients: ClientService,
     private readonly secrets: ClientSecretService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly recentLogins: RecentLoginsService,
+    private readonly recentLogins: RecentLogins,
     private readonly privileged: PrivilegedAccounts,
   ) {}
 
@@ -52,12 +53,11 @@ export class ApplicationsController {
   async edit(
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
-    @QueryForm() query: Form,
+    @SentBeforeLogin() sent: Form | null,
   ): Promise<Page> {
     const client = await this.clients.find(id);
-    const form = (await this.recentLogins.draftOf(operator, pathOf(id, 'edit'), query)) ?? formOf(client);
     const { catalogue } = this;
-    return editPage({ operator, client, form, problems: NO_PROBLEMS, catalogue });
+    return editPage({ operator, client, form: sent ?? formOf(client), problems: NO_PROBLEMS, catalogue });
   }
 
   @Post(':id/edit')
@@ -69,12 +69,13 @@ export class ApplicationsController {
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
       const client = await this.clients.checkUpdate(id, changesOf(form));
-      await this.requireLogin(operator, id, client, form);
+      if (isDangerous(client, form)) this.recentLogins.require(operator);
       return differencePage({ operator, client, form, problems: NO_PROBLEMS });
     });
   }
 
   @Post(':id/save')
+  @SentFrom('edit')
   @RequireRole('admin')
   async save(
     @CurrentOperator() operator: Operator,
@@ -83,11 +84,11 @@ export class ApplicationsController {
   ): Promise<Page> {
     return this.orForm(operator, id, form, async () => {
       const client = await this.clients.find(id);
-      await this.requireLogin(operator, id, client, form);
+      if (isDangerous(client, form)) this.recentLogins.require(operator);
       // Updates only the version that was checked above, because the change may be dangerous for a later version.
       const expectedVersion = Math.min(Number(form.text('version')), client.version);
-      const changes = { ...changesOf(form), expectedVersion };
-      const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, changes);
+      const input = { ...changesOf(form), expectedVersion };
+      const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, input);
       return this.page(operator, result.client, {
         note: t('The changes are saved.'),
         warnings: await announced,
@@ -96,6 +97,7 @@ export class ApplicationsController {
   }
 
   @Post(':id/disable')
+  @SentFrom('.')
   @RequireRole('support')
   async disable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const change = this.clients.disable(actorOf(operator), id);
@@ -103,6 +105,7 @@ export class ApplicationsController {
   }
 
   @Post(':id/enable')
+  @SentFrom('.')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     await this.privileged.checkApplication(operator, id);
@@ -154,14 +157,13 @@ export class ApplicationsController {
       button: t('Create the secret'),
       look: '',
       back: pathOf(id),
-      fields: [formId()],
     });
   }
 
   @Post(':id/secrets/new')
   @RequireRole('admin')
   @RecentLogin()
-  @UseInterceptors(IdempotentFormInterceptor)
+  @Creates()
   async createSecret(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { result, announced } = await this.secrets.rotate(actorOf(operator), id);
     return newSecretPage(await this.clients.find(id), result.client_secret, await announced);
@@ -220,21 +222,29 @@ export class ApplicationsController {
     return (await this.clients.handover(id, {})).markdown;
   }
 
-  private async requireLogin(operator: Operator, id: string, client: ClientView, form: Form): Promise<void> {
-    if (isDangerous(client, form)) await this.recentLogins.require(operator, pathOf(id, 'edit'), form);
-  }
-
   /** Shows the problems of an invalid change, or the difference if the change must be confirmed. */
   private async orForm(operator: Operator, id: string, form: Form, work: () => Promise<Page>): Promise<Page> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      const view = { operator, client: await this.clients.find(id), form, problems: problemsOf(error) };
-      if (error.kind === 'invalid') return editPage({ ...view, catalogue: this.catalogue });
+      const { catalogue } = this;
+      const client = await this.clients.find(id);
+      const view = { operator, client, form, problems: problemsOf(error), catalogue };
+      if (error.kind === 'invalid') return editPage(view);
       if (error.kind === 'unconfirmed') return differencePage(view);
+      if (error.kind === 'outdated') return this.outdated(view);
       throw error;
     }
+  }
+
+  /** Shows what the form would change now; nothing, if the operator has already sent the same change. */
+  private outdated(view: EditView): Promise<Page> | Page {
+    const { operator, client, form } = view;
+    if (!changes(client, form)) return this.page(operator, client, { note: t('The changes are saved.') });
+    form.set('version', String(client.version));
+    const text = t('The application has changed since you opened the form. Check what would change now.');
+    return differencePage({ ...view, problems: new Map([['', [text]]]), status: 409 });
   }
 
   private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {

@@ -1,12 +1,12 @@
-import { Body, Controller, Get, Post, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { IdempotentFormInterceptor } from '../request-limits/idempotent-form.interceptor.js';
+import { Creates } from '../session/form.interceptor.js';
+import { SentBeforeLogin } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { RecentLoginsService } from '../session/recent-logins.service.js';
-import { Form, QueryForm } from '../form.js';
+import { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { describesItself, newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
@@ -20,19 +20,18 @@ export class CreateApplicationController {
   constructor(
     private readonly clients: ClientService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly recentLogins: RecentLoginsService,
   ) {}
 
   @Get()
   @RecentLogin()
-  async first(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const form = (await this.recentLogins.draftOf(operator, '/applications/new', query)) ?? new Form();
+  first(@CurrentOperator() operator: Operator, @SentBeforeLogin() sent: Form | null): Page {
+    const form = sent ?? new Form();
     return this.show(operator, form, stepOf(form), NO_PROBLEMS);
   }
 
   @Post()
-  @RecentLogin({ keepsForm: true })
-  @UseInterceptors(IdempotentFormInterceptor)
+  @RecentLogin()
+  @Creates()
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     const step = describesItself(form) ? LAST : stepOf(form);
     if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);

@@ -1,8 +1,6 @@
 import type { RegisteredClient } from '#administration/client/client.service.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import { FORM_ID, formId } from '../request-limits/idempotent-form.interceptor.js';
 import type { Operator } from '../operator.js';
 import {
   button,
@@ -52,7 +50,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
         '/applications/new',
         html`
           <input type="hidden" name="step" value="${step}" />
-          ${hiddenFields([formId(), ...carried(form, content)])} ${content}
+          ${hiddenFields(carried(form, content))} ${content}
           <div class="actions">
             ${isLast ? button(t('Create the application')) : button(t('Next'))}
             ${step > 0 && html`<button class="even" name="go" value="back" formnovalidate>${t('Back')}</button>`}
@@ -82,7 +80,7 @@ function documentForm({
     ${postForm(
       operator,
       '/applications/new',
-      html`${hiddenFields([formId()])} ${field}
+      html`${field}
         <div class="actions">${button(t('Register the application'), 'even')}</div>`,
     )}
   </section>`;
@@ -90,9 +88,7 @@ function documentForm({
 
 function carried(form: Form, shown: Html): [name: string, value: string][] {
   const isShown = (name: string) => shown.text.includes(`name="${name}"`);
-  return [...form.entries()].filter(
-    ([name]) => !['step', 'go', CSRF_FIELD, 'metadataUrl', FORM_ID].includes(name) && !isShown(name),
-  );
+  return form.input.filter(([name]) => !['step', 'go', 'metadataUrl'].includes(name) && !isShown(name));
 }
 
 /** The only page that shows the secret of a new application. */

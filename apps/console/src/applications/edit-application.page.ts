@@ -1,6 +1,5 @@
 import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import {
@@ -79,8 +78,8 @@ interface Difference {
 
 function differencesOf(client: ClientView, form: Form): Difference[] {
   const before = formOf(client);
-  const names = [...new Set([...before.keys(), ...form.keys()])].filter(
-    (name) => !['version', CSRF_FIELD, 'confirmNewSubjects'].includes(name),
+  const names = [...new Set([...before.input, ...form.input].map(([name]) => name))].filter(
+    (name) => !['version', 'confirmNewSubjects'].includes(name),
   );
   return names.flatMap((name) => {
     const [old, now] = [before.lines(name), form.lines(name)];
@@ -90,14 +89,25 @@ function differencesOf(client: ClientView, form: Form): Difference[] {
   });
 }
 
-export function differencePage({ operator, client, form, problems }: Omit<EditView, 'catalogue'>): Page {
+/** Returns true if the form differs from the application. */
+export function changes(client: ClientView, form: Form): boolean {
+  return differencesOf(client, form).length > 0;
+}
+
+export function differencePage({
+  operator,
+  client,
+  form,
+  problems,
+  status = problems.has('confirmNewSubjects') ? 409 : 200,
+}: Omit<EditView, 'catalogue'> & { readonly status?: number }): Page {
   const { client_id: id, name } = client;
   const differences = differencesOf(client, form);
   const needsConfirmation = problems.has('confirmNewSubjects');
-  const fields = [...form.entries()].filter(([name]) => name !== CSRF_FIELD && name !== 'confirmNewSubjects');
+  const fields = form.input.filter(([name]) => name !== 'confirmNewSubjects');
   return {
     title: t('Changes to {name}', { name }),
-    status: needsConfirmation ? 409 : 200,
+    status,
     section: '/applications',
     content: html`
       ${problemBox([...problems.values()].flat())}

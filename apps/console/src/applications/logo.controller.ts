@@ -4,10 +4,11 @@ import { AdministrationError } from '#administration/administration.error.js';
 import type { ClientView } from '#administration/client/client.description.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { html } from '#ui/html.js';
+import { SentBeforeLogin } from '../session/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { button, hiddenFields, type Notices, notices, postForm, textField } from '../ui/components.js';
-import type { Form } from '../form.js';
+import { type Form, KEPT_FORM } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { labelOf, problemsOf } from './application.form.js';
@@ -19,8 +20,12 @@ export class LogoController {
   constructor(private readonly clients: ClientService) {}
 
   @Get()
-  async show(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return logoPage({ operator, client: await this.clients.find(id) });
+  async show(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @SentBeforeLogin() sent: Form | null,
+  ): Promise<Page> {
+    return logoPage({ operator, client: await this.clients.find(id), sent });
   }
 
   @Post()
@@ -31,9 +36,8 @@ export class LogoController {
   ): Promise<Page> {
     // If no file was chosen, the operation rejects the empty buffer.
     const logo = form.text('go') === 'remove' ? null : (form.files.get('logo') ?? Buffer.alloc(0));
-    const expectedVersion = Number(form.text('version'));
     try {
-      const change = await this.clients.update(actorOf(operator), id, { logo, expectedVersion });
+      const change = await this.clients.update(actorOf(operator), id, { logo });
       const note = logo ? t('The logo is saved.') : t('The logo is removed.');
       const changed = { note, warnings: await change.announced };
       return logoPage({ operator, client: change.result.client, changed });
@@ -59,10 +63,12 @@ interface LogoView {
   readonly client: ClientView;
   readonly problems?: readonly string[];
   readonly changed?: Notices;
+  readonly sent?: Form | null;
 }
 
-function logoPage({ operator, client, problems = [], changed = {} }: LogoView): Page {
-  const { client_id: id, name, version, logo } = client;
+function logoPage({ operator, client, problems = [], changed = {}, sent = null }: LogoView): Page {
+  const { client_id: id, name, logo } = client;
+  const kept = sent?.files.has('logo') ? sent.text(KEPT_FORM) : null;
   return {
     title: t('Logo of {name}', { name }),
     status: problems.length > 0 ? 400 : 200,
@@ -85,7 +91,13 @@ function logoPage({ operator, client, problems = [], changed = {} }: LogoView): 
       ${postForm(
         operator,
         pathOf(id, 'logo'),
-        html`${hiddenFields([['version', String(version)]])}
+        html`${
+            kept !== null &&
+            html`<p role="status">
+                ${t('The image that you chose before the login is still selected. Choose another one to replace it.')}
+              </p>
+              ${hiddenFields([[KEPT_FORM, kept]])}`
+          }
           ${textField({
             name: 'logo',
             label: labelOf('logo'),

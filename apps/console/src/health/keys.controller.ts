@@ -2,13 +2,14 @@ import { Body, Controller, Get, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { KeyService } from '#administration/key/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './keys.page.js';
 
-/** Rotates keys step by step. Key values appear only in forms and their responses, and are never stored. */
+/** Rotates keys step by step. No key is stored, except in the response to a repeated form (`IdempotencyService`). */
 @Controller('health/keys')
 @RequireRole('admin')
 export class KeysController {
@@ -21,6 +22,7 @@ export class KeysController {
   }
 
   @Post('token')
+  @SentFrom('.', false)
   @RecentLogin()
   tokens(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     return this.next(operator, 'token', async () => {
@@ -31,6 +33,7 @@ export class KeysController {
   }
 
   @Post('id-token')
+  @SentFrom('.', false)
   @RecentLogin()
   idTokens(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
     return this.next(operator, 'id-token', async () => {

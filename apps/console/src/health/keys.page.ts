@@ -104,9 +104,7 @@ export function keyStepPage(
           ${t('Restart every process of {services}, one at a time.', { services: values.map(([services]) => services).join(' and ') })}
         </li>
       </ol>
-      <p role="status">
-        ${t('The value is shown only once and is not stored. Keep it until the next step.')}
-      </p>
+      <p role="status">${t('The value is shown only once. Keep it until the next step.')}</p>
       <h2>${t('Why this is safe')}</h2>
       <p>${safe}</p>
       <h2>${t('Next')}</h2>

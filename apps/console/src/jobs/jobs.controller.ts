@@ -3,6 +3,7 @@ import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Redirect
 import type { FastifyReply } from 'fastify';
 import { refusal } from '#administration/administration.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { CurrentOperator, type Operator } from '../operator.js';
 import { type Form, QueryForm } from '../form.js';
@@ -34,8 +35,12 @@ export class JobsController {
   @Get('new')
   @RequireRole(JOB_ROLE)
   @RecentLogin()
-  async confirm(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    const selection = await selectionOf(query, this.actions);
+  async confirm(
+    @CurrentOperator() operator: Operator,
+    @QueryForm() query: Form,
+    @SentBeforeLogin() sent: Form | null,
+  ): Promise<Page> {
+    const selection = await selectionOf(sent ?? query, this.actions);
     const { action, items, problem } = selection;
     if (problem !== null) return unusableSelectionPage(selection, problem);
     const count = await this.actions.steps(action, items);
@@ -47,6 +52,7 @@ export class JobsController {
 
   /** Starts the job only with as many entries as the confirmation showed. Otherwise shows the confirmation again. */
   @Post()
+  @SentFrom('/jobs/new')
   @RequireRole(JOB_ROLE)
   @RecentLogin()
   @Redirect()
@@ -99,6 +105,7 @@ export class JobsController {
   }
 
   @Post(':id/stop')
+  @SentFrom('.')
   @RequireRole(JOB_ROLE)
   @Redirect()
   async stop(@Param('id') id: string): Promise<HttpRedirectResponse> {

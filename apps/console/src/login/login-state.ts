@@ -5,7 +5,8 @@ export interface LoginState {
   /** Path on this site to return to, with its query. */
   readonly page: string;
   readonly startedAt: number;
-  readonly again: boolean;
+  /** `login` authenticates the operator again (OpenID Connect Core 3.1.2.1). */
+  readonly prompt: 'login' | 'select_account' | null;
 }
 
 /** Returns the `state`: the login itself, authenticated with the cookie of the browser (login CSRF, RFC 6749 10.12). */

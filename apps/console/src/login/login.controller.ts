@@ -3,14 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
-import { loginUrl } from '../session/login-required.error.js';
 import { Public } from '../session/operator.guard.js';
-import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { ConsoleCookie, ConsoleLoginCookie } from '../session/session.cookie.js';
+import { actorOf, type OperatorRequest } from '../operator.js';
+import { FormCheck } from '../session/form-check.js';
+import { OperatorSessionsService } from '../session/operator-sessions.service.js';
+import { BrowserCookie, ConsoleCookie } from '../session/session.cookie.js';
 import { SessionStore } from '../session/session.store.js';
 import { queryOf } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
-import { continuePage, loggedOutPage } from './login.page.js';
+import { loggedOutPage, loginPage, returnedPage } from './login.page.js';
 import { OpenIdLoginService } from './openid-login.service.js';
 
 @Controller()
@@ -19,38 +20,28 @@ export class LoginController {
     private readonly logins: OpenIdLoginService,
     private readonly sessions: SessionStore,
     private readonly cookies: ConsoleCookie,
-    private readonly loginCookies: ConsoleLoginCookie,
+    private readonly browsers: BrowserCookie,
+    private readonly openSessions: OperatorSessionsService,
+    private readonly forms: FormCheck,
     private readonly operators: ConsoleOperatorService,
     private readonly limits: RateLimits,
   ) {}
 
+  /** Opens the login provider from a page, because a form may have led here. */
   @Get('login')
   @Public()
-  @Redirect()
   async start(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<HttpRedirectResponse> {
+  ): Promise<Page> {
     await this.limits.take('login', request, reply);
     const { url, headers } = request;
     const query = queryOf(url);
-    const cookie = this.loginCookies.read(headers.cookie) ?? this.loginCookies.generate();
-    const location = await this.logins.start(cookie, localPage(query.get('page')), query.has('again'));
-    reply.header('Set-Cookie', this.loginCookies.set(cookie));
-    return seeOther(location);
-  }
-
-  /**
-   * Continues to the login after a form. Chromium applies the `form-action` of the form's page to redirects, but not to
-   * a page that refreshes itself.
-   */
-  @Get('login/continue')
-  @Public()
-  continue(@Req() { url }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Page {
-    const query = queryOf(url);
-    const login = loginUrl('/login', localPage(query.get('page')), query.has('again'));
-    reply.header('Refresh', `0; url=${login}`);
-    return continuePage(login);
+    const cookie = this.browsers.read(headers.cookie) ?? this.browsers.generate();
+    const prompt = query.has('again') ? 'login' : query.has('account') ? 'select_account' : null;
+    const location = await this.logins.start(cookie, localPage(query.get('page')), prompt);
+    reply.header('Set-Cookie', this.browsers.set(cookie));
+    return loginPage(location);
   }
 
   @Get('login/callback')
@@ -62,29 +53,45 @@ export class LoginController {
   ): Promise<HttpRedirectResponse> {
     await this.limits.take('login', request, reply);
     const { url, headers, raw } = request;
-    const { session, page } = await this.logins.finish(this.loginCookies.read(headers.cookie), queryOf(url));
+    const { session, hasRole, page } = await this.logins.finish(
+      this.browsers.read(headers.cookie),
+      queryOf(url),
+    );
     const before = this.cookies.read(headers.cookie);
     // Generates a new cookie, because an attacker may have planted the old one (session fixation).
     const cookie = this.cookies.generate();
     await this.sessions.create(cookie, session);
-    if (before !== null) await this.sessions.delete(before);
+    if (before !== null) await this.sessions.end(before);
+    reply.header('Set-Cookie', this.cookies.set(cookie));
+    // Without a role, every page is refused, but the user can log out there.
+    if (!hasRole) return seeOther(page);
     addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
     this.operators.recordLogin(actorOf(session), session.subject, 'login.succeeded');
-    reply.header('Set-Cookie', this.cookies.set(cookie));
     return seeOther(page);
   }
 
+  /** Ends the session here first, and then at the provider. Needs no session, which may already have ended. */
   @Post('logout')
+  @Public()
   async logout(
-    @CurrentOperator() operator: Operator,
-    @Req() { headers }: FastifyRequest,
+    @Req() request: OperatorRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
-    const cookie = this.cookies.read(headers.cookie);
-    if (cookie !== null) await this.sessions.delete(cookie);
+    const open = await this.openSessions.use(request);
+    if (open) this.forms.check(request, open);
     reply.header('Set-Cookie', this.cookies.clear());
-    this.operators.recordLogin(actorOf(operator), operator.identity.subject, 'login.ended');
-    return loggedOutPage();
+    // Of two concurrent requests, only one ends the session.
+    const session = open && (await this.sessions.end(open.cookie));
+    if (!session) return loggedOutPage(null);
+    this.operators.recordLogin(actorOf(session), session.subject, 'login.ended');
+    return loggedOutPage(await this.logins.logoutUrl(session.idToken));
+  }
+
+  /** The provider returns here after the log-out. */
+  @Get('logged-out')
+  @Public()
+  loggedOut(): Page {
+    return returnedPage();
   }
 }
 

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
-import { ConsoleLoginCookie } from '../session/session.cookie.js';
 import { SessionModule } from '../session/session.module.js';
 import { LoginController } from './login.controller.js';
 import { OpenIdLoginService } from './openid-login.service.js';
@@ -8,6 +7,6 @@ import { OpenIdLoginService } from './openid-login.service.js';
 @Module({
   imports: [RequestLimitsModule, SessionModule],
   controllers: [LoginController],
-  providers: [ConsoleLoginCookie, OpenIdLoginService],
+  providers: [OpenIdLoginService],
 })
 export class LoginModule {}

@@ -17,8 +17,12 @@ const TIMEOUT_S = 5;
 
 const VALIDITY_MS = 60 * 60_000;
 
+/** Longest ID token that fits into the URL of a log-out, in characters. */
+const MAX_HINT = 4_000;
+
 export interface FinishedLogin {
   readonly session: Session;
+  readonly hasRole: boolean;
   readonly page: string;
 }
 
@@ -40,9 +44,10 @@ export class OpenIdLoginService {
     this.callback = `${configuration.CONSOLE_URL}/login/callback`;
   }
 
-  async start(cookie: string, page: string, again: boolean): Promise<string> {
+  /** @returns URL of the authorization request */
+  async start(cookie: string, page: string, prompt: LoginState['prompt']): Promise<string> {
     const client = await openid();
-    const state: LoginState = { id: client.randomState(), page, startedAt: this.clock(), again };
+    const state: LoginState = { id: client.randomState(), page, startedAt: this.clock(), prompt };
     return client.buildAuthorizationUrl(await this.provider(), {
       redirect_uri: this.callback,
       scope: ['openid profile email', this.configuration.CONSOLE_SCOPE].join(' ').trim(),
@@ -51,7 +56,8 @@ export class OpenIdLoginService {
       code_challenge: await client.calculatePKCECodeChallenge(derived(cookie, 'verifier', state)),
       code_challenge_method: 'S256',
       // With max_age, the ID token contains `auth_time` (section 2 of Core).
-      ...(again && { prompt: 'login', max_age: '0' }),
+      ...(prompt !== null && { prompt }),
+      ...(prompt === 'login' && { max_age: '0' }),
     }).href;
   }
 
@@ -85,7 +91,8 @@ export class OpenIdLoginService {
     if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
     try {
       const userInfo = await this.userInfo(config, tokens.access_token, claims.sub);
-      return { session: await this.sessionOf(claims, userInfo, state), page: state.page };
+      const { id_token: idToken = '' } = tokens;
+      return { ...(await this.sessionOf(claims, userInfo, state, idToken)), page: state.page };
     } finally {
       await this.revoke(config, tokens.access_token);
     }
@@ -120,30 +127,45 @@ export class OpenIdLoginService {
       );
   }
 
+  /**
+   * URL of the log-out at the provider (section 2 of RP-Initiated Logout 1.0), which returns to `/logged-out`.
+   * @returns null if the provider has no log-out or does not respond
+   */
+  async logoutUrl(idToken: string | null): Promise<string | null> {
+    const client = await openid();
+    const config = await this.provider().catch(() => null);
+    if (config?.serverMetadata().end_session_endpoint === undefined) return null;
+    return client.buildEndSessionUrl(config, {
+      post_logout_redirect_uri: `${this.configuration.CONSOLE_URL}/logged-out`,
+      ...(idToken !== null && { id_token_hint: idToken }),
+    }).href;
+  }
+
   private async sessionOf(
     idToken: IDToken,
     userInfo: Partial<UserInfoResponse>,
-    { startedAt, again }: LoginState,
-  ): Promise<Session> {
+    { startedAt, prompt }: LoginState,
+    sent: string,
+  ): Promise<Omit<FinishedLogin, 'page'>> {
     const { CONSOLE_GROUPS_CLAIM: claim, CLOCK_SKEW, roles } = this.configuration;
     // In section 2 of Core, `auth_time` is a claim of ID tokens. In UserInfo, it may be an attribute that users edit.
     const { sub: subject, auth_time: time = 0 } = idToken;
     const claims: IDToken = { ...userInfo, ...idToken };
     // Section 3.1.2.1 of Core: with prompt=login, the provider only "SHOULD" authenticate the user again.
-    if (again && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
+    if (prompt === 'login' && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
-    const role = claim === '' ? null : roleOfGroups(roles, claims[claim]);
+    const role = claim === '' ? null : (roleOfGroups(roles, claims[claim]) ?? 'none');
     const access = claim === '' ? await this.operators.accessOf(subject) : null;
-    if (role === null && access === null)
-      throw refused(claims, 'you have no role in the console: ask an administrator for one');
-    return {
+    const session: Session = {
       subject,
       name: nameOf(claims),
       role,
       generation: access?.sessionGeneration ?? null,
       authTime: time * 1000,
       startedAt: this.clock(),
+      idToken: sent.length > MAX_HINT ? null : sent,
     };
+    return { session, hasRole: claim === '' ? access !== null : role !== 'none' };
   }
 
   private async provider(): Promise<Configuration> {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
@@ -15,6 +16,8 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 
 const LIFETIME = 24 * 60 * 60;
+
+const POLL_MS = 50;
 
 /** Milliseconds after which an unfinished request has probably ended with its process. */
 const RUNNING_MS = 60_000;
@@ -40,13 +43,15 @@ export interface IdempotentRequest {
   readonly content: string;
   /** If true, a failed request may be repeated only if it certainly changed nothing. */
   readonly creates: boolean;
+  /** Maximum time in milliseconds to wait for the first request. */
+  readonly waitMs?: number;
 }
 
 interface Stored {
   readonly startedAt: number;
   /** MAC of the content, because a body may contain a password. */
   readonly content: string;
-  /** Encrypted with a key that is not in Redis; absent until the request has finished. */
+  /** Encrypted with a key that only the sender of the request and this process can derive; absent until the request has finished. */
   readonly answer?: string;
 }
 
@@ -65,7 +70,7 @@ export class IdempotencyService {
   }
 
   /**
-   * @throws RefusedRequestError 409 if the first request has not finished or its result is unknown, 422 if its content
+   * @throws RefusedRequestError 409 if the first request does not finish or its result is unknown, 422 if its content
    * was different
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */
@@ -75,7 +80,10 @@ export class IdempotencyService {
     const own: Stored = { startedAt: this.clock(), content: this.mac('content', request.content) };
     const values = { record: JSON.stringify(own), ttl: LIFETIME };
     const earlier = await this.run('idempotencyClaim', [name], values);
-    if (typeof earlier === 'string') return this.repeated(request, JSON.parse(earlier) as Stored, own);
+    if (typeof earlier === 'string') {
+      const record = await this.finished(name, earlier, request);
+      return record === null ? this.once(request, execute) : this.repeated(request, record, own);
+    }
     try {
       const answer = await execute();
       const finished: Stored = { ...own, answer: encrypt(answer, this.encryptionKey(request)) };
@@ -89,6 +97,22 @@ export class IdempotencyService {
       if (mayRepeat) await this.redis.del(name).catch((failure: unknown) => this.logger.error(failure));
       throw error;
     }
+  }
+
+  /** Waits for the first request. @returns null if it failed; its unfinished record after `waitMs` */
+  private async finished(
+    name: string,
+    record: string,
+    { waitMs = 0 }: IdempotentRequest,
+  ): Promise<Stored | null> {
+    let stored = JSON.parse(record) as Stored;
+    for (const end = this.clock() + waitMs; stored.answer === undefined && this.clock() < end;) {
+      await sleep(POLL_MS);
+      const text = await withRedisErrors(this.redis.get(name));
+      if (text === null) return null;
+      stored = JSON.parse(text) as Stored;
+    }
+    return stored;
   }
 
   private repeated(request: IdempotentRequest, { startedAt, content, answer }: Stored, own: Stored): string {
@@ -110,8 +134,8 @@ export class IdempotencyService {
     );
   }
 
-  private encryptionKey({ owner, key }: IdempotentRequest): EncryptionKey {
-    const secret = this.configuration.CONSOLE_CLIENT_SECRET;
+  private encryptionKey({ owner, key, content }: IdempotentRequest): EncryptionKey {
+    const secret = `${this.configuration.CONSOLE_CLIENT_SECRET} ${content}`;
     return { secret, purpose: 'idempotency of the console', record: `${owner} ${key}` };
   }
 

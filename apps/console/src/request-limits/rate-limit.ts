@@ -16,6 +16,8 @@ const LIMITS = {
   /** Requests without a valid token, per `addressNetwork`. */
   unauthenticated: 60,
   pages: 300,
+  /** Forms that are kept during a login, per `addressNetwork`. */
+  forms: 20,
   /** Starts and ends of logins, per `addressNetwork`. */
   login: 60,
 } as const;

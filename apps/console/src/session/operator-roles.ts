@@ -12,7 +12,7 @@ export class OperatorRoles {
 
   /** Reads a stored role again, so that a revocation takes effect immediately. @returns null without a role */
   async current({ subject, role, generation }: OperatorIdentity): Promise<CurrentRole> {
-    if (role !== null) return role;
+    if (role !== null) return role === 'none' ? null : role;
     const access = await this.operators.accessOf(subject);
     return access === null || access.sessionGeneration === generation ? (access?.role ?? null) : 'ended';
   }

@@ -1,56 +1,59 @@
+import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OperatorRoles } from './operator-roles.js';
-import type { Operator, OperatorRequest } from '../operator.js';
-import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
+import type { Account, Operator, OperatorRequest } from '../operator.js';
+import { BrowserCookie, ConsoleCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
 
 const MAX_SESSION_MS = 12 * 60 * 60_000;
 
-interface OpenSession extends Session {
+interface OpenSession extends Session, Account {
   readonly cookie: string;
+  readonly browser: string;
 }
 
 @Injectable()
 export class OperatorSessionsService {
   constructor(
     private readonly cookies: ConsoleCookie,
-    private readonly draftCookies: ConsoleDraftCookie,
+    private readonly browsers: BrowserCookie,
     private readonly sessions: SessionStore,
     private readonly roles: OperatorRoles,
+    private readonly configuration: ConsoleConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** Extends the session of a request. @returns null without a session, or twelve hours after its start */
   async use({ headers }: OperatorRequest): Promise<OpenSession | null> {
-    const cookie = this.cookies.read(headers.cookie);
-    const session = cookie === null ? null : await this.sessions.use(cookie);
-    if (cookie === null || session === null || this.clock() - session.startedAt > MAX_SESSION_MS) return null;
-    return { ...session, cookie };
+    const [cookie, browser] = [this.cookies.read(headers.cookie), this.browsers.read(headers.cookie)];
+    if (cookie === null || browser === null) return null;
+    const session = await this.sessions.use(cookie);
+    if (session === null || this.clock() - session.startedAt > MAX_SESSION_MS) return null;
+    return { ...session, cookie, browser, formKey: this.formKeyOf(browser, session.subject) };
   }
 
   /** @returns null if all sessions of the user were ended. @throws RefusedRequestError without a role */
-  async operatorOf(
-    { subject, name, role, generation, authTime, cookie }: OpenSession,
-    { headers }: OperatorRequest,
-  ): Promise<Operator | null> {
+  async operatorOf(session: OpenSession): Promise<Operator | null> {
+    const { subject, name, role, generation, authTime, browser, formKey } = session;
     const identity = { subject, role, generation };
     const current = await this.roles.current(identity);
     if (current === 'ended') return null;
     if (current === null)
-      throw new RefusedRequestError(403, 'you have no role in the console any longer', {
+      throw new RefusedRequestError(403, 'you have no role in the console: ask an administrator for one', {
         detail: { check: 'console_role_missing', operator: name },
       });
-    return {
-      name,
-      role: current,
-      identity,
-      authTime,
-      cookie,
-      draftCookie: this.draftCookies.read(headers.cookie),
-    };
+    return { name, role: current, identity, authTime, browser, formKey };
+  }
+
+  private formKeyOf(browser: string, subject: string): string {
+    const { CONSOLE_CLIENT_SECRET: secret } = this.configuration;
+    return createHmac('sha256', secret)
+      .update(`forms of the console:${browser} ${subject}`)
+      .digest('base64url');
   }
 }
 
@@ -59,7 +62,7 @@ export function recognizeOperatorsWithoutRoute(app: NestFastifyApplication): voi
   const sessions = app.get(OperatorSessionsService, { strict: false });
   const operatorOf = async (request: OperatorRequest): Promise<Operator | null> => {
     const session = await sessions.use(request);
-    return session && sessions.operatorOf(session, request);
+    return session && sessions.operatorOf(session);
   };
   app
     .getHttpAdapter()

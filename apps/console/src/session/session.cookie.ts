@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 
-/** Identifies the session, and keys the CSRF tokens of its forms. */
+/** Identifies the session. */
 @Injectable()
 export class ConsoleCookie extends RandomCookie {
   constructor({ CONSOLE_URL }: ConsoleConfiguration) {
@@ -10,18 +10,10 @@ export class ConsoleCookie extends RandomCookie {
   }
 }
 
-/** Binds a login to the browser that started it. */
+/** Identifies the browser, also after another login: binds logins, CSRF tokens, kept and repeated forms to it. */
 @Injectable()
-export class ConsoleLoginCookie extends RandomCookie {
+export class BrowserCookie extends RandomCookie {
   constructor({ CONSOLE_URL }: ConsoleConfiguration) {
-    super('console_login', CONSOLE_URL);
-  }
-}
-
-/** Binds a form that is kept during a login to the browser that sent it. */
-@Injectable()
-export class ConsoleDraftCookie extends RandomCookie {
-  constructor({ CONSOLE_URL }: ConsoleConfiguration) {
-    super('console_draft', CONSOLE_URL);
+    super('console_browser', CONSOLE_URL);
   }
 }

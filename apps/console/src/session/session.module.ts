@@ -2,18 +2,24 @@ import { Module } from '@nestjs/common';
 import { OperatorRoles } from './operator-roles.js';
 import { OperatorSessionsService } from './operator-sessions.service.js';
 import { PrivilegedAccounts } from './privileged-accounts.js';
-import { RecentLoginsService } from './recent-logins.service.js';
-import { ConsoleCookie, ConsoleDraftCookie } from './session.cookie.js';
+import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
+import { FormCheck } from './form-check.js';
+import { KeptFormsService } from './kept-forms.service.js';
+import { RecentLogins } from './recent-logins.js';
+import { BrowserCookie, ConsoleCookie } from './session.cookie.js';
 import { SessionStore } from './session.store.js';
 
 const SHARED = [
+  BrowserCookie,
   ConsoleCookie,
+  FormCheck,
+  KeptFormsService,
   OperatorRoles,
   OperatorSessionsService,
   PrivilegedAccounts,
-  RecentLoginsService,
+  RecentLogins,
   SessionStore,
 ];
 
-@Module({ providers: [...SHARED, ConsoleDraftCookie], exports: SHARED })
+@Module({ imports: [RequestLimitsModule], providers: SHARED, exports: SHARED })
 export class SessionModule {}

@@ -15,6 +15,8 @@ export interface Session extends OperatorIdentity {
   readonly authTime: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
+  /** ID token of the login, which the log-out at the provider needs; null if it is too long for a URL. */
+  readonly idToken: string | null;
 }
 
 /**
@@ -31,9 +33,7 @@ export class SessionStore {
 
   /** Reads the session and extends its lifetime in one round trip. */
   async use(cookie: string): Promise<Session | null> {
-    const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', IDLE_LIFETIME));
-    const session = text === null ? null : decrypt(text, this.keyFor(cookie));
-    return session === null ? null : (JSON.parse(session) as Session);
+    return this.opened(cookie, await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', IDLE_LIFETIME)));
   }
 
   async create(cookie: string, session: Session): Promise<void> {
@@ -41,8 +41,14 @@ export class SessionStore {
     await withRedisErrors(this.redis.set(keyOf(cookie), text, 'EX', IDLE_LIFETIME));
   }
 
-  async delete(cookie: string): Promise<void> {
-    await withRedisErrors(this.redis.del(keyOf(cookie)));
+  /** @returns null if the session had already ended */
+  async end(cookie: string): Promise<Session | null> {
+    return this.opened(cookie, await withRedisErrors(this.redis.getdel(keyOf(cookie))));
+  }
+
+  private opened(cookie: string, text: string | null): Session | null {
+    const session = text === null ? null : decrypt(text, this.keyFor(cookie));
+    return session === null ? null : (JSON.parse(session) as Session);
   }
 
   private keyFor(cookie: string): EncryptionKey {

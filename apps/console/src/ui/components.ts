@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { ListPage } from '#database/list/list-page.js';
 import { printable, shellWords } from '#administration/text.js';
-import type { Operator } from '../operator.js';
+import { FORM_ID } from '../form.js';
+import type { Account } from '../operator.js';
 import { shortMoment, t } from './text.js';
 
 export interface FieldView {
@@ -106,7 +108,7 @@ export function selectField(field: FieldView, options: readonly Option[]): Html 
 }
 
 export function postForm(
-  { cookie }: Operator,
+  { formKey }: Account,
   path: string,
   content: Fragment,
   style = 'narrow',
@@ -118,12 +120,12 @@ export function postForm(
     class="${style}"
     ${hasFile && html`enctype="multipart/form-data"`}
   >
-    ${csrfField(cookie, path)} ${content}
+    ${csrfField(formKey, path)} ${hiddenFields([[FORM_ID, randomBytes(16).toString('base64url')]])} ${content}
   </form>`;
 }
 
 /** Button that disables or enables a record. @param path of the record's page */
-export function disableOrEnable(operator: Operator, path: string, isDisabled: boolean): Html {
+export function disableOrEnable(operator: Account, path: string, isDisabled: boolean): Html {
   return isDisabled
     ? postForm(operator, `${path}/enable`, button(t('Enable'), 'even'), '')
     : postForm(operator, `${path}/disable`, button(t('Disable'), 'danger'), '');

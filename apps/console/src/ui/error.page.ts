@@ -1,4 +1,6 @@
-import { html } from '#ui/html.js';
+import { html, type Html } from '#ui/html.js';
+import type { Account } from '../operator.js';
+import { button, postForm } from './components.js';
 import type { Page } from './page.responder.js';
 import { t } from './text.js';
 
@@ -8,7 +10,6 @@ const TITLES: Readonly<Record<number, string>> = {
   404: t('Page not found'),
   405: t('Method not allowed'),
   409: t('The change was not made'),
-  422: t('This form was already submitted'),
   429: t('Too many requests'),
   503: t('Service unavailable'),
 };
@@ -19,20 +20,36 @@ interface Failure {
   readonly reference: string;
   /** Path of the page of the application or user to which the requested path belongs. */
   readonly back: string | undefined;
+  /** User without a role; null for operators. */
+  readonly account: Account | null;
 }
 
-export function errorPage({ status, description, reference, back }: Failure): Page {
+export function errorPage({ status, description, reference, back, account }: Failure): Page {
   return {
     title: TITLES[status] ?? t('Something went wrong'),
     status,
     content: html`
       ${description !== undefined && html`<p role="alert">${description}.</p>`}
       ${status >= 500 && html`<p>${t('Try again in a moment. If the problem persists, check the log of the console.')}</p>`}
-      <div class="actions">
-        ${back !== undefined && html`<a class="button" href="${back}">${t('Go back')}</a>`}
-        <a class="button ${back !== undefined && 'even'}" href="/">${t('Go to applications')}</a>
-      </div>
+      ${account ? accountActions(account) : ways(back)}
       <p class="quiet">${t('Error reference')}: <code>${reference}</code></p>
     `,
   };
+}
+
+function ways(back: string | undefined): Html {
+  return html`<div class="actions">
+    ${back !== undefined && html`<a class="button" href="${back}">${t('Go back')}</a>`}
+    <a class="button ${back !== undefined && 'even'}" href="/">${t('Go to applications')}</a>
+  </div>`;
+}
+
+function accountActions(account: Account): Html {
+  return html`
+    <p>${t('You are logged in as {name}.', { name: account.name })}</p>
+    <div class="actions">
+      <a class="button" href="/login?account">${t('Log in with another account')}</a>
+      ${postForm(account, '/logout', button(t('Log out'), 'even'), '')}
+    </div>
+  `;
 }

@@ -1,10 +1,11 @@
 import { type HttpRedirectResponse, HttpStatus, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Brand } from '#ui/brand/brand.js';
-import { csrfField } from '#ui/browser-cookie.js';
+import { refreshTo } from '#ui/continuation.js';
 import { html, type Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
+import { button, postForm } from './components.js';
 import { t } from './text.js';
 
 export const ICON_PATH = '/icon';
@@ -16,6 +17,8 @@ export interface Page {
   readonly content: Html;
   readonly frames?: true;
   readonly status?: number;
+  /** URL that the browser opens immediately, also on another site (`refreshTo`). */
+  readonly next?: string;
   readonly menu?: false;
   readonly section?: Section;
 }
@@ -52,7 +55,10 @@ export class PageResponder {
     return this.documentOf(page, operator);
   }
 
-  private documentOf({ title, heading, content, menu, section }: Page, operator: Operator | null): string {
+  private documentOf(
+    { title, heading, content, menu, section, next }: Page,
+    operator: Operator | null,
+  ): string {
     const { productName, icon, style } = this.brand;
     return html`<!doctype html>
       <html lang="en">
@@ -62,7 +68,7 @@ export class PageResponder {
           <meta name="robots" content="noindex" />
           <title>${title} · ${productName}</title>
           <link rel="icon" href="${ICON_PATH}" type="${icon.mediaType}" />
-          ${style}
+          ${style} ${next !== undefined && refreshTo(next)}
         </head>
         <body>
           <a class="skip" href="#content">${t('Skip to content')}</a>
@@ -85,10 +91,12 @@ function menuOf(operator: Operator, current: Section | undefined): Html {
           html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${text}</a></li>`,
       )}
     </ul>
-    <form method="post" action="/logout">
-      ${csrfField(operator.cookie, '/logout')}
-      <span class="quiet"><bdi>${operator.name}</bdi> (${operator.role})</span>
-      <button class="plain">${t('Log out')}</button>
-    </form>
+    ${postForm(
+      operator,
+      '/logout',
+      html`<span class="quiet"><bdi>${operator.name}</bdi> (${operator.role})</span>
+        ${button(t('Log out'), 'plain')}`,
+      '',
+    )}
   </nav>`;
 }

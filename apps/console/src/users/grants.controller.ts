@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { GrantService } from '#administration/grant/grant.service.js';
+import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import type { Notices } from '../ui/components.js';
@@ -14,11 +15,16 @@ export class GrantsController {
   constructor(private readonly grants: GrantService) {}
 
   @Get()
-  async list(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
-    return this.page(operator, query);
+  list(
+    @CurrentOperator() operator: Operator,
+    @QueryForm() query: Form,
+    @SentBeforeLogin() sent: Form | null,
+  ): Promise<Page> {
+    return this.page(operator, sent ?? query);
   }
 
   @Post(':id/revoke')
+  @SentFrom('/grants')
   @RequireRole('support')
   async revoke(
     @CurrentOperator() operator: Operator,

@@ -2,6 +2,7 @@ import { Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { UserService } from '#administration/user/user.service.js';
+import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
@@ -36,6 +37,7 @@ export class UsersController {
   }
 
   @Post(':id/disable')
+  @SentFrom('.')
   @RequireRole('support')
   async disable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.disable(actorOf(operator), `id:${id}`);
@@ -44,6 +46,7 @@ export class UsersController {
   }
 
   @Post(':id/enable')
+  @SentFrom('.')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     await this.privileged.checkUser(operator, id);
@@ -55,6 +58,7 @@ export class UsersController {
   }
 
   @Post(':id/logout')
+  @SentFrom('.')
   @RequireRole('support')
   async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);

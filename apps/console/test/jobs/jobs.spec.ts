@@ -6,7 +6,7 @@ import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { until } from '#test/support/until.js';
 import { JobStore } from '../../src/jobs/job.store.js';
-import { type ConsoleApp, postForm, startConsoleApp } from '../support/start-console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 import { disableClients, storeClient } from '#test/support/stored-client.js';
 
 let app: ConsoleApp;
@@ -212,7 +212,7 @@ it('a job of an operator with the support role does not enable an API client', a
   const page = await support.get(`/applications/${ids[0]}`);
   expect(page.text).not.toContain(path);
   expect(wordsOf(page)).toContain('Only an admin can enable an API client.');
-  expect((await postForm(support, path)).status).toBe(409);
+  expect((await app.postForm(support, path)).status).toBe(409);
   expect((await enable(await operator('admin'))).text).toContain('2 of 2 done, 0 failed');
 });
 
@@ -277,7 +277,7 @@ it('a stopped job continues only after a login within the last ten minutes', asy
   app.clock.ahead = 0;
   expect([refused.status, refused.headers['location']]).toEqual([
     303,
-    `/login/continue?page=${encodeURIComponent(path)}&again=`,
+    `/login?page=${encodeURIComponent(path)}&again=`,
   ]);
   expect((await jobs.find(job.id))?.state).toBe('stopped');
 });

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
+import { targetOf } from '#test/support/browser.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
@@ -23,9 +25,9 @@ it('a login returns to the page that the operator opened', async () => {
   const refused = await browser.get('/applications?search=cal');
   expect(refused.status).toBe(303);
   const started = await browser.follow(refused);
-  expect(started.headers['location']).toContain(`${app.provider.issuer}/authorize?`);
+  expect(targetOf(started)).toContain(`${app.provider.issuer}/authorize?`);
   app.provider.state.forgery = { claims: { groups: ['viewers'] } };
-  const finished = await browser.get(app.provider.answer(started.headers['location']));
+  const finished = await browser.get(app.provider.answer(targetOf(started)));
   expect(finished.headers['location']).toBe('/applications?search=cal');
 });
 
@@ -38,11 +40,75 @@ it.each([
   expect(finished.headers['location']).toBe('/');
 });
 
-it('a login is refused if none of the user’s groups has a role', async () => {
-  const browser = app.browser();
-  const finished = await app.logIn(browser, { groups: ['cleaners'] });
-  expect(finished.status).toBe(403);
-  expect((await browser.get('/')).headers['location']).toContain('/login?');
+describe('a user without a role', () => {
+  it.each([
+    ['none of the groups has a role', { groups: ['cleaners'] }],
+    ['the provider sends no groups', {}],
+  ])('cannot open a page if %s', async (_, claims) => {
+    const browser = app.browser();
+    const finished = await app.logIn(browser, claims);
+    expect((await browser.follow(finished)).status).toBe(403);
+    for (const path of ['/applications', '/users', '/jobs/new', '/health'])
+      expect((await browser.get(path)).status).toBe(403);
+  });
+
+  it('can log in with another account', async () => {
+    const browser = app.browser();
+    const refused = await browser.follow(await app.logIn(browser, { groups: ['cleaners'] }));
+    const [, link = ''] = /href="(\/login[^"]*)"/.exec(refused.text) ?? [];
+    const started = await browser.get(link);
+    expect(new URL(targetOf(started)).searchParams.get('prompt')).toBe('select_account');
+    app.provider.state.forgery = { claims: { sub: 'grace', groups: ['viewers'] } };
+    const finished = await browser.get(app.provider.answer(targetOf(started)));
+    expect((await browser.follow(finished)).status).not.toBe(403);
+  });
+
+  it('can log out', async () => {
+    const browser = app.browser();
+    const refused = await browser.follow(await app.logIn(browser, { groups: ['cleaners'] }));
+    expect((await browser.submit(refused, {}, '/logout')).status).toBe(200);
+    expect((await browser.get('/applications')).headers['location']).toContain('/login?');
+  });
+});
+
+describe('a log-out', () => {
+  it('ends the session here and then at the provider, once, even if it is sent twice', async () => {
+    const own = await startConsoleApp();
+    own.provider.state.metadata = { end_session_endpoint: `${own.provider.issuer}/logout` };
+    const browser = await own.operator('viewer');
+    const page = await browser.get('/applications');
+    const answers = await Promise.all([0, 1].map(() => browser.submit(page, {}, '/logout')));
+    answers.push(await browser.submit(page, {}, '/logout'));
+    for (const answer of answers) {
+      const { origin, pathname, searchParams } = new URL(targetOf(answer));
+      expect(`${origin}${pathname}`).toBe(`${own.provider.issuer}/logout`);
+      expect(searchParams.get('post_logout_redirect_uri')).toBe('http://localhost:3004/logged-out');
+      const hint = decodeJwt(searchParams.get('id_token_hint') ?? '');
+      expect([hint.iss, hint.sub]).toEqual([own.provider.issuer, 'ada']);
+    }
+    expect((await browser.get('/')).headers['location']).toContain('/login?');
+    expect((await browser.get('/logged-out')).status).toBe(200);
+    await own.close();
+  });
+
+  it('does not open the provider if the provider has no log-out, or if the session had ended', async () => {
+    const browser = await app.operator('viewer');
+    const page = await browser.get('/applications');
+    const answer = await browser.submit(page, {}, '/logout');
+    expect([answer.status, targetOf(answer)]).toEqual([200, '']);
+    expect((await browser.post('/logout', { form_id: 'other' })).status).toBe(200);
+  });
+
+  it('ends the session here even if the provider does not answer', async () => {
+    const own = await startConsoleApp();
+    const browser = await own.operator('viewer');
+    const page = await browser.get('/applications');
+    own.clock.ahead = MINUTE;
+    own.provider.state.isDown = true;
+    expect((await browser.submit(page, {}, '/logout')).status).toBe(200);
+    expect((await browser.get('/')).headers['location']).toContain('/login?');
+    await own.close();
+  });
 });
 
 it('each login, admitted or refused, revokes its access token after the last use', async () => {
@@ -71,7 +137,7 @@ it('a callback in a browser that did not start the login is refused', async () =
   const other = app.browser();
   await other.get('/login');
   app.provider.state.forgery = { claims: { groups: ['admins'] } };
-  expect((await other.get(app.provider.answer(started.headers['location']))).status).toBe(400);
+  expect((await other.get(app.provider.answer(targetOf(started)))).status).toBe(400);
 });
 
 it('each login sets a new session cookie and ends the previous session', async () => {
@@ -157,9 +223,9 @@ it('a session ends 30 minutes after its last request', async () => {
 
 it('a log-out requires a form from this site with its CSRF token', async () => {
   const browser = await app.operator('viewer');
-  expect((await browser.post('/logout', {})).status).toBe(403);
+  expect((await browser.post('/logout', { form_id: 'any' })).status).toBe(403);
   const page = await browser.get('/applications');
-  expect((await browser.post('/logout', {}, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+  expect((await browser.submit(page, {}, '/logout', { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
   expect((await browser.submit(page, {}, '/logout')).status).toBe(200);
   expect((await browser.get('/')).headers['location']).toContain('/login?');
 });
@@ -167,11 +233,11 @@ it('a log-out requires a form from this site with its CSRF token', async () => {
 it('a repeated login requires a new authentication at the provider', async () => {
   const browser = app.browser();
   const started = await browser.get('/login?again');
-  const asked = new URL(started.headers['location'] ?? '').searchParams;
+  const asked = new URL(targetOf(started)).searchParams;
   expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
   const old = Math.floor(Date.now() / 1000) - 60;
   app.provider.state.forgery = { claims: { groups: ['admins'], auth_time: old } };
-  expect((await browser.get(app.provider.answer(started.headers['location']))).status).toBe(403);
+  expect((await browser.get(app.provider.answer(targetOf(started)))).status).toBe(403);
 });
 
 it('the time of the authentication is read only from the ID token', async () => {

@@ -7,7 +7,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-import type { Browser } from '#test/support/browser.js';
+import { type Browser, targetOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import type { Role } from '../../src/role.js';
@@ -176,8 +176,9 @@ export async function openConsoleScenes() {
   const logIn = async (page: Page, group: string, more: Record<string, string> = {}) => {
     app.provider.state.forgery = { claims: { groups: [group], preferred_username: 'ada' } };
     await page.context().clearCookies();
-    const started = await page.request.get(`${origin}/login`, { maxRedirects: 0 });
-    await page.goto(origin + app.provider.answer(started.headers()['location'], more));
+    const started = await page.request.get(`${origin}/login`);
+    const target = targetOf({ headers: started.headers(), text: await started.text() });
+    await page.goto(origin + app.provider.answer(target, more));
   };
 
   const scenes: Readonly<Record<string, Scene>> = {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
@@ -17,7 +18,10 @@ import { checkingAnswers } from '#test/support/openapi/check-answers.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { consoleApp } from '../../src/app.module.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
+import { FORM_ID } from '../../src/form.js';
+import type { OperatorRequest } from '../../src/operator.js';
 import type { Role } from '../../src/role.js';
+import { OperatorSessionsService } from '../../src/session/operator-sessions.service.js';
 
 const CONSOLE_URL = 'http://localhost:3004';
 
@@ -88,6 +92,14 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
       return browser;
     },
 
+    /** Posts a form with a valid CSRF token, even if no page shows the form. */
+    async postForm(browser: Browser, path: string): Promise<Response> {
+      const request = { headers: { cookie: browser.cookies.header() } } as OperatorRequest;
+      const account = await app.get(OperatorSessionsService, { strict: false }).use(request);
+      const token = csrfToken(account?.formKey ?? '', path);
+      return browser.post(path, { [CSRF_FIELD]: token, [FORM_ID]: randomUUID() });
+    },
+
     async resetRateLimits(): Promise<void> {
       await redis.del('none', ...(await redis.keys('console:rate:*')));
     },
@@ -104,9 +116,3 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
 }
 
 export type ConsoleApp = Awaited<ReturnType<typeof startConsoleApp>>;
-
-/** Posts a form with a valid CSRF token, even if the page does not show the form. */
-export function postForm(browser: Browser, path: string): Promise<Response> {
-  const cookie = browser.cookies.get('oauth_service_console') ?? '';
-  return browser.post(path, { [CSRF_FIELD]: csrfToken(cookie, path) });
-}

@@ -7,7 +7,7 @@ import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
-import { type ConsoleApp, postForm, startConsoleApp } from '../support/start-console-app.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let services: Isolated;
 let token: AppProcess;
@@ -151,7 +151,7 @@ it('only an admin can enable a user with a role in the console', async () => {
   const page = await support.get(`/users/${userId}`);
   expect(page.text).not.toContain(path);
   expect(wordsOf(page)).toContain('Only an admin can enable this user, who has a role in the console.');
-  const refused = await postForm(support, path);
+  const refused = await app.postForm(support, path);
   expect(refused.status).toBe(409);
   expect(wordsOf(refused)).toContain('only an admin may enable a user with a role in the console');
   const admin = await app.operator('admin');

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { Html } from '#ui/html.js';
+import { Form, FORM_ID } from '../form.js';
+import type { OperatorRequest } from '../operator.js';
+import { IdempotencyService } from '../request-limits/idempotency.service.js';
+import { KeptFormsService } from './kept-forms.service.js';
+import { LoginTooOldError } from './recent-logins.js';
+import { BrowserCookie } from './session.cookie.js';
+
+const CREATES = Symbol('creates a record');
+
+/** Milliseconds for which the second request of a double click waits for the first. */
+const WAIT_MS = 15_000;
+
+/** For a form that creates a record: after an unknown failure, it is not executed again. */
+export const Creates = (): MethodDecorator => SetMetadata(CREATES, true);
+
+/** Executes each form once: a form that is sent again, by a double click or a reload, gets the same page. */
+@Injectable()
+export class FormInterceptor implements NestInterceptor {
+  constructor(
+    private readonly idempotency: IdempotencyService,
+    private readonly keptForms: KeptFormsService,
+    private readonly browsers: BrowserCookie,
+    private readonly reflector: Reflector,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { url, headers, body } = context.switchToHttp().getRequest<OperatorRequest>();
+    if (!(body instanceof Form)) return next.handle();
+    const [owner, id] = [this.browsers.read(headers.cookie) ?? '', body.text(FORM_ID)];
+    if (id === '') throw new RefusedRequestError(400, 'the form is incomplete: open its page again');
+    const files = [...body.files].map(([name, file]) => `${name}=${file.toString('base64')}`);
+    const content = [url, body.toString(), ...files].join(' ');
+    // A page that the browser shows again, after Back, has the same id, but the operator may change its fields.
+    const key = `${id} ${hash('sha256', content)}`;
+    const creates = this.reflector.get<boolean | undefined>(CREATES, context.getHandler()) ?? false;
+    const execute = async (): Promise<string> =>
+      JSON.stringify((await lastValueFrom<unknown>(next.handle())) ?? null);
+    return from(
+      this.idempotency.once({ owner, key, content, creates, waitMs: WAIT_MS }, execute).then(
+        (text) => JSON.parse(text, revived) as unknown,
+        async (error: unknown) => {
+          throw error instanceof LoginTooOldError
+            ? await this.keptForms.loginRequired(context, 'again')
+            : error;
+        },
+      ),
+    );
+  }
+}
+
+/** Restores the markup of a page. */
+function revived(name: string, value: unknown): unknown {
+  const isMarkup = name === 'content' || name === 'heading';
+  return isMarkup ? new Html((value as Html).text) : value;
+}

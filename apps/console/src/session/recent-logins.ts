@@ -1,0 +1,27 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import type { Operator } from '../operator.js';
+
+const RECENT_LOGIN_MS = 10 * 60_000;
+
+/** The login is too old for a dangerous step. */
+export class LoginTooOldError extends Error {
+  constructor() {
+    super('the login is too old');
+    this.name = 'LoginTooOldError';
+  }
+}
+
+@Injectable()
+export class RecentLogins {
+  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+
+  isRecent({ authTime }: Operator): boolean {
+    return this.clock() - authTime <= RECENT_LOGIN_MS;
+  }
+
+  /** @throws LoginTooOldError, for which `FormInterceptor` keeps the form and requires a login */
+  require(operator: Operator): void {
+    if (!this.isRecent(operator)) throw new LoginTooOldError();
+  }
+}
