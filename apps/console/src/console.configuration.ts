@@ -76,7 +76,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   CONSOLE_CLIENT_ID: string;
 
   /**
-   * Also encrypts the sessions, drafts and repeatable responses in Redis. Must be as hard to guess as 128 random bits
+   * Also encrypts the sessions, kept forms and repeatable responses in Redis. Must be as hard to guess as 128 random bits
    * (RFC 6749 10.10).
    */
   @MinLength(22, {

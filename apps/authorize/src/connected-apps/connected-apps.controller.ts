@@ -95,7 +95,7 @@ export class ConnectedAppsController {
     if (!client) return this.redirectToList(reply, account, NOT_CONNECTED);
     const revocation = await this.revokeOrExplain(request, reply, account, client.clientId);
     if (!revocation) return;
-    if (revocation.grants === 0) return this.redirectToList(reply, account, NOT_CONNECTED);
+    // The same message without a grant, because the form may have been sent twice.
     const id = revocation.announced ? 'flash.revoked' : 'flash.revoked_soon';
     const values = { client: client.name, seconds: CACHED_SECONDS };
     await this.redirectToList(reply, account, { id, values });

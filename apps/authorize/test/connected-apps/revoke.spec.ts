@@ -42,6 +42,16 @@ describe('revoking one application', () => {
     expect(statusOf(await browser.follow(answer))).toBeUndefined();
   });
 
+  it('shows the same message if the form is sent twice', async () => {
+    const client = await app.client({ name: 'Calendar' });
+    await allow(app, browser, client);
+    const form = await browser.get(confirmationPath(client));
+    const messages = [];
+    for (let sent = 0; sent < 2; sent++)
+      messages.push(statusOf(await browser.follow(await browser.submit(form, {}, '/auth/apps/revoke'))));
+    expect(messages).toEqual(Array(2).fill('<bdi>Calendar</bdi> can no longer access your account.'));
+  });
+
   it('requires consent for the next request of the application', async () => {
     const client = await app.client();
     await allow(app, browser, client);
