@@ -62,6 +62,7 @@ const FIELDS = [
   'user_id',
   'client_id',
   'grant_id',
+  'request_id',
   'pattern',
 ];
 /** Message sizes in bytes, all of them below the server's limit (1 MiB). */
@@ -138,6 +139,7 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     data: async (actor) => proofOf(actor),
     isExpected: ({ outcome }) => outcome === 'consumed',
   },
+  requestGivenUp: { data: async (actor) => ({ request_id: actor.newSecret('state') }) },
   profile: {
     data: async ({ user }) => ({ user_id: user.id }),
     isExpected: ({ user }) => typeof user === 'object' && user !== null,

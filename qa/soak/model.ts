@@ -30,11 +30,12 @@ export class Model {
     for (const win of wins) this.addTokenPair(grant, win);
     const refused = attempts.filter(({ status }) => status === 400);
     const won = grant.pairs.length > 0;
-    // A request without a response may have redeemed the code. A retry is then the second use.
+    // A request without a response may have redeemed the code. A retry is then the second use. After a 503, the code is
+    // still valid.
     const explained = (attempt: Attempt) =>
       won ||
       this.mayBeRevoked(grant, attempt) ||
-      attempts.some((other) => other !== attempt && isUnavailable(other) && other.mayHaveTakenEffect) ||
+      attempts.some((other) => other !== attempt && other.status === 0 && other.mayHaveTakenEffect) ||
       this.timeline.restartedRedis(grant.issuedAt, attempt.answeredAt);
     const wrong = refused.filter((attempt) => !explained(attempt));
     if (wrong.length > 0) this.report(grant, 'an honest client gets tokens for its code', wrong);
@@ -108,6 +109,7 @@ export class Model {
       )
         this.statistics.retriedRefreshes += 1;
     }
+    // Redis does not execute a request later that got 503. It may have executed the request before its response was lost.
     const effective = attempts.filter((attempt) => attempt.mayHaveTakenEffect);
     const firstUse = Math.min(...effective.map(({ sentAt }) => sentAt));
     const late = (attempt: Attempt) =>

@@ -111,7 +111,9 @@ export class Requests {
       attempts.push(attempt);
       if (!isUnavailable(attempt) || stopWhen()) return attempt;
       if (this.hasEnded()) throw new SoakEnded();
-      await sleep(this.random.between(100, 400));
+      // Most clients wait as `Retry-After` says. Some do not.
+      const seconds = this.random.chance(3 / 4) ? Number(attempt.headers.get('Retry-After') ?? 0) : 0;
+      await sleep(seconds * 1_000 + this.random.between(100, 400));
     }
   }
 }

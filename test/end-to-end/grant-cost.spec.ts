@@ -142,13 +142,14 @@ const ROW = {
 };
 
 const SESSION = ['getex', 3, 58] as const;
-const EXCHANGE = ['evalsha', 11, 170] as const;
-const REFRESH = ['evalsha', 12, 143] as const;
+/** Each script has a deadline of 13 digits. */
+const EXCHANGE = ['evalsha', 14, 256] as const;
+const REFRESH = ['evalsha', 13, 156] as const;
 
 describe('the consent, code exchange and refresh', () => {
   it('cost four Redis commands, 61 bytes in Redis and 135 bytes in PostgreSQL without openid', async () => {
     expect(await flow('profile:read')).toEqual({
-      allow: { commands: [SESSION, ['evalsha', 13, 177]], hash: PENDING, row: ROW },
+      allow: { commands: [SESSION, ['evalsha', 14, 190]], hash: PENDING, row: ROW },
       exchange: { commands: [EXCHANGE], hash: ACTIVE, row: ROW },
       refresh: { commands: [REFRESH], hash: ACTIVE, row: ROW },
     });
@@ -175,9 +176,9 @@ describe('the consent, code exchange and refresh', () => {
       auth_time: 8,
       session: 44,
     };
-    const bytes = 177 + longer + 54 + 24;
+    const bytes = 190 + longer + 54 + 24;
     expect(await flow('openid profile:read', { nonce: 'n-0S6_WzA2Mj' })).toEqual({
-      allow: { commands: [SESSION, ['evalsha', 15, bytes]], hash: pending, row },
+      allow: { commands: [SESSION, ['evalsha', 16, bytes]], hash: pending, row },
       exchange: { commands: [EXCHANGE], hash: active, row },
       refresh: { commands: [REFRESH], hash: active, row },
     });

@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { generateClientSecret } from '#oauth/client.js';
+import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';
 import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientSecretStore } from '#database/client/client-secret.store.js';
 import { ClientStore } from '#database/client/client.store.js';
@@ -158,6 +159,17 @@ export async function openFixture(
       const { redirectUri = REDIRECT_URI, challenge = null, jkt = null } = pending;
       const pendingGrant = { ...grant, externalId, redirectUri, challenge, jkt, ...(idToken && { idToken }) };
       await grants.create(id, pendingGrant, Date.now(), lifetimes.code);
+      return code;
+    },
+
+    /** Stores what the user's approval of a device stores. @returns the device code */
+    async deviceCode(clientId: string, userId: number): Promise<string> {
+      const { code, grantId: id } = issuer.deviceCode(Date.now());
+      await grants.request(id, clientId, null, DEVICE_CODE_LIFETIME);
+      const grant = { id, clientId, userId, scope: 'profile:read', resources: null };
+      const expiresAt = new Date(Date.now() + lifetimes.refreshToken * 1000);
+      await records.create({ ...grant, requestedScope: grant.scope, expiresAt });
+      await grants.approve(id, { ...grant, externalId: null }, Date.now());
       return code;
     },
 

@@ -1,4 +1,5 @@
 import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GivenUpRequests } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import type { CountTransition } from '#grants/grant.js';
 import { GrantStore } from '#grants/grant.store.js';
@@ -19,6 +20,9 @@ export interface TestEngineOptions {
   readonly clock?: () => number;
   readonly publisher?: RevocationPublisher;
   readonly count?: CountTransition;
+  readonly givenUp?: GivenUpRequests;
+  /** Wraps the store that the engine uses. */
+  readonly wrap?: (store: GrantStore) => GrantStore;
 }
 
 /** Creates the services of grants. Revocations are broadcast only with a publisher. */
@@ -30,11 +34,23 @@ export function grantEngine({
   clock = Date.now,
   publisher = { publish: () => Promise.resolve(true) },
   count = () => undefined,
+  givenUp = new GivenUpRequests(),
+  wrap = (store) => store,
 }: TestEngineOptions) {
-  const store = new GrantStore(redis, count);
+  const store = wrap(new GrantStore(redis, count));
   const codec = new TokenCodec(KeyRing.parse(tokenKeys));
   const issuer = new TokenIssuer(codec, lifetimes);
   const revocations = new RevocationService(records, store, publisher, lifetimes, count);
-  const engine = new GrantEngine(store, codec, issuer, records, revocations, lifetimes, clock, count);
+  const engine = new GrantEngine(
+    store,
+    codec,
+    issuer,
+    records,
+    revocations,
+    lifetimes,
+    clock,
+    count,
+    givenUp,
+  );
   return { engine, revocations, store, issuer };
 }

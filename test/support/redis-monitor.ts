@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 export type CommandListener = (command: readonly string[], source: string) => void;
 
 /**
- * Reports every command to the URL's logical database. Resolves when monitoring has begun. Does not use ioredis,
+ * Reports every command to the URL's logical database, except the TIME that clients send every second.
+ * Resolves when monitoring has begun. Does not use ioredis,
  * which fails if the first command arrives in the same packet as the reply to MONITOR.
  *
  * @returns a function that ends the monitoring
@@ -26,7 +27,7 @@ export async function monitorRedis(url: string, onCommand: CommandListener): Pro
       // A line contains the time, the database, the source, and the quoted words of the command.
       const [, db, source = '', words = ''] = /^\+[\d.]+ \[(\d+) ([^\]]+)\] (.*)$/.exec(line) ?? [];
       if (db === undefined) reject(new Error(`Redis answered: ${line}`));
-      if (db === database) onCommand(wordsOf(words), source);
+      if (db === database && !isClockReading(words, source)) onCommand(wordsOf(words), source);
     });
   });
   await started.catch((error: unknown) => {
@@ -34,6 +35,10 @@ export async function monitorRedis(url: string, onCommand: CommandListener): Pro
     throw error;
   });
   return () => void socket.destroy();
+}
+
+function isClockReading(words: string, source: string): boolean {
+  return source !== 'lua' && words.toLowerCase() === '"time"';
 }
 
 function request(...words: string[]): string {

@@ -1,6 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, signalProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '../support/tool.js';
@@ -80,3 +83,20 @@ export class RedisNode {
     await this.process?.stop();
   }
 }
+
+/** Starts a Redis server for one suite, which can be stopped and killed. @param configuration additional settings */
+export async function startPrivateRedis(configuration: readonly string[] = []) {
+  const folder = await mkdtemp(join(tmpdir(), 'private-redis-'));
+  const password = randomBytes(16).toString('hex');
+  const node = await new RedisNode(await freePort(), folder, password, ['save ""', ...configuration]).start();
+  return {
+    node,
+    url: `redis://:${password}@127.0.0.1:${node.port}`,
+    async close(): Promise<void> {
+      await node.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type PrivateRedis = Awaited<ReturnType<typeof startPrivateRedis>>;

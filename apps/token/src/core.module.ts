@@ -3,10 +3,11 @@ import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { ClientDocumentsModule } from '#clients/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
+import { GivenUpRequests, NatsGivenUpRequests } from '#grants/given-up.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
-import { INVALIDATIONS } from '#messaging/contract.js';
+import { TOKEN_APP_BROADCASTS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';
 import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
@@ -57,7 +58,7 @@ export class CoreModule {
         natsUrl: NATS_URL,
         name: 'token',
         timeoutMs: dependencyTimeoutMs,
-        invalidations: INVALIDATIONS,
+        invalidations: TOKEN_APP_BROADCASTS,
       }),
     ];
     return {
@@ -83,6 +84,7 @@ export class CoreModule {
           lifetimes: lifetimesOf(configuration),
           otherRings: idTokenRings(configuration),
           publisher: { provide: RevocationPublisher, useClass: NatsRevocationPublisher },
+          givenUp: { provide: GivenUpRequests, useClass: NatsGivenUpRequests },
           transitions: TRANSITIONS,
         }),
       ],

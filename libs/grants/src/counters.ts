@@ -5,8 +5,7 @@
  * 0 if every counter has room. TTLs are in milliseconds.
  */
 export const COUNTERS = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = server_now
 local function count(counter, id, ttl)
   redis.call('ZADD', counter, now + ttl, id)
   if redis.call('PTTL', counter) < tonumber(ttl) then redis.call('PEXPIRE', counter, ttl) end

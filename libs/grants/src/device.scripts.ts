@@ -1,5 +1,5 @@
 import { POLL_INTERVAL } from '#oauth/device-authorization.js';
-import { COVERS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
+import { COVERS, grantScript, REPLICATION_ID, RETRY, SET_OPTIONAL } from './grant-hash.js';
 
 // Transitions of a device grant (docs/adr/0040-device-authorization.md). `interval` and `polled_at` are stored until
 // the user decides.
@@ -14,12 +14,18 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** requested ──► pending. Returns 0 unless the request is live, undecided and from this client. Keeps the TTL. */
+/**
+ * requested ──► pending. Keeps the TTL. Returns 2 if the same user has already allowed the same scope, because the
+ * response may have been lost. Returns 0 if the request has expired, has another decision, or is from another client.
+ */
 export const APPROVE = grantScript(
   ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
   `${SET_OPTIONAL}${REPLICATION_ID}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
-if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE)
+local status = grant[1]
+if grant[2] ~= client then return 0 end
+if (status == PENDING or status == ACTIVE) and grant[3] == user and grant[4] == scope then return 2 end
+if status ~= REQUESTED then return 0 end
 redis.call('HSET', KEYS[1], STATUS, PENDING, USER, user, SCOPE, scope, ROTATED_AT, now, 'replication_id', replication_id())
 set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
@@ -29,12 +35,15 @@ return 1
 `,
 );
 
-/** requested ──► revoked. Returns 0 unless the request is live, undecided and from this client. Keeps the TTL. */
+/**
+ * requested ──► revoked. Keeps the TTL. A repetition succeeds as well, because the response may have been lost. Returns
+ * 0 if the request has expired, was allowed, or is from another client.
+ */
 export const DENY = grantScript(
   ['client'],
   `
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT)
-if grant[1] ~= REQUESTED or grant[2] ~= client then return 0 end
+local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER)
+if grant[2] ~= client or grant[3] or grant[1] ~= REQUESTED and grant[1] ~= REVOKED then return 0 end
 redis.call('HSET', KEYS[1], STATUS, REVOKED)
 redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
 return 1
@@ -47,15 +56,16 @@ const POLL_TOLERANCE = 500;
 /**
  * pending ──► active, generation 1 (RFC 8628 3.4).
  * - A poll before the end of the interval makes the interval longer (3.5), unless the user has decided.
- * - Within the retry window, a repeated poll gets the same pair, because the response may have been lost. A later poll,
+ * - Within the retry window, a repeated poll gets the same pair, because the response may have been lost. `request` and
+ *   `given_up` have the same meaning as in REFRESH. A later poll,
  *   a poll after a refresh, or a poll with another key or for other resources counts as a replay, as in REDEEM.
  * - Each poll must prove the key that the device proved first.
  * - A code that was approved before a failover is refused, as in REDEEM.
  * - A grant that was revoked before it had tokens counts as denied, even if the user had allowed the request.
  */
 export const POLL = grantScript(
-  ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl'],
-  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
+  ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl', 'request', 'given_up'],
+  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}${RETRY}
 local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT, LOGIN,
   'replication_id', 'interval', 'polled_at')
 local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
@@ -66,9 +76,8 @@ if not stored_client then return {'revoked'} end
 if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {generation == '0' and 'decision_denied' or 'revoked'} end
 if status == ACTIVE then
-  local is_retry = generation == '1' and tonumber(now) - tonumber(stored_time) < tonumber(window) and stored_jkt == jkt
-    and is_for(stored_resources, resources)
-  if not is_retry then return {'code_replayed'} end
+  local is_retry = generation == '1' and may_retry(stored_time) and stored_jkt == jkt and is_for(stored_resources, resources)
+  if not is_retry then return {'code_replayed', '', generation == '1' and stored_request() or ''} end
   return {'active', client, user, external_id, scope, stored_resources, jkt, generation, stored_time, login}
 end
 if expired == '1' then return {'expired'} end
@@ -86,6 +95,7 @@ if issued_by ~= replication_id() then return {'issued_before_failover'} end
 if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
+set_optional('request', request)
 redis.call('HDEL', KEYS[1], 'replication_id')
 redis.call('EXPIRE', KEYS[1], ttl)
 return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, login}

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { isLate } from '#platform/redis/redis-client.js';
 import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
 import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';
 import {
@@ -19,7 +21,8 @@ import {
   type RefusalReason,
   type RefreshRequest,
 } from './grant.js';
-import { COUNT_TRANSITION, GrantStore, type Transition } from './grant.store.js';
+import { GivenUpRequests, UnconfirmedRequestError } from './given-up.js';
+import { COUNT_TRANSITION, GrantStore, type Transition, type UsingRequest } from './grant.store.js';
 import type { TokenKind } from './key-ring.js';
 import { codeTtl, grantTtl, Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
@@ -35,6 +38,12 @@ export interface TokenRevocation {
 const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
 
 const RESTORE_ATTEMPTS = 4;
+
+/**
+ * Seconds. A retry window of this length is still open when a client repeats a request whose timeout has passed, even if
+ * the clocks of two processes differ. A shorter window may have ended.
+ */
+const RELIABLE_WINDOW = 15;
 
 /**
  * State machine of a grant (docs/adr/0003-grant-as-one-key.md): `pending ──redeem──► active ──refresh──► active`, for a
@@ -55,6 +64,7 @@ export class GrantEngine {
     private readonly lifetimes: Lifetimes,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
+    private readonly givenUp: GivenUpRequests,
   ) {
     this.ttl = grantTtl(lifetimes);
   }
@@ -69,12 +79,12 @@ export class GrantEngine {
     return this.store.request(id, clientId, jkt, DEVICE_CODE_LIFETIME + this.lifetimes.clockSkew);
   }
 
-  /** requested → pending. @returns false unless the request is live, undecided and from this client */
+  /** requested → pending. @returns false if the request has expired, has another decision or is from another client */
   approve(id: string, grant: Authorization): Promise<boolean> {
     return this.store.approve(id, grant, this.clock());
   }
 
-  /** requested → revoked. @returns false unless the request is live, undecided and from this client */
+  /** requested → revoked. @returns false if the request has expired, was allowed or is from another client */
   deny(id: string, clientId: string): Promise<boolean> {
     return this.store.deny(id, clientId);
   }
@@ -91,7 +101,8 @@ export class GrantEngine {
     const id = grantId(token.handle);
     // Checks an expired code in the store too, because it may be a replay of a redeemed code.
     const times = { now: this.clock(), expired: this.isExpired(token, exchange.maxAge), ttl: this.ttl };
-    const transition = await this.store.redeem(id, exchange, times);
+    const request = newRequestId();
+    const transition = await this.useOnce(request, (using) => this.store.redeem(id, exchange, times, using));
     // A pending grant expires with its code, and a code cannot restore a grant.
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, exchange);
@@ -105,8 +116,17 @@ export class GrantEngine {
       grantId: id,
       grant,
       pair,
+      request,
       ...(idToken && { idToken }),
     };
+  }
+
+  /**
+   * Makes a request repeatable after its response could not be created. Call it before the client gets the error.
+   * @throws UnconfirmedRequestError if the client must not repeat the request
+   */
+  async giveUp({ request }: Pick<Granted, 'request'>, cause: unknown): Promise<void> {
+    if (request !== null && !(await this.givenUp.announce(request))) throw new UnconfirmedRequestError(cause);
   }
 
   /**
@@ -119,12 +139,10 @@ export class GrantEngine {
     const id = grantId(token.handle);
     const now = this.clock();
     const window = this.lifetimes.retryWindow * 1000;
-    const transition = await this.store.poll(id, request, {
-      now,
-      window,
-      expired: this.isExpired(token),
-      ttl: this.ttl,
-    });
+    const times = { now, window, expired: this.isExpired(token), ttl: this.ttl };
+    const requestId = this.repeatableId();
+    const poll = (using: UsingRequest) => this.store.poll(id, request, times, using);
+    const transition = await this.useOnce(requestId, poll);
     if (transition.outcome === 'unknown') return expired(id, token);
     if (transition.outcome !== 'active') return this.refuse(transition, token, request);
     const { grant } = transition;
@@ -132,7 +150,7 @@ export class GrantEngine {
     const name = grant.rotatedAt === now ? 'redeemed' : 'retried';
     this.count(name);
     const pair = this.issuer.pair(token.handle, grant, { ...request, scope: null }, now);
-    return { outcome: 'granted', transition: name, grantId: id, grant, pair };
+    return { outcome: 'granted', transition: name, grantId: id, grant, pair, request: requestId };
   }
 
   /**
@@ -155,10 +173,11 @@ export class GrantEngine {
     const presented = { generation, jkt, keyRefusal, acceptsAnyKey, keptSince };
     // Each attempt reads the clock, so that a slow restore does not shorten the retry window.
     let now = 0;
+    const requestId = this.repeatableId();
     const rotate = () => {
       now = this.clock();
       const times = { now, window: this.lifetimes.retryWindow * 1000, ttl: this.ttl };
-      return this.store.refresh(id, request, presented, times);
+      return this.useOnce(requestId, (using) => this.store.refresh(id, request, presented, times, using));
     };
     const transition = await (keyRefusal ? rotate() : this.restoreAndRetry(id, token, rotate));
     if (keyRefusal && transition.outcome === 'unknown') return { outcome: keyRefusal, grantId: id };
@@ -171,7 +190,7 @@ export class GrantEngine {
     const started = isKept ? { ...grant, rotatedAt: now } : grant;
     const next = this.issuer.pair(token.handle, started, request, now);
     const pair = isKept ? { ...next, refreshToken } : next;
-    return { outcome: 'granted', transition: name, grantId: id, grant: started, pair };
+    return { outcome: 'granted', transition: name, grantId: id, grant: started, pair, request: requestId };
   }
 
   /** Issues an access token without a user and without a refresh token (RFC 6749 4.4.3). */
@@ -229,6 +248,30 @@ export class GrantEngine {
     return { outcome: 'active', grantId: id, grant, token, scope, audience };
   }
 
+  /**
+   * Runs a transition that uses a code or token. If an earlier request used it, and the client of that request got an
+   * error, runs the transition as a repetition of that request.
+   */
+  private async useOnce(
+    request: string | null,
+    run: (using: UsingRequest) => Promise<Transition>,
+  ): Promise<Transition> {
+    const use = (givenUp: string | null) =>
+      run({ request, givenUp }).catch(async (error: unknown) => {
+        if (error instanceof DependencyUnavailableError && !isLate(error))
+          await this.giveUp({ request }, error);
+        throw error;
+      });
+    const transition = await use(null);
+    if (transition.outcome === 'active' || transition.usedBy === undefined) return transition;
+    return this.givenUp.has(transition.usedBy) ? use(transition.usedBy) : transition;
+  }
+
+  /** Returns an id for a refresh or poll that the retry window may not make repeatable; otherwise null. */
+  private repeatableId(): string | null {
+    return this.lifetimes.retryWindow < RELIABLE_WINDOW ? newRequestId() : null;
+  }
+
   private authentic(text: string, kind: TokenKind): Token | Refusal {
     const token = this.codec.decode(text);
     if (!token) return { outcome: 'unrecognized' };
@@ -283,6 +326,10 @@ export class GrantEngine {
     const sent = SENT[refusal.outcome]?.(presented, token);
     return typeof sent === 'string' ? { ...refusal, sent } : refusal;
   }
+}
+
+function newRequestId(): string {
+  return randomBytes(9).toString('base64url');
 }
 
 function expired(id: string, { expiry }: Pick<Token, 'expiry'>): Refusal {

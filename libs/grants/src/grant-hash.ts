@@ -63,6 +63,20 @@ local function replication_id()
 end
 `;
 
+/**
+ * Decides whether the last transition can be repeated: within the retry window, or if the client of the request got an
+ * error. The scripts have `now`, `window` and `given_up`.
+ */
+export const RETRY = `
+local function stored_request()
+  return redis.call('HGET', KEYS[1], 'request') or ''
+end
+local function may_retry(stored_time)
+  if given_up and given_up ~= '' and stored_request() == given_up then return true end
+  return tonumber(window) > 0 and tonumber(now) - tonumber(stored_time) < tonumber(window)
+end
+`;
+
 /** Compares space-separated words, such as scopes (RFC 6749 3.3). A grant without resources covers every API. */
 export const COVERS = `
 local function has(words, word)

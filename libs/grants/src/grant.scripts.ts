@@ -1,4 +1,4 @@
-import { COVERS, EXISTS, grantScript, REPLICATION_ID, SET_OPTIONAL } from './grant-hash.js';
+import { COVERS, EXISTS, grantScript, REPLICATION_ID, RETRY, SET_OPTIONAL } from './grant-hash.js';
 
 // Each transition is one script with one key, in one round trip (docs/adr/0003-grant-as-one-key.md). REDEEM, REFRESH
 // and INTROSPECT return the outcome, and the fields of the grant if the outcome is `active`.
@@ -41,12 +41,22 @@ redis.call('EXPIRE', KEYS[1], ttl)
  * - A code issued before a failover is refused, because Redis may have lost the redemption
  *   (docs/adr/0009-fail-over.md).
  * - Resources are checked last, so that a client that requested a wrong resource can repeat the request.
+ * - KEYS[2] keeps the pending grant and the id of this request for the rest of the code's lifetime. If the client gets
+ *   an error and no tokens, the next request gives the code back (docs/adr/0043-deadlines-of-scripts.md).
  */
 export const REDEEM = grantScript(
-  ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl'],
+  ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl', 'request', 'given_up'],
   `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
-  'redirect_uri', 'challenge', 'replication_id', LOGIN, 'id_token')
+local function read()
+  return redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
+    'redirect_uri', 'challenge', 'replication_id', LOGIN, 'id_token')
+end
+local grant = read()
+if given_up and grant[1] == ACTIVE and redis.call('HGET', KEYS[1], GENERATION) == '1'
+  and redis.call('HGET', KEYS[2], 'request') == given_up then
+  redis.call('RENAME', KEYS[2], KEYS[1])
+  grant = read()
+end
 local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
 local stored_resources, stored_jkt = grant[6] or '', grant[7] or ''
 local stored_uri, stored_challenge, issued_by = grant[8], grant[9], grant[10]
@@ -54,7 +64,7 @@ if not status then return {'unknown'} end
 if not stored_client then return {'revoked'} end
 if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {'revoked'} end
-if status == ACTIVE then return {'code_replayed'} end
+if status == ACTIVE then return {'code_replayed', '', redis.call('HGET', KEYS[2], 'request') or ''} end
 if expired == '1' then return {'expired'} end
 if issued_by ~= replication_id() then return {'issued_before_failover'} end
 if stored_uri ~= redirect_uri then return {'redirect_uri_mismatch', stored_uri} end
@@ -63,16 +73,18 @@ if stored_challenge == '' and challenge ~= '' then return {'verifier_unexpected'
 if stored_challenge ~= '' and challenge == '' then return {'verifier_missing'} end
 if stored_challenge ~= challenge then return {'verifier_mismatch'} end
 if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+redis.call('COPY', KEYS[1], KEYS[2], 'REPLACE')
+redis.call('HSET', KEYS[2], 'request', request)
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id', 'id_token')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id', 'id_token', 'request')
 redis.call('EXPIRE', KEYS[1], ttl)
 return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, grant[11] or '', grant[12] or ''}
 `,
 );
 
 /**
- * pending ──► revoked, with the same TTL. Returns 0 if the grant has no unredeemed authorization code of this client.
+ * pending ──► revoked, with the same TTL. A redeemed code cannot be given back afterwards. Returns 0 if the grant has no unredeemed authorization code of this client.
  * The tombstone of a missing key stops a concurrent CREATE. It expires with the code, so that a redeemed grant that
  * Redis has lost can be restored afterwards.
  */
@@ -80,6 +92,7 @@ export const VOID_CODE = grantScript(
   ['client', 'ttl'],
   `
 local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
+redis.call('DEL', KEYS[2])
 if redis.call('EXISTS', KEYS[1]) == 1 and (grant[1] ~= client or not grant[2]) then return 0 end
 redis.call('HSET', KEYS[1], STATUS, REVOKED)
 if not grant[1] then redis.call('EXPIRE', KEYS[1], ttl) end
@@ -118,6 +131,9 @@ if not exists(status) then status = nil end
  * - A later generation means that Redis has lost writes, perhaps the code exchange, because the token is authentic. The
  *   script treats a later generation as the stored generation.
  *
+ * With `request`, the id of the request that rotated the token replaces the retry window: the previous generation gets
+ * the current pair again only if the client of that request got an error (`given_up`).
+ *
  * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the token accepts the proved key or its
  * absence. `jkt` is the key of the refresh token that a rotation returns; a retry returns the stored key. `jkt` must be
  * the stored key, unless `any_key` is set (the client authenticated with its keys and proved a key, RFC 9449 5) or the
@@ -135,17 +151,20 @@ export const REFRESH = grantScript(
     'window',
     'ttl',
     'any_key',
+    'request',
+    'given_up',
     'kept_since',
   ],
-  `${SET_OPTIONAL}${COVERS}${READ_GRANT}
+  `${SET_OPTIONAL}${COVERS}${RETRY}${READ_GRANT}
 if not status then return {'unknown'} end
 if not stored_client then return {'revoked'} end
 if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {'revoked'} end
 local presented, current = tonumber(generation), tonumber(stored_generation)
-local is_retry = presented == current - 1 and tonumber(window) > 0
-  and tonumber(now) - tonumber(stored_time) < tonumber(window)
-if presented < current and not is_retry then return {'refresh_token_reused', stored_generation} end
+local is_retry = presented == current - 1 and may_retry(stored_time)
+if presented < current and not is_retry then
+  return {'refresh_token_reused', stored_generation, presented == current - 1 and stored_request() or ''}
+end
 if key_refusal ~= '' then return {key_refusal} end
 if any_key ~= '1' and stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then
   return {'key_mismatch'}
@@ -160,6 +179,7 @@ if not is_retry then
   end
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
+  set_optional('request', request)
   stored_jkt = jkt
   redis.call('EXPIRE', KEYS[1], ttl)
 end

@@ -72,6 +72,14 @@ const MARKER_TTL = 60;
 export type Transition<Grant = ActiveGrant> =
   { readonly outcome: 'active'; readonly grant: Grant; readonly idToken?: IdTokenRequest } | Refusal;
 
+/** A request that uses a code or single-use token. */
+export interface UsingRequest {
+  /** Null if the retry window alone makes the request repeatable. */
+  readonly request: string | null;
+  /** Earlier request that used the code or token, and whose client got an error. */
+  readonly givenUp: string | null;
+}
+
 export interface RedeemTimes {
   readonly now: number;
   readonly expired: boolean;
@@ -95,7 +103,7 @@ export interface RefreshTimes {
 
 /**
  * Grants in Redis. Times are in milliseconds since the epoch, TTLs in seconds. A transition that threw
- * DependencyUnavailableError may have been applied.
+ * DependencyUnavailableError may have been applied before its deadline, but is not applied afterwards.
  */
 @Injectable()
 export class GrantStore {
@@ -155,7 +163,7 @@ export class GrantStore {
       login: login ? writeLogin(login) : null,
     });
     if (approved === 1) this.count('created');
-    return approved === 1;
+    return approved !== 0;
   }
 
   async deny(id: string, clientId: string): Promise<boolean> {
@@ -163,13 +171,16 @@ export class GrantStore {
   }
 
   async voidCode(id: string, clientId: string, ttl: number): Promise<boolean> {
-    return (await this.run('grantVoidCode', keysOf(id), { client: clientId, ttl })) === 1;
+    return (
+      (await this.run('grantVoidCode', [...keysOf(id), exchangedKeyOf(id)], { client: clientId, ttl })) === 1
+    );
   }
 
   async poll(
     id: string,
     { clientId, resources, jkt }: DevicePoll,
     { now, window, expired, ttl }: RedeemTimes & Pick<RefreshTimes, 'window'>,
+    { request, givenUp }: UsingRequest,
   ): Promise<Transition> {
     const reply = await this.run('grantPoll', keysOf(id), {
       client: clientId,
@@ -179,14 +190,21 @@ export class GrantStore {
       window,
       expired: expired ? 1 : 0,
       ttl,
+      request,
+      given_up: givenUp,
     });
     return ofUser(transitionOf(id, reply));
   }
 
   /** pending → active. At most one of several calls with the same code succeeds. */
-  async redeem(id: string, exchange: CodeExchange, { now, expired, ttl }: RedeemTimes): Promise<Transition> {
+  async redeem(
+    id: string,
+    exchange: CodeExchange,
+    { now, expired, ttl }: RedeemTimes,
+    { request, givenUp }: UsingRequest,
+  ): Promise<Transition> {
     const { clientId, redirectUri, challenge, jkt, resources } = exchange;
-    const reply = await this.run('grantRedeem', keysOf(id), {
+    const reply = await this.run('grantRedeem', [...keysOf(id), exchangedKeyOf(id)], {
       client: clientId,
       resources,
       redirect_uri: redirectUri,
@@ -195,6 +213,8 @@ export class GrantStore {
       now,
       expired: expired ? 1 : 0,
       ttl,
+      request,
+      given_up: givenUp,
     });
     return ofUser(transitionOf(id, reply));
   }
@@ -204,6 +224,7 @@ export class GrantStore {
     { clientId, scope, resources }: RefreshRequest,
     { generation, jkt, keyRefusal, acceptsAnyKey, keptSince }: PresentedToken,
     { now, window, ttl }: RefreshTimes,
+    { request, givenUp }: UsingRequest,
   ): Promise<Transition> {
     const reply = await this.run('grantRefresh', keysOf(id), {
       client: clientId,
@@ -216,6 +237,8 @@ export class GrantStore {
       window,
       ttl,
       any_key: acceptsAnyKey ? 1 : null,
+      request,
+      given_up: givenUp,
       kept_since: keptSince,
     });
     return ofUser(transitionOf(id, reply));
@@ -278,7 +301,12 @@ export class GrantStore {
 function transitionOf(id: string, reply: unknown): Transition<IntrospectedGrant> {
   const [outcome = '', ...fields] = reply as string[];
   if (outcome !== 'active')
-    return { outcome: outcome as RefusalReason, grantId: id, ...(fields[0] && { expected: fields[0] }) };
+    return {
+      outcome: outcome as RefusalReason,
+      grantId: id,
+      ...(fields[0] && { expected: fields[0] }),
+      ...(fields[1] && { usedBy: fields[1] }),
+    };
   const [
     clientId = '',
     userId,
@@ -326,4 +354,9 @@ function readLogin(text: string): Login {
 
 function keysOf(id: string): string[] {
   return [`grant:${id}`];
+}
+
+/** Returns a key in the Redis Cluster slot of the grant. */
+function exchangedKeyOf(id: string): string {
+  return `exchanged:{grant:${id}}`;
 }

@@ -160,6 +160,8 @@ export interface Refusal {
   readonly expected?: string;
   /** ISO 8601. */
   readonly expiredAt?: string;
+  /** Id of the token request that has used the code or token. */
+  readonly usedBy?: string;
 }
 
 export interface Granted {
@@ -168,6 +170,8 @@ export interface Granted {
   readonly grant: ActiveGrant;
   readonly pair: TokenPair;
   readonly idToken?: IdTokenRequest;
+  /** Id of the token request; null if the retry window alone makes the request repeatable. */
+  readonly request: string | null;
   readonly transition: 'redeemed' | 'refreshed' | 'retried';
 }
 

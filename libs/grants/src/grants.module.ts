@@ -3,6 +3,7 @@ import { TokenKeyStore } from '#database/token-key/token-key.store.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
+import { GivenUpRequests } from './given-up.js';
 import { GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
 import { KeyRing } from './key-ring.js';
@@ -24,6 +25,8 @@ export interface GrantsOptions {
   readonly otherRings?: readonly RecordedRing[];
   readonly publisher: Provider<RevocationPublisher>;
   readonly transitions: readonly GrantTransition[];
+  /** By default, only this process knows the requests. Required if several processes redeem codes. */
+  readonly givenUp?: Provider<GivenUpRequests>;
 }
 
 /** GrantStore is not exported, because only GrantEngine and RevocationService change the state of a grant. */
@@ -48,6 +51,7 @@ export class GrantsModule {
     otherRings = [],
     publisher,
     transitions,
+    givenUp = GivenUpRequests,
   }: GrantsOptions): DynamicModule {
     const keys = KeyRing.parse(tokenKeys);
     const codec = new TokenCodec(keys);
@@ -65,6 +69,7 @@ export class GrantsModule {
         { provide: TokenCodec, useValue: codec },
         { provide: TokenIssuer, useValue: new TokenIssuer(codec, lifetimes) },
         publisher,
+        givenUp,
         {
           provide: KeyRingRecorder,
           inject: [TokenKeyStore],

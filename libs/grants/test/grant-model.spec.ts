@@ -14,6 +14,7 @@ import {
 import { REDIRECT_URI, useGrantEnvironment } from './use-grant-environment.js';
 
 const environment = useGrantEnvironment({ lifetimes: LIFETIMES, scope: SCOPE });
+const strict = useGrantEnvironment({ lifetimes: { ...LIFETIMES, retryWindow: 0 }, scope: SCOPE });
 
 interface IssuedAccess {
   readonly text: string;
@@ -27,6 +28,8 @@ class IssuedTokens {
   private readonly accessTokens = new Map<string, string>();
   private readonly issued: IssuedAccess[] = [];
 
+  constructor(private readonly environment: Environment) {}
+
   /** @param isKept true if the response must contain the presented refresh token */
   keep(result: Granted | Refusal, requested: RequestedAccess, model: Model, isKept = false): string {
     if (result.outcome !== 'granted') return result.outcome;
@@ -34,7 +37,7 @@ class IssuedTokens {
     const { jkt } = requested;
     expect(words(pair.scope)).toBe(common(SCOPE, requested.scope ?? SCOPE));
     expect(pair.type).toBe(jkt === null ? 'Bearer' : 'DPoP');
-    expect(environment.fixture.codec.decode(pair.refreshToken)?.jkt).toBe(model.keyOf(grant.generation));
+    expect(this.environment.fixture.codec.decode(pair.refreshToken)?.jkt).toBe(model.keyOf(grant.generation));
     // A retry returns the same refresh token. Only another scope, audience or key changes the access token.
     expect(this.refreshTokens[grant.generation - 1] ?? pair.refreshToken).toBe(pair.refreshToken);
     this.refreshTokens[grant.generation - 1] = pair.refreshToken;
@@ -50,10 +53,10 @@ class IssuedTokens {
   async check(model: Model): Promise<void> {
     for (const { text, jkt: bound, access } of this.issued) {
       for (const jkt of [null, ...KEYS]) {
-        const result = await environment.engine.introspect(text, jkt);
+        const result = await this.environment.engine.introspect(text, jkt);
         expect(result.outcome).toBe(model.introspect(bound, jkt));
       }
-      const result = await environment.engine.introspectWithoutProof(text);
+      const result = await this.environment.engine.introspectWithoutProof(text);
       expect(result.outcome).toBe(model.introspect(bound, bound));
       if (result.outcome !== 'active') continue;
       const { token, scope, audience } = result;
@@ -69,12 +72,14 @@ type Step =
       readonly by: Presented;
       readonly redirectMatches: boolean;
       readonly resources: string | null;
+      readonly isLost: boolean;
     }
   | ({
       readonly do: 'refresh';
       readonly back: number;
       readonly by: Presented;
       readonly keepsRefreshToken: boolean;
+      readonly isLost: boolean;
     } & Omit<RequestedAccess, 'jkt'>)
   | { readonly do: 'introspect'; readonly back: number; readonly jkt: string | null }
   | { readonly do: 'revoke' }
@@ -83,6 +88,8 @@ type Step =
   | { readonly do: 'wait'; readonly seconds: number };
 
 const mostly = fc.integer({ min: 0, max: 9 }).map((n) => n > 0);
+/** The response is lost after Redis has executed the request. */
+const rarely = fc.integer({ min: 0, max: 4 }).map((n) => n === 0);
 const scopes = fc.oneof(
   { weight: 3, arbitrary: fc.constant(null) },
   {
@@ -117,6 +124,7 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
           by,
           redirectMatches: mostly,
           resources: audiences,
+          isLost: rarely,
         }),
       },
       {
@@ -128,6 +136,7 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
           keepsRefreshToken: fc.boolean(),
           scope: scopes,
           resources: audiences,
+          isLost: rarely,
         }),
       },
       {
@@ -151,6 +160,7 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
     by: { isOwner: true, hasKeys: usuallyHasKeys, jkt: usual },
     redirectMatches: true,
     resources: null,
+    isLost: false,
   };
   return fc.record({
     resources: audiences,
@@ -162,18 +172,22 @@ const histories = habits.chain(({ usual, usuallyHasKeys }) => {
   });
 });
 
-const client = (isOwner: boolean) => (isOwner ? environment.clientId : environment.otherClientId);
+type Environment = typeof environment;
+const client = ({ clientId, otherClientId }: Environment, isOwner: boolean) =>
+  isOwner ? clientId : otherClientId;
 const ALL = { scope: null, resources: null };
 const refreshRequest = (
+  environment: Environment,
   { isOwner, hasKeys, jkt }: Presented,
   { scope, resources }: Omit<RequestedAccess, 'jkt'>,
-) => ({ clientId: client(isOwner), clientHasKeys: hasKeys, jkt, scope, resources });
+) => ({ clientId: client(environment, isOwner), clientHasKeys: hasKeys, jkt, scope, resources });
 const codeExchange = (
+  environment: Environment,
   { isOwner, jkt }: Presented,
   redirectMatches = true,
   resources: string | null = null,
 ) => ({
-  clientId: client(isOwner),
+  clientId: client(environment, isOwner),
   redirectUri: redirectMatches ? REDIRECT_URI : `${REDIRECT_URI}/`,
   challenge: null,
   jkt,
@@ -181,36 +195,46 @@ const codeExchange = (
 });
 
 describe('the grant engine', () => {
-  it('responds like the model in every history', async () => {
+  it.each([
+    ['in every history, including lost responses', () => environment, LIFETIMES.retryWindow, 500],
+    ['in every history of single-use refresh tokens', () => strict, 0, 300],
+  ])('responds like the model %s', async (_name, where, retryWindow, numRuns) => {
+    const environment = where();
     await fc.assert(
       fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
         const { code, grantId } = await environment.pending({ jkt: namedJkt, resources });
-        const model = new Model(environment.now(), namedJkt, resources);
-        const issued = new IssuedTokens();
+        const model = new Model(environment.now(), namedJkt, resources, retryWindow);
+        const issued = new IssuedTokens(environment);
         for (const step of steps) {
           const generation = issued.refreshTokens.length - ('back' in step ? step.back : 0);
           const refreshToken = issued.refreshTokens[generation - 1];
           if (step.do === 'redeem') {
-            const presented = codeExchange(step.by, step.redirectMatches, step.resources);
+            const presented = codeExchange(environment, step.by, step.redirectMatches, step.resources);
+            const redeem = () =>
+              model.redeem(step.by, step.redirectMatches, step.resources, environment.now());
+            if (step.isLost) {
+              await expect(environment.losing.redeem(code, presented)).rejects.toThrow(/lost/);
+              model.lose(redeem);
+              continue;
+            }
             const answer = await environment.engine.redeem(code, presented);
-            const expected = model.redeem(step.by, step.redirectMatches, step.resources, environment.now());
+            const expected = redeem();
             const requested = { scope: null, resources: step.resources, jkt: step.by.jkt };
             expect(issued.keep(answer, requested, model)).toBe(expected);
           } else if (step.do === 'refresh' && refreshToken) {
             const { keepsRefreshToken } = step;
-            const requested = refreshRequest(step.by, step);
-            const answer = await environment.engine.refresh(refreshToken, {
-              ...requested,
-              keepsRefreshToken,
-            });
+            const requested = refreshRequest(environment, step.by, step);
+            const request = { ...requested, keepsRefreshToken };
+            const refresh = () =>
+              model.refresh(generation, step.by, requested, environment.now(), keepsRefreshToken);
+            if (step.isLost) {
+              await expect(environment.losing.refresh(refreshToken, request)).rejects.toThrow(/lost/);
+              model.lose(refresh);
+              continue;
+            }
+            const answer = await environment.engine.refresh(refreshToken, request);
             const isKept = keepsRefreshToken && model.jkt !== null && generation === model.generation;
-            const expected = model.refresh(
-              generation,
-              step.by,
-              requested,
-              environment.now(),
-              keepsRefreshToken,
-            );
+            const expected = refresh();
             expect(issued.keep(answer, requested, model, isKept)).toBe(expected);
             if (isKept && answer.outcome === 'granted') expect(answer.pair.refreshToken).toBe(refreshToken);
           } else if (step.do === 'introspect' && refreshToken) {
@@ -233,7 +257,7 @@ describe('the grant engine', () => {
         const record = await environment.fixture.records.find(grantId);
         expect(record?.revokedAt !== null).toBe(model.status === 'revoked');
       }),
-      { numRuns: 500 },
+      { numRuns },
     );
   });
 
@@ -255,12 +279,14 @@ describe('the grant engine', () => {
         for (const { redeems, refreshes, revoke } of history) {
           const latest = won.at(-1)?.pair.refreshToken;
           const answers = await Promise.all([
-            ...Array.from({ length: redeems }, () => environment.engine.redeem(code, codeExchange(owner))),
+            ...Array.from({ length: redeems }, () =>
+              environment.engine.redeem(code, codeExchange(environment, owner)),
+            ),
             ...(latest ? refreshes : []).map(async ({ isThief, scope }) => {
               const by = isThief ? { ...owner, jkt: KEYS[1] } : owner;
               const answer = await environment.engine.refresh(
                 latest ?? '',
-                refreshRequest(by, { ...ALL, scope }),
+                refreshRequest(environment, by, { ...ALL, scope }),
               );
               if (answer.outcome === 'granted') {
                 expect(isThief).toBe(false);
@@ -282,7 +308,7 @@ describe('the grant engine', () => {
             (
               await environment.engine.refresh(
                 won.at(-1)?.pair.refreshToken ?? '',
-                refreshRequest(owner, ALL),
+                refreshRequest(environment, owner, ALL),
               )
             ).outcome,
           ).not.toBe('granted');

@@ -29,7 +29,9 @@ export class Model {
   status: 'pending' | 'active' | 'revoked' = 'pending';
   generation = 0;
   rotatedAt: number;
-  private readonly boundTo: (string | null)[] = [];
+  private boundTo: (string | null)[] = [];
+  /** The client of the request that made the last transition got an error. */
+  private isGivenUp = false;
 
   /**
    * @param namedJkt key of the authorization request (RFC 9449 10)
@@ -39,8 +41,23 @@ export class Model {
     readonly createdAt: number,
     readonly namedJkt: string | null,
     readonly resources: string | null,
+    private readonly retryWindow = LIFETIMES.retryWindow,
   ) {
     this.rotatedAt = createdAt;
+  }
+
+  /**
+   * Applies a request whose response is lost. The engine does not learn the result, so the request revokes nothing, and
+   * does not repeat an earlier request that was given up.
+   */
+  lose(request: () => string): void {
+    const { status, generation, rotatedAt, boundTo, isGivenUp } = this;
+    this.boundTo = [...boundTo];
+    this.isGivenUp = false;
+    const outcome = request();
+    if (outcome === 'granted' && (this.generation !== generation || this.status !== status))
+      this.isGivenUp = true;
+    else Object.assign(this, { status, generation, rotatedAt, boundTo, isGivenUp });
   }
 
   redeem(
@@ -51,7 +68,11 @@ export class Model {
   ): string {
     if (!isOwner) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
-    if (this.status === 'active') return this.end('code_replayed');
+    if (this.status === 'active') {
+      if (!this.isGivenUp || this.generation !== 1) return this.end('code_replayed');
+      // The code is as if it had not been redeemed.
+      [this.status, this.generation, this.boundTo] = ['pending', 0, []];
+    }
     if (now / 1000 > Math.floor(this.createdAt / 1000) + LIFETIMES.code + LIFETIMES.clockSkew)
       return 'expired';
     if (!redirectMatches) return 'redirect_uri_mismatch';
@@ -69,7 +90,9 @@ export class Model {
   ): string {
     if (!isOwner) return 'other_client';
     if (this.status === 'revoked') return 'revoked';
-    const isRetry = generation === this.generation - 1 && now - this.rotatedAt < LIFETIMES.retryWindow * 1000;
+    const isRetry =
+      generation === this.generation - 1 &&
+      ((this.retryWindow === 0 && this.isGivenUp) || now - this.rotatedAt < this.retryWindow * 1000);
     if (generation < this.generation && !isRetry) return this.end('refresh_token_reused');
     const bound = this.keyOf(generation);
     if (!hasKeys || jkt === null) {
@@ -105,6 +128,7 @@ export class Model {
   }
 
   private rotate(generation: number, jkt: string | null, now: number): string {
+    this.isGivenUp = false;
     [this.status, this.generation, this.rotatedAt] = ['active', generation, now];
     this.boundTo[generation] = jkt;
     return 'granted';

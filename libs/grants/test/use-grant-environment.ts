@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { GivenUpRequests } from '#grants/given-up.js';
+import type { GrantStore } from '#grants/grant.store.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { grantEngine } from '#test/support/grant-engine.js';
 import { isolate } from '#test/support/isolate.js';
 import { started } from '#test/support/started.js';
@@ -37,6 +40,21 @@ export function granted(result: Granted | Refusal): Granted {
   return result;
 }
 
+/** Returns a store whose token requests are executed, and then fail as if the response had not arrived. */
+function losingResponses(store: GrantStore): GrantStore {
+  const lose =
+    <Arguments extends unknown[]>(run: (...args: Arguments) => Promise<unknown>) =>
+    async (...args: Arguments): Promise<never> => {
+      await run(...args);
+      throw new DependencyUnavailableError('redis', 'the response was lost');
+    };
+  return Object.create(store, {
+    redeem: { value: lose(store.redeem.bind(store)) },
+    refresh: { value: lose(store.refresh.bind(store)) },
+    poll: { value: lose(store.poll.bind(store)) },
+  }) as GrantStore;
+}
+
 /** Opens a grant engine over real stores, with a clock that only `advance` moves. */
 async function openGrantEnvironment({
   lifetimes = DEFAULT_LIFETIMES,
@@ -48,19 +66,23 @@ async function openGrantEnvironment({
   const fixture: Fixture = await openFixture(services, keys, lifetimes);
   const announced: string[] = [];
   let now = Date.now();
-  const { engine, revocations, store, issuer } = grantEngine({
+  const options = {
     redis: fixture.redis,
     records: fixture.records,
     tokenKeys: keys,
     lifetimes,
     clock: () => now,
     publisher: {
-      publish(ids) {
+      publish(ids: readonly string[]) {
         announced.push(...ids);
         return Promise.resolve(true);
       },
     },
-  });
+    givenUp: new GivenUpRequests(),
+  };
+  const { engine, revocations, store, issuer } = grantEngine(options);
+  /** Another process, whose requests Redis executes although the responses are lost. */
+  const { engine: losing } = grantEngine({ ...options, wrap: losingResponses });
   const [client, other] = [await fixture.client(), await fixture.client()];
   const userId = await fixture.user(externalId);
 
@@ -89,6 +111,7 @@ async function openGrantEnvironment({
 
   return {
     engine,
+    losing,
     revocations,
     store,
     issuer,

@@ -23,6 +23,8 @@ export const SUBJECTS = {
   grantRevoked: 'oauth.grant.revoked',
   clientChanged: 'oauth.client.changed',
   userChanged: 'oauth.user.changed',
+  /** Only between token apps. */
+  requestGivenUp: 'oauth.request.given_up',
 } as const;
 
 export interface IntrospectionRequest {
@@ -111,6 +113,11 @@ export interface UserChanged {
   readonly user_id: number;
 }
 
+/** A token request whose client got an error although Redis may have executed it. */
+export interface RequestGivenUp {
+  readonly request_id: string;
+}
+
 export interface UserUpsertReply {
   /** `stale`: a newer change or deletion was applied. `conflict`: another user logs in with this email or username. */
   readonly status: 'created' | 'updated' | 'unchanged' | 'stale' | 'invalid' | 'conflict';
@@ -141,6 +148,7 @@ export const tagOf = {
   grant: (id: string) => `grant:${id}`,
   client: (id: string) => `client:${id}`,
   user: (id: number | string) => `user:${id}`,
+  request: (id: string) => `request:${id}`,
 };
 
 const MAX_TOKEN = 1024;
@@ -219,12 +227,19 @@ export const parseReply = {
 const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
 const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));
 const parseUserChanged = parser<UserChanged>(({ user_id: id }) => isUserId(id));
+const parseRequestGivenUp = parser<RequestGivenUp>(({ request_id: id }) => isId(id));
 
 /** Maps each broadcast to the tag of the cache entries that it evicts. */
 export const INVALIDATIONS: Invalidations = {
   [SUBJECTS.grantRevoked]: (event) => tagOf.grant(parseGrantRevoked(event).grant_id),
   [SUBJECTS.clientChanged]: (event) => tagOf.client(parseClientChanged(event).client_id),
   [SUBJECTS.userChanged]: (event) => tagOf.user(parseUserChanged(event).user_id),
+};
+
+/** Broadcasts that the token app receives. */
+export const TOKEN_APP_BROADCASTS: Invalidations = {
+  ...INVALIDATIONS,
+  [SUBJECTS.requestGivenUp]: (event) => tagOf.request(parseRequestGivenUp(event).request_id),
 };
 
 function parser<Payload>(isValid: (fields: Unchecked<Payload>) => boolean): (payload: unknown) => Payload {

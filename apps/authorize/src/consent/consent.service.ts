@@ -78,8 +78,9 @@ export class ConsentService {
   }
 
   /**
-   * Approves a device (RFC 8628). PostgreSQL records at most one grant per device code. If the approval fails, revokes
-   * the grant and does not withdraw it, because the polling device may already have its tokens.
+   * Approves a device (RFC 8628). PostgreSQL records at most one grant per device code. If Redis fails, leaves the
+   * record, so that the user can repeat the approval. Does not withdraw a rejected approval but revokes the grant,
+   * because the polling device may already have its tokens.
    * @returns false if the request was denied concurrently, or has expired
    * @throws ConsentEndedError if the consent has ended or another approval was recorded
    */
@@ -90,17 +91,23 @@ export class ConsentService {
   ): Promise<boolean> {
     const { grantId } = request;
     const { record, declined } = this.recordOf(grantId, request, user, approval);
-    let approved = false;
-    let isRecorded = true;
-    try {
-      const ended = await this.records.create(record, declined);
-      isRecorded = ended !== null;
+    const ended = await this.records.create(record, declined);
+    if (ended !== null || !(await this.isRecorded(record)))
       await this.revocations.apply(this.endedGrants(record, ended));
-      approved = await this.engine.approve(grantId, { ...record, externalId: user.externalId });
-    } finally {
-      if (!approved && isRecorded) await this.revokeUnused(grantId);
-    }
+    const approved = await this.engine.approve(grantId, { ...record, externalId: user.externalId });
+    if (!approved) await this.revokeUnused(grantId);
     return approved;
+  }
+
+  /** Returns true if an earlier approval, whose response was lost, has recorded the same grant. */
+  private async isRecorded({ id, userId, clientId, scope }: NewGrantRecord): Promise<boolean> {
+    const earlier = await this.records.find(id);
+    return (
+      earlier?.revokedAt === null &&
+      earlier.userId === userId &&
+      earlier.clientId === clientId &&
+      earlier.scope === scope
+    );
   }
 
   private recordOf(

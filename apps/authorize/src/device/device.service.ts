@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
 import type { Client } from '#database/client/client.js';
@@ -29,6 +29,8 @@ export type DeviceLookup =
 
 @Injectable()
 export class DeviceService {
+  private readonly logger = new Logger(DeviceService.name);
+
   constructor(
     private readonly userCodes: UserCodeStore,
     private readonly engine: GrantEngine,
@@ -64,7 +66,7 @@ export class DeviceService {
       throw error;
     });
     if (!approved) throw alreadyDecided(device);
-    await this.userCodes.delete(device.userCode);
+    await this.deleteUserCode(device);
     addLogContext(request, { scope: approval.scope, outcome: 'allowed' });
     addAuditEvent(request, 'consent.allowed');
   }
@@ -82,8 +84,15 @@ export class DeviceService {
   /** @throws OAuthError if the request has expired or was already decided */
   async deny(request: IncomingMessage, device: PendingDevice): Promise<void> {
     if (!(await this.engine.deny(device.grantId, device.clientId))) throw alreadyDecided(device);
-    await this.userCodes.delete(device.userCode);
+    await this.deleteUserCode(device);
     addAuditEvent(request, 'consent.denied');
+  }
+
+  /** Only logs a failure, because a decided code has no effect until it expires. */
+  private async deleteUserCode({ userCode }: PendingDevice): Promise<void> {
+    await this.userCodes.delete(userCode).catch(({ message }: Error) => {
+      this.logger.warn(`the code of a decided device was not deleted: ${message}`);
+    });
   }
 }
 

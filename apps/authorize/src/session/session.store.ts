@@ -49,7 +49,10 @@ return 1
 `,
 );
 
-/** KEYS session, replaced session. Moves a session to the second key, where concurrent logins find the session. */
+/**
+ * KEYS session, moved session. Moves a session to the second key, where concurrent logins and repeated log-outs find
+ * the session.
+ */
 const TAKE = script(
   ['ttl'],
   `
@@ -60,8 +63,8 @@ return session
 `,
 );
 
-/** Seconds for which a concurrent login of the same browser can read the session that another login has replaced. */
-const REPLACED_LIFETIME = 60;
+/** Seconds for which a replaced or ended session can be read. */
+const MOVED_LIFETIME = 60;
 
 /** KEYS index. Adds a session to the sessions of the user, and removes sessions beyond the limits of age and number. */
 const INDEX = script(
@@ -167,20 +170,24 @@ export class SessionStore {
    * keeps only one of the new cookies.
    */
   async take(cookie: string): Promise<Session | null> {
-    const keys = [keyOf(cookie), replacedKeyOf(cookie)];
-    const text = (await this.run('sessionTake', keys, { ttl: REPLACED_LIFETIME })) as string | null;
-    return text === null ? null : (JSON.parse(text) as Session);
+    return this.move(cookie, replacedKeyOf(cookie));
   }
 
+  /** Ends a session. A repetition returns the same session for a minute, because the response may have been lost. */
   async delete(cookie: string): Promise<Session | null> {
-    const text = await withRedisErrors(this.redis.getdel(keyOf(cookie)));
+    return this.move(cookie, endedSessionKeyOf(cookie));
+  }
+
+  private async move(cookie: string, to: string): Promise<Session | null> {
+    const text = (await this.run('sessionTake', [keyOf(cookie), to], { ttl: MOVED_LIFETIME })) as string | null;
     return text === null ? null : (JSON.parse(text) as Session);
   }
 }
 
 const sessionKeyOf = (digest: string): string => `session:${digest}`;
 const keyOf = (cookie: string): string => sessionKeyOf(sha256(cookie));
-/** Returns a key in the Redis Cluster slot of the session. */
+/** These keys are in the Redis Cluster slot of the session. */
+const endedSessionKeyOf = (cookie: string): string => `logged-out:{${keyOf(cookie)}}`;
 const replacedKeyOf = (cookie: string): string => `replaced:{${keyOf(cookie)}}`;
 const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;

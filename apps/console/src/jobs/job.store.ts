@@ -58,7 +58,7 @@ export interface StepOutcome {
   readonly warnings: readonly string[];
 }
 
-const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+const NOW = `local now = server_now`;
 const OWNED = `${NOW}
 if redis.call('HGET', KEYS[1], 'owner') ~= owner or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
 

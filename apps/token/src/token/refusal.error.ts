@@ -1,3 +1,4 @@
+import type { UnconfirmedRequestError } from '#grants/given-up.js';
 import type { Refusal, RefusalReason } from '#grants/grant.js';
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -45,9 +46,21 @@ const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
   decision_denied: 'access_denied',
 };
 
+/**
+ * Returns the response to a request whose outcome no process can find out. It has no `Retry-After`, because a repeated
+ * request may count as a replay and revoke the tokens.
+ */
+export function unconfirmedError(cause: UnconfirmedRequestError, credential: Credential): OAuthError {
+  const description = `the service failed, and the ${credential} may have been used: ask the user to authorize again`;
+  return new OAuthError('temporarily_unavailable', 503, description, {
+    detail: { check: 'request_unconfirmed' },
+    cause,
+  });
+}
+
 /** Returns the response to a code or token that the grant engine refused. */
 export function refusalError(
-  { outcome, grantId, expiredAt, ...compared }: Refusal,
+  { outcome, grantId, expiredAt, usedBy: _usedBy, ...compared }: Refusal,
   credential: Credential,
 ): OAuthError {
   const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };

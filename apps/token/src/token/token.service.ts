@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
 import type { Client, ClientWithSecrets } from '#database/client/client.js';
 import type { Granted, Refusal } from '#grants/grant.js';
+import { UnconfirmedRequestError } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { clientScope } from '#oauth/client-credentials.js';
 import { checkGrantType, hasKeys } from '#oauth/client.js';
@@ -19,7 +20,7 @@ import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { IdTokenService } from './id-token.service.js';
-import { type Credential, refusalError } from './refusal.error.js';
+import { type Credential, refusalError, unconfirmedError } from './refusal.error.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 
 const EVENTS = {
@@ -74,11 +75,8 @@ export class TokenService {
     addLogContext(request.raw, { pkce: challenge !== null });
     const exchange = { clientId, redirectUri, challenge, jkt, resources };
     const isFapi = client.profile === 'fapi2';
-    const result = await this.engine.redeem(
-      code,
-      isFapi ? { ...exchange, maxAge: FAPI_CODE_LIFETIME } : exchange,
-    );
-    return this.answer(request, client, result, 'code');
+    const limited = isFapi ? { ...exchange, maxAge: FAPI_CODE_LIFETIME } : exchange;
+    return this.answer(request, client, 'code', () => this.engine.redeem(code, limited));
   }
 
   /**
@@ -88,8 +86,8 @@ export class TokenService {
   async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     const { client, jkt, resources } = await this.authenticate(request, dto);
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
-    const result = await this.engine.poll(dto.device_code, { clientId: client.clientId, jkt, resources });
-    return this.answer(request, client, result, 'device code');
+    const poll = { clientId: client.clientId, jkt, resources };
+    return this.answer(request, client, 'device code', () => this.engine.poll(dto.device_code, poll));
   }
 
   /**
@@ -101,8 +99,7 @@ export class TokenService {
     const { client, jkt, resources } = await this.authenticate(request, dto);
     const { clientId, keepsRefreshToken } = client;
     const refresh = { clientId, clientHasKeys: hasKeys(client), jkt, scope, resources, keepsRefreshToken };
-    const result = await this.engine.refresh(refreshToken, refresh);
-    return this.answer(request, client, result, 'refresh token');
+    return this.answer(request, client, 'refresh token', () => this.engine.refresh(refreshToken, refresh));
   }
 
   /**
@@ -141,13 +138,26 @@ export class TokenService {
     return { client, jkt, resources };
   }
 
+  /** Uses a code or token. If the response cannot be created, the client can repeat the request. */
   private async answer(
-    { raw }: ProvedRequest,
+    request: ProvedRequest,
     client: Client,
-    result: Granted | Refusal,
     credential: Credential,
+    use: () => Promise<Granted | Refusal>,
   ): Promise<TokenResponse> {
-    if (result.outcome !== 'granted') throw refusalError(result, credential);
+    try {
+      const result = await use();
+      if (result.outcome !== 'granted') throw refusalError(result, credential);
+      return await this.respond(request, client, result).catch(async (error: unknown) => {
+        await this.engine.giveUp(result, error);
+        throw error;
+      });
+    } catch (error) {
+      throw error instanceof UnconfirmedRequestError ? unconfirmedError(error, credential) : error;
+    }
+  }
+
+  private async respond({ raw }: ProvedRequest, client: Client, result: Granted): Promise<TokenResponse> {
     const { grantId, grant, pair, transition } = result;
     this.usage.recordGrant(grantId);
     addLogContext(raw, { grant_id: grantId, user_id: grant.userId, generation: grant.generation });

@@ -1,31 +1,21 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from '#local/servers/free-port.js';
-import { RedisNode } from '#test/topology/redis-node.js';
+import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-node.js';
 import { openReconcilerFixture, type ReconcilerFixture } from './reconciler-fixture.js';
 
-let folder: string;
-let node: RedisNode;
+let redis: PrivateRedis;
 let fixture: ReconcilerFixture;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'full-redis-'));
-  const password = randomBytes(16).toString('hex');
-  const settings = ['save ""', 'maxmemory-policy noeviction'];
-  node = await new RedisNode(await freePort(), folder, password, settings).start();
-  fixture = await openReconcilerFixture({ redisUrl: `redis://:${password}@127.0.0.1:${node.port}` });
+  redis = await startPrivateRedis(['maxmemory-policy noeviction']);
+  fixture = await openReconcilerFixture({ redisUrl: redis.url });
   fixture.reconciler.onApplicationBootstrap();
 });
 
 afterAll(async () => {
   await fixture.close();
-  await node.stop();
-  await rm(folder, { recursive: true, force: true });
+  await redis.close();
 });
 
-const mayUse = (memory: string) => node.ask((redis) => redis.config('SET', 'maxmemory', memory));
+const mayUse = (memory: string) => redis.node.ask((client) => client.config('SET', 'maxmemory', memory));
 
 it('a revocation that a full Redis has rejected is applied as soon as Redis has room', async () => {
   const id = await fixture.grant();

@@ -21,6 +21,14 @@ export const SERVICE_CHECKS = {
     platform: 'Look for CPU limits, paused containers and snapshots of the machine at that time.',
     publishedAs: 'temporarily_unavailable',
   },
+  request_unconfirmed: {
+    title: 'The service does not know if the code or token was used',
+    meaning:
+      'Redis did not answer the request in time, and neither did NATS, which tells the other processes that the request failed. If Redis has executed the request, a second one counts as a replay.',
+    application:
+      'Send the user through the authorization again. If consent is remembered, the user sees no page.',
+    platform: 'The log line names the cause. Find out why Redis and NATS failed at the same time.',
+  },
   password_queue_full: {
     title: 'Too many concurrent logins',
     meaning: 'Password hashing is slow on purpose. The queue of one process was full.',

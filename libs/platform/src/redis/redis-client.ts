@@ -1,6 +1,7 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 import { parseRedisUrl } from './redis-url.js';
+import { addDeadlines, checkDeadline, deadlineOf, LATE } from './script-deadline.js';
 
 /** Client of the stores. Every command must use keys of a single slot. */
 export type RedisClient = Redis | Cluster;
@@ -12,6 +13,11 @@ export async function withRedisErrors<T>(command: Promise<T>): Promise<T> {
   } catch (cause) {
     throw new DependencyUnavailableError('redis', cause);
   }
+}
+
+/** Returns true if Redis has not executed the script, because the script did not start before its deadline. */
+export function isLate({ cause }: DependencyUnavailableError): boolean {
+  return cause instanceof Error && cause.message.startsWith(LATE);
 }
 
 type Argument = string | number;
@@ -39,24 +45,37 @@ export type RunScript<S extends Scripts> = <Name extends keyof S>(
   list?: readonly Argument[],
 ) => Promise<unknown>;
 
-/** Defines a script whose arguments are Lua locals. ARGV[LIST] is the first element of the list. */
+/**
+ * Defines a script whose arguments are Lua locals. ARGV[1] is the deadline, and ARGV[LIST] is the first element of the
+ * list.
+ */
 export function script<const Name extends string = never>(names: readonly Name[], lua: string): Script<Name> {
   const locals = [...names, 'LIST'].join(', ');
-  const values = [...names.map((_, at) => `ARGV[${at + 1}]`), names.length + 1].join(', ');
+  const values = [...names.map((_, at) => `ARGV[${at + 2}]`), names.length + 2].join(', ');
   return { lua: `local ${locals} = ${values}\n${lua}`, names };
 }
 
 type Command = (keys: number, ...args: Argument[]) => Promise<unknown>;
 
-/** @param scripts scripts by name, unique in the process; ioredis sends a script once, and later only its hash */
+/** Timeout of a client that has none, which only tests use. */
+const NO_TIMEOUT_MS = 60_000;
+
+/**
+ * A script that starts after its caller has given up changes nothing.
+ * @param scripts scripts by name, unique in the process; ioredis sends a script once, and later only its hash
+ */
 export function defineScripts<S extends Scripts>(redis: RedisClient, scripts: S): RunScript<S> {
-  for (const [name, { lua }] of Object.entries(scripts)) redis.defineCommand(name, { lua });
+  const { commandTimeout: timeout = NO_TIMEOUT_MS } =
+    redis instanceof Cluster ? (redis as FailFastCluster) : redis.options;
+  const check = checkDeadline(timeout);
+  for (const [name, { lua }] of Object.entries(scripts)) redis.defineCommand(name, { lua: check + lua });
+  addDeadlines(redis);
   const commands = redis as unknown as Record<keyof S, Command>;
   return (name, keys, values, list = []) => {
     const named = (scripts[name] as Script<keyof typeof values>).names.map((argument) => values[argument]);
     const sent = list.length > 0 ? named : named.slice(0, named.findLastIndex((value) => value !== null) + 1);
     const args = [...sent.map((value) => value ?? ''), ...list];
-    return withRedisErrors(commands[name](keys.length, ...keys, ...args));
+    return withRedisErrors(commands[name](keys.length, ...keys, deadlineOf(timeout), ...args));
   };
 }
 
@@ -144,7 +163,7 @@ class FailFastCluster extends Cluster {
   constructor(
     nodes: readonly { host: string; port: number }[],
     connection: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>,
-    private readonly commandTimeout: number,
+    readonly commandTimeout: number,
   ) {
     super([...nodes], {
       // Below the command timeout, so that waiting commands can still succeed.

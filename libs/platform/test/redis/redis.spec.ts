@@ -9,6 +9,7 @@ import { PlatformModule } from '#platform/bootstrap/platform.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
+import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-node.js';
 import { until } from '#test/support/until.js';
 
 describe('commands to Redis in one turn of the event loop', () => {
@@ -68,6 +69,78 @@ describe('commands to Redis in one turn of the event loop', () => {
       const run = defineScripts(redis, { echoArguments: ECHO });
       expect(JSON.parse((await run('echoArguments', [], values, list)) as string)).toEqual(expected);
     });
+  });
+});
+
+describe('a command whose caller has given up', () => {
+  const TIMEOUT_MS = 400;
+  const SET = script(['value'], `redis.call('SET', KEYS[1], value)`);
+  let server: PrivateRedis;
+  let network: FaultProxy;
+  let redis: Redis;
+  let other: Redis;
+
+  beforeAll(async () => {
+    server = await startPrivateRedis();
+    network = await FaultProxy.start(server.url);
+    other = new Redis(server.url);
+  });
+  afterAll(async () => {
+    other.disconnect();
+    await network.close();
+    await server.close();
+  });
+  beforeEach(async () => {
+    redis = redisClient(network.url, TIMEOUT_MS) as Redis;
+    redis.on('error', () => undefined);
+    await until('Redis answers', 60_000, async () => (await redis.ping()) === 'PONG');
+  });
+  afterEach(() => redis.disconnect());
+
+  const setter = () => {
+    const run = defineScripts(redis, { setValue: SET });
+    return (key: string) => run('setValue', [key], { value: 'value' });
+  };
+
+  it('is not executed by a server that was stopped, if the command is a script', async () => {
+    const set = setter();
+    await until('a script is executed', 60_000, () => set('first').then(() => true));
+    server.node.signal('SIGSTOP');
+    const late = [set('late'), set('late')];
+    const settled = await Promise.allSettled(late);
+    server.node.signal('SIGCONT');
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    // The server reads the connections in the order in which they became readable.
+    await until('the server has read the scripts', 60_000, () => set('last').then(() => true));
+    expect(await other.mget('first', 'late', 'last')).toEqual(['value', null, 'value']);
+  });
+
+  it('is refused by a server whose clock was set back, until the client has read the clock again', async () => {
+    const set = setter();
+    await until('a script is executed', 60_000, () => set('before').then(() => true));
+    // The client sends a deadline that is an hour away, as if the server had set its clock back by an hour.
+    const ahead = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000);
+    const refused = set('back');
+    ahead.mockRestore();
+    await expect(refused).rejects.toThrow(/LATE/);
+    expect(await other.get('back')).toBeNull();
+  });
+
+  it('is not sent later, if the command waited for the connection', async () => {
+    network.disconnect();
+    await until('the connection is closed', 60_000, () => redis.status !== 'ready');
+    const [set, deleted] = [setter(), redis.set('waiting', 'value')];
+    await Promise.allSettled([set('waiting'), deleted]);
+    network.reconnect();
+    await until('Redis answers', 60_000, async () => (await redis.ping()) === 'PONG');
+    expect(await other.get('waiting')).toBeNull();
+  });
+
+  it('does not affect the scripts of the next connection', async () => {
+    const set = setter();
+    network.cut();
+    await until('a script is executed', 60_000, () => set('again').then(() => true));
+    expect(await other.get('again')).toBe('value');
   });
 });
 

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-node.js';
+import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
+
+/** The default of production. */
+const DEPENDENCY_TIMEOUT = 2;
+const REPETITIONS = 4;
+
+let redis: PrivateRedis;
+let app: TokenApp;
+let client: Record<string, string>;
+let userId: number;
+
+beforeAll(async () => {
+  redis = await startPrivateRedis();
+  app = await startTokenApp(async (services) => {
+    services.redisUrl = redis.url;
+    return { REDIS_URL: redis.url, DEPENDENCY_TIMEOUT };
+  });
+  client = { ...(await app.client()) };
+  userId = await app.user();
+  await pair();
+});
+
+afterAll(async () => {
+  await app.close();
+  await redis.close();
+});
+
+const post = (form: Readonly<Record<string, string>>) =>
+  fetch(`${app.url}/api/auth/oauth/token`, {
+    method: 'POST',
+    // A device is a public client.
+    body: new URLSearchParams(form['client_id'] === undefined ? { ...client, ...form } : form),
+  });
+
+async function exchange(): Promise<Record<string, string>> {
+  const code = await app.code(client['client_id'] ?? '', userId);
+  return { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI };
+}
+
+async function pair(): Promise<{ access_token: string; refresh_token: string }> {
+  const answer = await post(await exchange());
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { access_token: string; refresh_token: string };
+}
+
+const refresh = async () => ({ grant_type: 'refresh_token', refresh_token: (await pair()).refresh_token });
+
+async function poll(): Promise<Record<string, string>> {
+  const { clientId: client_id } = await app.clients.create({
+    name: 'Room display',
+    type: 'public',
+    scopes: ['profile:read'],
+    redirectUris: [],
+    rules: { deviceGrant: true },
+  });
+  return { client_id, grant_type: DEVICE_CODE, device_code: await app.deviceCode(client_id, userId) };
+}
+
+/** Sends the requests to a stopped Redis. @returns their responses, all of which arrived */
+async function whileStopped(seconds: number, forms: readonly Record<string, string>[]): Promise<Response[]> {
+  redis.node.signal('SIGSTOP');
+  const responses = forms.map((form) => post(form));
+  try {
+    await sleep(seconds * 1_000);
+  } finally {
+    redis.node.signal('SIGCONT');
+  }
+  return Promise.all(responses);
+}
+
+/** Repeats a request as the error says. */
+async function repeat(form: Record<string, string>, first: Response): Promise<Response> {
+  let answer = first;
+  for (let attempt = 0; answer.status === 503 && attempt < 60; attempt++) {
+    expect(answer.headers.get('retry-after')).toBe('1');
+    await sleep(1_000);
+    answer = await post(form);
+  }
+  return answer;
+}
+
+describe.each([2.2, 3, 5])('a request that got 503 because Redis was stopped for %s s', (seconds) => {
+  it.each([
+    ['code exchange', exchange],
+    ['refresh', refresh],
+    ['poll of a device', poll],
+  ])('was not executed and can be repeated: %s', async (_name, create) => {
+    const forms = await Promise.all(Array.from({ length: REPETITIONS }, create));
+    const responses = await whileStopped(seconds, forms);
+    // On a busy machine, a request may reach Redis only after the stop.
+    if (seconds > 3) expect(responses.map(({ status }) => status)).toContain(503);
+    const repeated = await Promise.all(forms.map((form, n) => repeat(form, responses[n] as Response)));
+    expect(repeated.map(({ status }) => status)).toEqual(forms.map(() => 200));
+    // The grants are live, and no request was executed twice.
+    for (const [n, answer] of repeated.entries()) {
+      const { refresh_token: token = '' } = (await answer.json()) as Record<string, string>;
+      const { client_id: id } = forms[n] ?? {};
+      const next = {
+        ...(id !== undefined && { client_id: id }),
+        grant_type: 'refresh_token',
+        refresh_token: token,
+      };
+      expect((await post(next)).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { SUBJECTS, type RequestGivenUp, tagOf } from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { messageOf } from '#platform/message-of.js';
+import { withTimeout } from '#platform/with-timeout.js';
+
+/** Longer than a code is valid, so that a client can repeat its request for as long. */
+const REMEMBERED_MS = 10 * 60_000;
+const MAX_REMEMBERED = 50_000;
+const ANNOUNCEMENT_TIMEOUT_MS = 1_000;
+
+/**
+ * Thrown if a code or single-use token may have been used although its client gets an error, and the other processes
+ * do not know of it. A repeated request may then count as a replay.
+ */
+export class UnconfirmedRequestError extends Error {
+  constructor(cause: unknown) {
+    super(`the other processes do not know that a request failed: ${messageOf(cause)}`, { cause });
+    this.name = 'UnconfirmedRequestError';
+  }
+}
+
+/**
+ * Token requests whose client got an error although Redis may have executed them. Nobody has their tokens, because only
+ * the process that gave up could have issued them, so the client may repeat the request
+ * (docs/adr/0043-deadlines-of-scripts.md).
+ */
+export class GivenUpRequests {
+  private readonly requests = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
+
+  has(request: string): boolean {
+    return this.requests.has(request);
+  }
+
+  /** Must be called before the client gets the error. @returns false if other processes may not know of the request */
+  announce(request: string): Promise<boolean> {
+    this.remember(request);
+    return Promise.resolve(true);
+  }
+
+  protected remember(request: string): void {
+    this.requests.set(request, true);
+  }
+}
+
+/** Shares given-up requests with the other processes. */
+@Injectable()
+export class NatsGivenUpRequests extends GivenUpRequests {
+  constructor(private readonly nats: NatsConnection) {
+    super();
+    const prefix = tagOf.request('');
+    nats.onStale((tag) => {
+      if (tag?.startsWith(prefix)) this.remember(tag.slice(prefix.length));
+    });
+  }
+
+  override async announce(request: string): Promise<boolean> {
+    this.remember(request);
+    this.nats.publish(SUBJECTS.requestGivenUp, { request_id: request } satisfies RequestGivenUp);
+    // The reply to the ping proves that NATS has received the broadcast.
+    return withTimeout(this.nats.ping(), ANNOUNCEMENT_TIMEOUT_MS).then(
+      () => true,
+      () => false,
+    );
+  }
+}
