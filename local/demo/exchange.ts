@@ -1,4 +1,5 @@
 import type { CookieJar } from './cookie-jar.js';
+import { continuationOf } from './html-form.js';
 import { StepFailure, type Transcript } from './transcript.js';
 
 const TIMEOUT_MS = 10_000;
@@ -15,7 +16,7 @@ export interface Request {
 /** Response to one request. Redirects are not followed. */
 export interface Answer {
   status: number;
-  /** Absolute redirect target. */
+  /** Absolute target of a redirect, or of a page that continues by itself. */
   location: URL | null;
   text: string;
   /** Empty if the body is not a JSON object. */
@@ -60,7 +61,7 @@ export async function exchange(transcript: Transcript, request: Request): Promis
     );
   }
 
-  const target = response.headers.get('location');
+  const target = response.headers.get('location') ?? continuationOf(text);
   const answer: Answer = {
     status: response.status,
     location: target === null ? null : new URL(target, url),
@@ -74,9 +75,9 @@ export async function exchange(transcript: Transcript, request: Request): Promis
 
 function answerParts({ location, text, json }: Answer, cookies: readonly string[]): [string, string][] {
   const parts: [string, string][] = cookies.map((name) => ['Set-Cookie', `${name}=…`]);
-  if (location) parts.push(['Location', location.href]);
   const title = /<title>(.*?)<\/title>/is.exec(text)?.[1];
   if (title !== undefined) parts.push(['page', title.trim()]);
+  if (location) parts.push([title === undefined ? 'Location' : 'continues at', location.href]);
   return [...parts, ...fields(json)];
 }
 

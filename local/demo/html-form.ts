@@ -41,6 +41,12 @@ export function formsOf(html: string): Form[] {
   });
 }
 
+/** URL at which a page continues by itself; null for other pages. Such a page answers a form in place of a redirect. */
+export function continuationOf(html: string): string | null {
+  const [, tag = ''] = /<meta (http-equiv="refresh"[^>]*)>/.exec(html) ?? [];
+  return /^0; url=(.*)$/s.exec(attribute(tag, 'content') ?? '')?.[1] ?? null;
+}
+
 function attribute(tag: string, name: string): string | undefined {
   const match = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(tag);
   const text = match?.[1] ?? match?.[2] ?? match?.[3];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { csrfToken } from '#ui/browser-cookie.js';
 import type { FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
 import { POST_LOGOUT_URI } from './answer-oracle.js';
-import { type Answer, header } from './wire.js';
+import { type Answer, header, locationOf } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
@@ -313,7 +313,7 @@ export class Actor {
     }
     for (const [, signature = ''] of text.matchAll(/"id_token":"[\w-]+\.[\w-]+\.([\w-]+)"/g))
       secrets.add('ID token', signature);
-    const code = /[?&]code=(sac_[\w-]+)/.exec(header(answer, 'location') ?? '')?.[1];
+    const code = /[?&]code=(sac_[\w-]+)/.exec(locationOf(answer) ?? '')?.[1];
     if (code !== undefined) {
       secrets.add('code', code);
       this.retire(code);
@@ -359,7 +359,7 @@ export class Actor {
     const url = `${this.environment.urls.authorize}/auth/login`;
     const answer = await this.submit(url, form, async () => ({ Cookie: before }));
     const cookies = answer.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
-    if (answer.status !== 303) throw new Error(`a login was answered ${answer.status}`);
+    if (answer.status !== 200) throw new Error(`a login was answered ${answer.status}`);
     for (const cookie of cookies)
       this.environment.secrets.add('cookie', cookie.slice(cookie.indexOf('=') + 1));
     return cookies.join('; ');

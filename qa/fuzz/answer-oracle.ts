@@ -5,7 +5,8 @@ import type { KnownLogins } from './known-logins.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import type { FuzzedApp } from './test-environment.js';
 import { HEADER_NAME } from './values.js';
-import { type Answer, type Exchange, header } from './wire.js';
+import { continuationOf } from '#local/demo/html-form.js';
+import { type Answer, type Exchange, header, locationOf } from './wire.js';
 
 /** A violated rule. Findings with equal `rule` and `where` are counted as one. */
 export interface Finding {
@@ -84,9 +85,10 @@ function checkAnswer(sent: SentRequest, answer: Answer, known: OracleState): Fin
   if (headers.some(([name]) => name === HEADER_NAME)) add('header injected by a request', head);
   const markup = /html/.test(header(answer, 'content-type') ?? '') ? /.{0,40}<fz.{0,40}/s.exec(text) : null;
   if (markup) add('unescaped markup', markup[0]);
-  if (status >= 300 && status < 400 && status !== 304) {
-    const problem = redirectProblem(sent, header(answer, 'location') ?? '', known);
-    if (problem !== null) add(problem, header(answer, 'location') ?? '');
+  const location = locationOf(answer);
+  if (location !== null || (status >= 300 && status < 400 && status !== 304)) {
+    const problem = redirectProblem(sent, location ?? '', known);
+    if (problem !== null) add(problem, location ?? '');
   }
   const idTokenProblem = isTokenAnswer(sent, status, text) ? known.logins.problem(parseObject(text)) : null;
   if (idTokenProblem !== null) add(idTokenProblem, text);
@@ -121,6 +123,7 @@ function leakedSecrets(sent: SentRequest, answer: Answer, { secrets }: OracleSta
   if (isTokenAnswer(sent, status, text)) search(text.replaceAll(/"(access|refresh|id)_token":"[^"]*"/g, ''));
   else if (status === 201) search(text, 'request URI');
   else if (status === 200 && text.includes('"device_code"')) search(text, 'device code');
+  else if (continuationOf(text) !== null) search(text, 'code', 'state');
   else if (type.startsWith('text/html')) search(text, 'csrf token', 'state');
   else search(text);
   return found;

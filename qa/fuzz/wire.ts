@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { continuationOf } from '#local/demo/html-form.js';
 
 export interface Piece {
   /** Delay before the piece in milliseconds. */
@@ -151,6 +152,11 @@ function readChunks(bytes: Buffer, start: number): { body: Buffer; end: number }
 }
 
 /** Joins repeated headers. */
+/** Target of a redirect, or of a page that continues by itself; null for other responses. */
+export function locationOf(answer: Answer): string | null {
+  return header(answer, 'location') ?? continuationOf(answer.body.toString('utf8'));
+}
+
 export function header({ headers }: Answer, name: string): string | undefined {
   const values = headers.filter(([other]) => other === name).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(', ');

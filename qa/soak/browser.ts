@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OAuthClient } from '#local/demo/oauth-client.js';
 import { CookieJar } from '#local/demo/cookie-jar.js';
-import { findForm, formsOf } from '#local/demo/html-form.js';
+import { continuationOf, findForm, formsOf } from '#local/demo/html-form.js';
 import { OPENID_SCOPE, type RegisteredClient, type User, REDIRECT_URI } from './installation.js';
 import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';
@@ -209,7 +209,7 @@ export class Browser {
       headers: { 'X-Forwarded-For': this.user.address, ...(cookie && { Cookie: cookie }) },
       ...(form && { form }),
     };
-    const attempt = await this.requests.sendUntilAnswered(operation, () => message, attempts);
+    const attempt = followed(await this.requests.sendUntilAnswered(operation, () => message, attempts));
     cookies.store(attempt.headers.getSetCookie());
     const expected = form === undefined ? [200, 303] : (FORM_STATUSES[operation] ?? [303]);
     if (!expected.includes(attempt.status)) throw this.report('a page is served', undefined, [attempt]);
@@ -241,4 +241,11 @@ export class Browser {
   private url(path: string): URL {
     return new URL(path, this.origin);
   }
+}
+
+/** Shows a page that continues by itself as the redirect that it replaces. */
+function followed(attempt: Attempt): Attempt {
+  const location = continuationOf(attempt.text);
+  if (location === null) return attempt;
+  return { ...attempt, status: 303, headers: new Headers([...attempt.headers, ['Location', location]]) };
 }

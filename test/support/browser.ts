@@ -1,12 +1,15 @@
 import request, { type Response, type Test } from 'supertest';
 import { CookieJar } from '#local/demo/cookie-jar.js';
-import { findForm, formsOf } from '#local/demo/html-form.js';
+import { continuationOf, findForm, formsOf } from '#local/demo/html-form.js';
 
 type Fields = Readonly<Record<string, string>>;
 
 const MAX_HOPS = 12;
 
-/** A user's browser over HTTP, with cookies and forms. Only `open`, `follow` and `allow` follow redirects. */
+/**
+ * A user's browser over HTTP, with cookies and forms. Only `open`, `follow` and `allow` follow redirects. A page that
+ * continues by itself appears as the redirect that it replaces.
+ */
 export class Browser {
   readonly cookies = new CookieJar();
 
@@ -88,6 +91,8 @@ export class Browser {
       return (fields ? test.send(new URLSearchParams(fields).toString()) : test).then((answer) => answer);
     });
     this.cookies.store((response.headers['set-cookie'] ?? []) as unknown as string[]);
+    const continued = continuationOf(response.text ?? '');
+    if (continued !== null) Object.assign(response, { status: 303 }).headers['location'] = continued;
     return response;
   }
 }

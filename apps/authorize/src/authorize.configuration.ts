@@ -164,10 +164,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
     return [this.API_URL, ...listOf(this.OTHER_API_URLS)].filter((origin) => origin !== '');
   }
 
-  get loginSite(): string | null {
-    return this.LOGIN_ISSUER || this.LOGIN_URL || null;
-  }
-
   get loginIssuer(): string {
     return this.LOGIN_URL === '' ? this.LOGIN_ISSUER : new URL(this.LOGIN_URL).origin;
   }

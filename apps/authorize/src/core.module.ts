@@ -17,8 +17,7 @@ import { StatusReport } from '#platform/status/status-report.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
 import { OperatorRequests } from './operator-requests.js';
 import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
-import { formTargets } from '#ui/page-headers.js';
-import { UiOptions } from './ui/page.responder.js';
+import { UiOptions } from './ui/ui-options.js';
 
 @Module({})
 export class CoreModule {
@@ -58,11 +57,9 @@ export class CoreModule {
       },
       transitions: ['created', 'revoked'],
     });
-    const { loginSite } = configuration;
     const uiOptions: UiOptions = {
       brand: configuration.brand,
       secure: AUTH_URL.startsWith('https:'),
-      loginTargets: loginSite === null ? [] : formTargets(loginSite),
     };
     const providers: Provider[] = [
       { provide: AuthorizeConfiguration, useValue: configuration },

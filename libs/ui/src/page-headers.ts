@@ -22,17 +22,16 @@ export const PAGE_HEADERS = {
 
 /** Sources that a page needs in addition to its own style and this origin. */
 export interface PageSources {
-  readonly formTargets?: readonly string[];
   readonly imageOrigins?: readonly string[];
   readonly script?: boolean;
   /** True if the page shows pages of this origin in frames. */
   readonly frames?: boolean;
-  /** False if every form of the page posts to another site. */
-  readonly submitsHere?: boolean;
+  /** True if the only form of the page posts to another site, which may redirect to any URL, even of another scheme. */
+  readonly submitsElsewhere?: boolean;
 }
 
 export function contentSecurityPolicy(
-  { formTargets = [], imageOrigins = [], script = false, frames = false, submitsHere = true }: PageSources,
+  { imageOrigins = [], script = false, frames = false, submitsElsewhere = false }: PageSources,
   styleSource: string,
 ): string {
   return [
@@ -41,23 +40,8 @@ export function contentSecurityPolicy(
     ["img-src 'self'", ...imageOrigins].join(' '),
     ...(script ? ["script-src 'self'"] : []),
     ...(frames ? ["frame-src 'self'"] : []),
-    ['form-action', ...(submitsHere ? ["'self'"] : []), ...formTargets].join(' '),
+    ...(submitsElsewhere ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
-}
-
-// A callback on a developer's machine may redirect to the application's front end on another port.
-const LOOPBACK_SOURCES = ['http://localhost:*', 'http://127.0.0.1:*'];
-
-/**
- * Allows any https origin for a web callback, and also every local port for a local callback. Chromium applies
- * form-action to every redirect, and would block a callback at api.example.com that redirects to www.example.com.
- */
-export function formTargets(redirectUri: string): string[] {
-  const { protocol, hostname, host } = new URL(redirectUri);
-  if (protocol !== 'https:' && protocol !== 'http:') return [protocol];
-  // CSP does not support IPv6 addresses, and a registered host may contain characters that are special in a policy.
-  const origin = /^[a-z0-9.-]+$/.test(hostname) ? `${protocol}//${host}` : protocol;
-  return protocol === 'https:' ? [origin, 'https:'] : [origin, ...LOOPBACK_SOURCES, 'https:'];
 }

@@ -71,6 +71,8 @@ button.plain { min-height: 2.75rem; padding: 0.25rem 0; border: 0; background: t
 button.danger, .button.danger { border-color: var(--error); background: transparent; color: var(--error); }
 button:hover, .button:hover { text-decoration: underline; }
 [hidden] { display: none; }
+.late { animation: late 0s 10s both; }
+@keyframes late { from { visibility: hidden; } }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .choice { display: flex; flex-wrap: wrap; gap: var(--space-3); margin-top: var(--space-5); }
 .hinted { margin: 0 0 var(--space-5); }

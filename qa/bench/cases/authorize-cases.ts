@@ -49,7 +49,7 @@ export function authorizeCases(
     login: {
       name: 'login',
       url,
-      status: 303,
+      status: 200,
       next: inTurn(({ login }) => form(login.form.action, login.cookie, login.body)),
     },
     consent: {
@@ -61,7 +61,7 @@ export function authorizeCases(
     allow: {
       name: '_Allow_',
       url,
-      status: 303,
+      status: 200,
       most: () => 15 * people.length,
       next: inTurn(({ session: { consent, cookie } }) =>
         form(

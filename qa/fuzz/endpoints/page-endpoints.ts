@@ -70,7 +70,7 @@ function form(
   fields: (actor: Actor, variant: number) => Fields,
   endsSession = false,
 ): Endpoint {
-  return endpoint(`POST ${path}`, [303], async (actor, variant) => {
+  return endpoint(`POST ${path}`, [200], async (actor, variant) => {
     const Cookie = await actor.session();
     if (endsSession) actor.forgetSession();
     return draft(actor, 'authorize', ['POST', path], {
@@ -91,7 +91,7 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
       }),
     }),
   ),
-  endpoint('POST /auth/login', [303], login),
+  endpoint('POST /auth/login', [200], login),
   endpoint(`GET ${ENDPOINTS.authorize}`, [200, 303], async (actor, variant) =>
     draft(actor, 'authorize', ['GET', ENDPOINTS.authorize], {
       query: query(actor, variant, ['', 'consent', 'none', 'select_account']),
@@ -104,7 +104,7 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
       headers: { Cookie: await actor.session() },
     }),
   ),
-  endpoint(`POST ${ENDPOINTS.authorize}`, [303], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.authorize}`, [200], async (actor, variant) => {
     const Cookie = await actor.session();
     const request = query(actor, variant, ['', 'consent', 'select_account']);
     const scope = request['scope'] || 'profile:read';
@@ -139,7 +139,7 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
       form: { csrf_token: actor.csrf(Cookie, 'device'), user_code: userCode },
     });
   }),
-  endpoint(`POST ${ENDPOINTS.deviceDecision}`, [303], async (actor, variant) => {
+  endpoint(`POST ${ENDPOINTS.deviceDecision}`, [200], async (actor, variant) => {
     const [Cookie, { userCode }] = [await actor.session(), await actor.device(true, false)];
     return draft(actor, 'authorize', ['POST', ENDPOINTS.deviceDecision], {
       query: { to: 'device', user_code: userCode },

@@ -1,5 +1,14 @@
 import type { OperationDescription } from '#openapi/operation.js';
-import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import {
+  continues,
+  CSRF_TOKEN,
+  errorPages,
+  formErrors,
+  formOf,
+  page,
+  seeOther,
+  SESSION,
+} from '../ui/page.openapi.js';
 
 export const ROOT_OPERATION: OperationDescription = {
   id: 'root',
@@ -27,5 +36,5 @@ export const LANGUAGE_OPERATION: OperationDescription = {
   summary: 'Sets the language of the pages',
   security: SESSION,
   form: formOf({ ...CSRF_TOKEN, locale: 'One of the offered languages, or `browser`.' }),
-  responses: { 303: seeOther('To the account page.'), ...formErrors() },
+  responses: { 200: continues('To the account page.'), ...formErrors() },
 };

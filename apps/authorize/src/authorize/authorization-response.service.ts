@@ -76,7 +76,7 @@ export class AuthorizationResponseService {
     };
   }
 
-  /** Sends the response as a redirect or as a page with a form. Adds `state` and `iss` (RFC 9207 2). */
+  /** Sends the response as a redirect, or as a page that continues or has a form. Adds `state` and `iss` (RFC 9207 2). */
   send(
     reply: FastifyReply,
     { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: AuthorizationResponse,
@@ -84,7 +84,10 @@ export class AuthorizationResponseService {
   ): void {
     const issuer: Parameter = ['iss', this.configuration.BASE_URL];
     const all = [...parameters, ...(state === null ? [] : [['state', state] as const]), issuer];
-    if (responseMode === 'query') return this.pages.seeOther(reply, addQuery(redirectUri, queryOf(all)));
+    if (responseMode === 'query') {
+      const location = addQuery(redirectUri, queryOf(all));
+      return this.pages.redirect(reply, { location, application: clientName, reader });
+    }
     const translator = this.language.translatorFor(reader);
     this.pages.page(reply, 200, formPostPage(translator, { redirectUri, clientName, parameters: all }));
   }

@@ -1,15 +1,13 @@
 import { AUTHORIZATION_QUERY } from '#openapi/authorization-parameters.js';
 import type { OperationDescription } from '#openapi/operation.js';
 import { DECISION_FORM } from '../consent/consent.openapi.js';
-import { errorPages, formErrors, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import { continues, errorPages, formErrors, page, seeOther, SESSION } from '../ui/page.openapi.js';
 
-const TO_APPLICATION = seeOther(
-  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required` or `consent_required` (4.1.2.1). Or to the login page, which returns here.',
-);
+const TO_APPLICATION =
+  'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required` or `consent_required` (4.1.2.1). Or to the login page, which returns here.';
 
-const CONSENT = page(
-  'The consent page. With `response_mode=form_post`, or a page whose form posts the response to `redirect_uri`.',
-);
+const CONSENT =
+  'The consent page. With `response_mode=form_post`, or a page whose form posts the response to `redirect_uri`.';
 
 export const AUTHORIZE_OPERATION: OperationDescription = {
   id: 'authorize',
@@ -18,16 +16,17 @@ export const AUTHORIZE_OPERATION: OperationDescription = {
   description:
     'RFC 6749 4.1.1. Send the browser here. Required are `client_id`, `redirect_uri` and `state`; or `client_id` and `request_uri`. An unknown client and an unregistered `redirect_uri` get an error page, never a redirect.',
   parameters: AUTHORIZATION_QUERY,
-  responses: { 200: CONSENT, 303: TO_APPLICATION, ...errorPages(400, 403) },
+  responses: { 200: page(CONSENT), 303: seeOther(TO_APPLICATION), ...errorPages(400, 403) },
 };
 
 export const DECIDE_OPERATION: OperationDescription = {
   id: 'decide',
   tag: 'Pages',
   summary: 'Submits the consent page',
-  description: 'Takes the query of the authorization request.',
+  description:
+    'Takes the query of the authorization request. A form without `csrf_token` is an authorization request (OpenID Connect Core 3.1.2.1), which continues at the same path with GET.',
   security: SESSION,
   parameters: AUTHORIZATION_QUERY,
-  form: DECISION_FORM,
-  responses: { 200: CONSENT, 303: TO_APPLICATION, ...formErrors() },
+  form: { ...DECISION_FORM, required: [] },
+  responses: { 200: continues(`${TO_APPLICATION} ${CONSENT}`), ...formErrors() },
 };

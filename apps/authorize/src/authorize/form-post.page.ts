@@ -1,6 +1,6 @@
 import { html, unchanged } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '#ui/page-headers.js';
+import { destination } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 
 export interface PostedResponse {
@@ -15,17 +15,16 @@ export function formPostPage(
   translator: Translator,
   { redirectUri, clientName: client, parameters }: PostedResponse,
 ): Page {
-  const title = translator.text('form_post.title', { client });
+  const title = translator.text('continuation.title', { client });
   return {
     translator,
     title,
     script: true,
-    formTargets: formTargets(redirectUri),
-    submitsHere: false,
+    submitsElsewhere: true,
     content: html`
-      <h1>${translator.rich('form_post.title', { client })}</h1>
-      <p>${translator.rich('consent.goes_to.site', { place: new URL(redirectUri).host })}</p>
-      <p>${translator.text('form_post.hint')}</p>
+      <h1>${translator.rich('continuation.title', { client })}</h1>
+      <p>${destination(translator, redirectUri)}</p>
+      <p>${translator.text('continuation.hint')}</p>
       <form method="post" action="${unchanged(redirectUri)}" data-submits>
         ${parameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${unchanged(value)}" />`)}
         <button class="wide">${title}</button>

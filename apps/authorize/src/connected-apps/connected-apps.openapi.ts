@@ -1,7 +1,16 @@
 import type { OperationDescription } from '#openapi/operation.js';
-import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import {
+  continues,
+  CSRF_TOKEN,
+  errorPages,
+  formErrors,
+  formOf,
+  page,
+  seeOther,
+  SESSION,
+} from '../ui/page.openapi.js';
 
-const TO_LIST = seeOther('To the list, or to the login page if no user is logged in.');
+const TO_LIST = 'To the list, or to the login page if no user is logged in.';
 
 export const LIST_OPERATION: OperationDescription = {
   id: 'connectedApps',
@@ -22,7 +31,7 @@ export const CONFIRM_REVOKE_OPERATION: OperationDescription = {
   summary: 'Confirms the revocation of an application',
   security: SESSION,
   parameters: { client_id: { in: 'query', required: true, description: 'The application.' } },
-  responses: { 200: page('The confirmation page.'), 303: TO_LIST, ...errorPages() },
+  responses: { 200: page('The confirmation page.'), 303: seeOther(TO_LIST), ...errorPages() },
 };
 
 export const REVOKE_APP_OPERATION: OperationDescription = {
@@ -32,7 +41,7 @@ export const REVOKE_APP_OPERATION: OperationDescription = {
   description: '503 if the revocation is recorded but not yet complete; retry.',
   security: SESSION,
   form: formOf({ ...CSRF_TOKEN, client_id: 'The application.' }),
-  responses: { 303: TO_LIST, ...formErrors() },
+  responses: { 200: continues(TO_LIST), ...formErrors() },
 };
 
 export const CONFIRM_REVOKE_ALL_OPERATION: OperationDescription = {
@@ -40,7 +49,7 @@ export const CONFIRM_REVOKE_ALL_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Confirms the revocation of every application',
   security: SESSION,
-  responses: { 200: page('The confirmation page.'), 303: TO_LIST, ...errorPages() },
+  responses: { 200: page('The confirmation page.'), 303: seeOther(TO_LIST), ...errorPages() },
 };
 
 export const REVOKE_ALL_OPERATION: OperationDescription = {
@@ -50,5 +59,5 @@ export const REVOKE_ALL_OPERATION: OperationDescription = {
   description: '503 if the revocation is recorded but not yet complete; retry.',
   security: SESSION,
   form: formOf(CSRF_TOKEN),
-  responses: { 303: TO_LIST, ...formErrors() },
+  responses: { 200: continues(TO_LIST), ...formErrors() },
 };

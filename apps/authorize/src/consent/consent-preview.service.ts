@@ -10,7 +10,8 @@ import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { OperatorRequests } from '../operator-requests.js';
 import { isLocale } from '../ui/i18n/language.service.js';
 import { Translator } from '../ui/i18n/translator.js';
-import { documentOf, UiOptions } from '../ui/page.responder.js';
+import { documentOf } from '../ui/page.responder.js';
+import { UiOptions } from '../ui/ui-options.js';
 import { consentPage } from './consent.page.js';
 import { requestedScopes } from './interaction.js';
 

@@ -1,13 +1,19 @@
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { isLoopback } from '#oauth/redirect-uri.js';
 import { withQuery } from '../urls.js';
-import { clientAvatar, clientLinks, pictureOrigins, scopeText, userAvatar } from '../ui/components.js';
+import {
+  clientAvatar,
+  clientLinks,
+  destination,
+  destinationOf,
+  pictureOrigins,
+  scopeText,
+  userAvatar,
+} from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
 import type { RequestedScope, ValidatedRequest } from '../validated-request.js';
@@ -44,12 +50,12 @@ export function consentPage(form: ConsentForm): Page {
     translator,
     title: translator.text(nothingChosen ? 'consent.error_title' : 'consent.title', { client: client.name }),
     script: true,
-    formTargets: redirectUri === null ? [] : formTargets(redirectUri),
     imageOrigins: pictureOrigins(user, avatarOrigins),
     content: html`
       <h1>${translator.rich('consent.heading', { client: client.name, product: form.product })}</h1>
       ${nothingChosen && html`<p role="alert" id="problem">${translator.text('consent.problem.nothing')}</p>`}
-      ${party(form)} ${redirectUri === null ? form.notice : destination(translator, client, redirectUri)}
+      ${party(form)}
+      ${redirectUri === null ? form.notice : destinationOfClient(translator, client, redirectUri)}
       <div class="account">
         <div class="party">
           ${userAvatar(user, avatarOrigins)}
@@ -161,16 +167,9 @@ function hosts(apis: readonly string[]): string {
 }
 
 /** Warns about native applications with a metadata document, because any program can use the same document. */
-function destination(translator: Translator, { document }: Client, redirectUri: string): Html {
-  const { kind, place } = destinationOf(redirectUri);
+function destinationOfClient(translator: Translator, { document }: Client, redirectUri: string): Html {
   return html`
-    <p>${translator.rich(`consent.goes_to.${kind}`, { place })}</p>
-    ${document !== null && kind === 'device' && html`<p><strong>${translator.text('consent.own_start')}</strong></p>`}
+    <p>${destination(translator, redirectUri)}</p>
+    ${document !== null && destinationOf(redirectUri).kind === 'device' && html`<p><strong>${translator.text('consent.own_start')}</strong></p>`}
   `;
-}
-
-function destinationOf(redirectUri: string): { kind: 'site' | 'device'; place: string } {
-  const { protocol, host, hostname } = new URL(redirectUri);
-  if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'device', place: protocol.slice(0, -1) };
-  return { kind: isLoopback(hostname) ? 'device' : 'site', place: host };
 }

@@ -1,6 +1,15 @@
 import type { OperationDescription } from '#openapi/operation.js';
 import { DECISION_FORM } from '../consent/consent.openapi.js';
-import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import {
+  continues,
+  CSRF_TOKEN,
+  errorPages,
+  formErrors,
+  formOf,
+  page,
+  seeOther,
+  SESSION,
+} from '../ui/page.openapi.js';
 
 export const DEVICE_OPERATION: OperationDescription = {
   id: 'device',
@@ -24,8 +33,7 @@ export const DEVICE_CODE_OPERATION: OperationDescription = {
   security: SESSION,
   form: formOf({ ...CSRF_TOKEN, user_code: 'The code; case, spaces and hyphens do not matter.' }),
   responses: {
-    200: page('The consent page.'),
-    303: seeOther('To the login page, if no user is logged in.'),
+    200: page('The consent page; or a page that continues at the login page, if no user is logged in.'),
     ...formErrors(),
   },
 };
@@ -38,8 +46,9 @@ export const DEVICE_DECISION_OPERATION: OperationDescription = {
   parameters: { user_code: { in: 'query', required: true, description: 'The code.' } },
   form: DECISION_FORM,
   responses: {
-    200: page('The consent page again, because the required scopes have changed.'),
-    303: seeOther('To a page that confirms the decision, or to the login page if no user is logged in.'),
+    200: continues(
+      'To a page that confirms the decision, or to the login page if no user is logged in. Or the consent page again, because the required scopes have changed.',
+    ),
     ...formErrors(),
   },
 };

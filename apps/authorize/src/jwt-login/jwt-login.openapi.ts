@@ -1,5 +1,5 @@
 import type { OperationDescription } from '#openapi/operation.js';
-import { errorPages, formErrors, formOf, page, seeOther } from '../ui/page.openapi.js';
+import { continues, errorPages, formErrors, formOf } from '../ui/page.openapi.js';
 
 export const JWT_LOGIN_OPERATION: OperationDescription = {
   id: 'jwtLogin',
@@ -10,8 +10,9 @@ export const JWT_LOGIN_OPERATION: OperationDescription = {
     'assertion',
   ]),
   responses: {
-    200: page('Resubmits the form, so that the browser adds the cookies of this site.'),
-    303: seeOther('To the next page, with the session.'),
+    200: continues(
+      'To the next page, with the session. Or a page that resubmits the form, so that the browser adds the cookies of this site.',
+    ),
     ...formErrors(),
   },
 };

@@ -10,8 +10,6 @@ export function jwtLoginPage(translator: Translator, assertion: string): Page {
   return {
     translator,
     title: translator.text('login.title'),
-    // With earlier consent, this form redirects to the application without another page.
-    formTargets: ['https:', 'http:'],
     script: true,
     content: html`
       <h1>${translator.text('login.title')}</h1>

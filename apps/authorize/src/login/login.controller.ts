@@ -69,12 +69,12 @@ export class LoginController {
         this.devices.set(headers.cookie, user),
         ...this.language.remember(headers.cookie, user.locale),
       ]);
-      return this.pages.seeOther(reply, afterLogin(query));
+      const reader = { headers, query, user };
+      return this.pages.redirect(reply, { location: afterLogin(query), reader });
     }
     addLogContext(raw, result.detail);
     const { status, problem, retryAfter } = result;
     if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));
-    // The page's Content-Security-Policy must allow the redirect after a successful retry.
     const request = await this.requests.validateOrNull(query, null);
     const translator = this.translatorFor(headers, query, request);
     const cookie = this.cookies.read(headers.cookie) ?? this.cookies.generate();

@@ -1,5 +1,5 @@
 import type { OperationDescription } from '#openapi/operation.js';
-import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther } from '../ui/page.openapi.js';
+import { continues, CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther } from '../ui/page.openapi.js';
 
 // Password logins and external logins have separate controllers at this path; only one of them is registered.
 
@@ -21,5 +21,5 @@ export const SUBMIT_LOGIN_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Submits the login page',
   form: formOf({ ...CSRF_TOKEN, username: 'Username or email address.', password: 'The password.' }, []),
-  responses: { 303: seeOther('To the next page, with the session.'), ...formErrors(401) },
+  responses: { 200: continues('To the next page, with the session.'), ...formErrors(401) },
 };

@@ -6,7 +6,6 @@ import { flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 
@@ -31,8 +30,6 @@ export function loginPage(form: LoginForm): Page {
   return {
     translator,
     title: translator.text(problem === undefined ? 'login.title' : 'login.error_title'),
-    // With earlier consent, this form redirects to the application without another page.
-    formTargets: request === null ? [] : formTargets(request.redirectUri),
     script: true,
     content: html`
       <h1>${translator.text('login.title')}</h1>

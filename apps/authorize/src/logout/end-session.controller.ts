@@ -48,7 +48,7 @@ export class EndSessionController {
     if (!account) return this.returnOrShow(headers, reply, request);
     if (this.requests.isForSession(request, account)) return this.logOut(raw, reply, request);
     const { user, cookie } = account;
-    const { client, uiLocales, returnTo } = request;
+    const { client, uiLocales } = request;
     const page = confirmLogoutPage({
       translator: this.language.translatorFor({ headers, query, uiLocales, user }),
       product: this.configuration.PRODUCT_NAME,
@@ -56,7 +56,6 @@ export class EndSessionController {
       cookie,
       client,
       query: confirmationQuery(request),
-      returnTo: returnTo && returnTo.uri,
     });
     this.pages.page(reply, 200, page);
   }

@@ -1,6 +1,15 @@
 import type { OperationDescription, ParameterDescription } from '#openapi/operation.js';
 import { LIMITS } from '#oauth/parameters.js';
-import { CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import {
+  continues,
+  CSRF_TOKEN,
+  errorPages,
+  formErrors,
+  formOf,
+  page,
+  seeOther,
+  SESSION,
+} from '../ui/page.openapi.js';
 
 const PARAMETERS = {
   id_token_hint: 'An ID token of the user. If it is of the current session, the user is not asked.',
@@ -17,20 +26,19 @@ const END_SESSION_QUERY: Readonly<Record<string, ParameterDescription>> = Object
   ]),
 );
 
-const AFTER_LOGOUT = seeOther(
-  'To `post_logout_redirect_uri` with `state`, to the login page, or to the log-out of the product.',
-);
+const AFTER_LOGOUT =
+  'To `post_logout_redirect_uri` with `state`, to the login page, or to the log-out of the product.';
 
 export const END_SESSION_OPERATION: OperationDescription = {
   id: 'endSession',
   tag: 'Authorization',
   summary: 'Logs the user out at the request of an application',
   description:
-    'The `end_session_endpoint` of RP-Initiated Logout 1.0. Also takes POST, which redirects here. An invalid `id_token_hint` and an unregistered `post_logout_redirect_uri` get an error page, never a redirect. Without OpenID Connect (`ID_TOKEN_KEYS`) it is only the page after a log-out at the product.',
+    'The `end_session_endpoint` of RP-Initiated Logout 1.0. Also takes POST, which continues here. An invalid `id_token_hint` and an unregistered `post_logout_redirect_uri` get an error page, never a redirect. Without OpenID Connect (`ID_TOKEN_KEYS`) it is only the page after a log-out at the product.',
   parameters: END_SESSION_QUERY,
   responses: {
     200: page('Asks the user, or confirms the log-out.'),
-    303: AFTER_LOGOUT,
+    303: seeOther(AFTER_LOGOUT),
     ...errorPages(400, 403),
     405: page('OpenID Connect is off, and users log in here.', {
       Allow: { description: 'Supported methods.' },
@@ -43,10 +51,10 @@ export const LOGOUT_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Logs out',
   description:
-    'With an authorization request in the query, a new login continues it. Without `csrf_token` the form is an end-session request (RP-Initiated Logout 1.0 2), and is redirected to the same path with GET.',
+    'With an authorization request in the query, a new login continues it. Without `csrf_token` the form is an end-session request (RP-Initiated Logout 1.0 2), which continues at the same path with GET.',
   security: SESSION,
   form: formOf({ ...CSRF_TOKEN, ...PARAMETERS }, []),
-  responses: { 303: seeOther('To the login page, or to the log-out of the product.'), ...formErrors() },
+  responses: { 200: continues('To the login page, or to the log-out of the product.'), ...formErrors() },
 };
 
 export const CONFIRM_LOGOUT_OPERATION: OperationDescription = {
@@ -57,7 +65,7 @@ export const CONFIRM_LOGOUT_OPERATION: OperationDescription = {
   security: SESSION,
   parameters: END_SESSION_QUERY,
   form: formOf(CSRF_TOKEN),
-  responses: { 303: AFTER_LOGOUT, ...formErrors() },
+  responses: { 200: continues(AFTER_LOGOUT), ...formErrors() },
 };
 
 export const LOGOUT_EVERYWHERE_OPERATION: OperationDescription = {
@@ -67,5 +75,5 @@ export const LOGOUT_EVERYWHERE_OPERATION: OperationDescription = {
   description: 'Applications keep their grants.',
   security: SESSION,
   form: formOf(CSRF_TOKEN),
-  responses: { 303: seeOther('To the login page, or to the log-out of the product.'), ...formErrors() },
+  responses: { 200: continues('To the login page, or to the log-out of the product.'), ...formErrors() },
 };

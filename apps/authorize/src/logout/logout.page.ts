@@ -5,7 +5,6 @@ import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { formTargets } from '#ui/page-headers.js';
 import type { Page } from '../ui/page.responder.js';
 import { withQuery } from '../urls.js';
 
@@ -16,8 +15,6 @@ export interface LogoutConfirmation {
   readonly cookie: string;
   readonly client: Client | null;
   readonly query: string;
-  /** URL after the log-out; null for a page of this service. */
-  readonly returnTo: string | null;
 }
 
 /** Asks the user before a log-out that an application requests (section 2 of RP-Initiated Logout 1.0). */
@@ -28,13 +25,11 @@ export function confirmLogoutPage({
   cookie,
   client,
   query,
-  returnTo,
 }: LogoutConfirmation): Page {
   const title = translator.text('logout.title', { product });
   return {
     translator,
     title,
-    formTargets: returnTo === null ? [] : formTargets(returnTo),
     content: html`
       <h1>${title}</h1>
       ${

@@ -1,8 +1,20 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Client, ClientLinks } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
+import { isLoopback } from '#oauth/redirect-uri.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';
+
+export function destination(translator: Translator, url: string): Html {
+  const { kind, place } = destinationOf(url);
+  return translator.rich(`consent.goes_to.${kind}`, { place });
+}
+
+export function destinationOf(url: string): { readonly kind: 'site' | 'device'; readonly place: string } {
+  const { protocol, host, hostname } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return { kind: 'device', place: protocol.slice(0, -1) };
+  return { kind: isLoopback(hostname) ? 'device' : 'site', place: host };
+}
 
 /** Loads the logo from this origin for privacy. Screen readers skip the logo, because the name follows. */
 export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Html {

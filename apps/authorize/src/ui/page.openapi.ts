@@ -25,6 +25,10 @@ export const seeOther = (description: string): ResponseDescription => ({
   },
 });
 
+/** Response to a form: a page that continues by itself, because a redirect would be subject to `form-action`. */
+export const continues = (description: string): ResponseDescription =>
+  page(`A page that continues at another URL (docs/security.md#headers). ${description}`);
+
 const ERRORS = {
   400: 'The request is malformed.',
   401: 'Incorrect username or password.',

@@ -1,53 +1,70 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
+import { refreshTo } from '#ui/continuation.js';
 import { html, type Html } from '#ui/html.js';
-import type { Translator } from './i18n/translator.js';
 import { contentSecurityPolicy, type PageSources } from '#ui/page-headers.js';
+import { rawQuery } from '../urls.js';
+import { continuationPage } from './continuation.page.js';
+import { type LanguageContext, LanguageService } from './i18n/language.service.js';
+import type { Translator } from './i18n/translator.js';
 import { SCRIPT_PATH } from './script.controller.js';
-
-export abstract class UiOptions {
-  abstract readonly brand: Brand;
-  abstract readonly secure: boolean;
-  /** form-action sources to which forms redirect after a log-out or an expired session; empty for password logins. */
-  abstract readonly loginTargets: readonly string[];
-}
+import { UiOptions } from './ui-options.js';
 
 export interface Page extends PageSources {
   readonly translator: Translator;
   readonly title: string;
   readonly content: Html;
+  /** URL to which the browser continues by itself. */
+  readonly continuesAt?: string;
+}
+
+export interface Redirect {
+  readonly location: string;
+  /** Name of the application at the location; null for a page of this service or of a login provider. */
+  readonly application?: string | null;
+  readonly reader?: LanguageContext;
 }
 
 @Injectable()
 export class PageResponder {
-  constructor(private readonly options: UiOptions) {}
+  constructor(
+    private readonly options: UiOptions,
+    private readonly language: LanguageService,
+  ) {}
 
   page(reply: FastifyReply, status: number, page: Page): void {
-    const { loginTargets, brand } = this.options;
-    const own = page.formTargets ?? [];
-    const logins = page.submitsHere === false ? [] : loginTargets;
-    const targets = [...own, ...logins.filter((target) => !own.includes(target))];
+    const { brand } = this.options;
     void reply
       .status(status)
-      .header(
-        'Content-Security-Policy',
-        contentSecurityPolicy({ ...page, formTargets: targets }, brand.styleSource),
-      )
+      .header('Content-Security-Policy', contentSecurityPolicy(page, brand.styleSource))
       .header('Content-Language', page.translator.locale)
       .type('text/html; charset=utf-8')
       .send(documentOf(page, brand));
   }
 
-  /** Browsers follow 303 with GET, and do not resend a password or decision (RFC 9700 4.12). */
+  /**
+   * Continues at another URL with GET, so that the browser does not resend a password or decision (RFC 9700 4.12). The
+   * response to a form is a page, because `form-action` would also apply to a redirect and to the redirects that follow.
+   */
+  redirect(reply: FastifyReply, { location, application = null, reader }: Redirect): void {
+    const { method, headers, url } = reply.request;
+    if (method !== 'POST') return void reply.status(303).header('Location', location).send();
+    const translator = this.language.translatorFor(reader ?? { headers, query: rawQuery(url) });
+    this.page(reply, 200, continuationPage(translator, location, application));
+  }
+
   seeOther(reply: FastifyReply, location: string): void {
-    void reply.status(303).header('Location', location).send();
+    this.redirect(reply, { location });
   }
 }
 
 const scriptElement = html`<script src="${SCRIPT_PATH}" defer></script>`;
 
-export function documentOf({ translator, title, content, script = false }: Page, brand: Brand): string {
+export function documentOf(
+  { translator, title, content, script = false, continuesAt }: Page,
+  brand: Brand,
+): string {
   const { productName, header, iconLink, style } = brand;
   return html`<!doctype html>
     <html lang="${translator.locale}" dir="${translator.direction}">
@@ -56,7 +73,7 @@ export function documentOf({ translator, title, content, script = false }: Page,
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · ${productName}</title>
-        ${iconLink} ${style} ${script && scriptElement}
+        ${continuesAt !== undefined && refreshTo(continuesAt)} ${iconLink} ${style} ${script && scriptElement}
       </head>
       <body>
         ${header}

@@ -106,14 +106,6 @@ describe('earlier consent', () => {
     const browser = app.browser();
     const login = await browser.follow(await browser.get(address()));
     expectCode(await browser.follow(await logIn(browser, login)));
-    // Chromium also applies form-action to redirects after the submission.
-    expect(login.headers['content-security-policy']).toContain("form-action 'self' https://app.example.com");
-    const wrong = app.browser();
-    const again = await wrong.submit(await wrong.follow(await wrong.get(address())), {
-      username: 'x',
-      password: 'y',
-    });
-    expect(again.headers['content-security-policy']).toContain("form-action 'self' https://app.example.com");
   });
 });
 

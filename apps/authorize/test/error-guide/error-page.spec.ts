@@ -196,10 +196,7 @@ it('an error page that cannot be rendered closes the connection without stopping
   } as unknown as PageResponder;
   const nobody = {} as AuthorizationResponseService;
   const silent = { diagnose: async () => null } as unknown as CookieDiagnosisService;
-  const language = new LanguageService(
-    { brand: new AuthorizeConfiguration().brand, secure: false, loginTargets: [] },
-    SCOPES,
-  );
+  const language = new LanguageService({ brand: new AuthorizeConfiguration().brand, secure: false }, SCOPES);
   const filter = new ErrorFilter(language, broken, nobody, silent);
   let ended = false;
   const reply = { headers: () => reply, raw: { destroy: () => (ended = true) } };

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from './start-authorize-app.js';
+import { authorizeAddress, type AuthorizeApp, PASSWORD, REDIRECT_URI } from './start-authorize-app.js';
 import { imageUrl } from '#ui/brand/brand.js';
 import { SCRIPT_PATH } from '../../src/ui/script.controller.js';
 
@@ -60,7 +60,7 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
   [
     'the consent page',
     '/auth/oauth2/authorize',
-    'the consent page, callback at `app.example.com`',
+    'the consent page',
     async (app) => (await loggedIn(app)).get(await consentOf(app, 'consent')),
   ],
   ['the redirect of the root path', '/', 'a redirect or the script', async (app) => app.browser().get('/')],
@@ -119,8 +119,18 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
   [
     'a posted error',
     null,
-    'a posted response, callback at `app.example.com`',
+    'a posted response',
     async (app) => app.browser().get(`${await consentOf(app, '')}&scope=x&response_mode=form_post`),
+  ],
+  [
+    'the page after a form',
+    null,
+    'a page',
+    async (app) => {
+      const browser = app.browser();
+      const { email } = await app.user();
+      return browser.submit(await browser.get('/auth/login'), { username: email, password: PASSWORD });
+    },
   ],
   ['an error page', null, 'a page', async (app) => app.browser().get('/auth/oauth2/authorize')],
   [

@@ -19,7 +19,7 @@ import { until } from '#test/support/until.js';
 import { authorizeApp } from '../../src/app.module.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { UiOptions } from '../../src/ui/page.responder.js';
+import { UiOptions } from '../../src/ui/ui-options.js';
 import { Browser } from '#test/support/browser.js';
 
 export const BASE_URL = 'https://base.example.com';

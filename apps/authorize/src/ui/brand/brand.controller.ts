@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { UiOptions } from '../page.responder.js';
+import { UiOptions } from '../ui-options.js';
 import { imagesOf } from '#ui/brand/brand.js';
 import type { BrandImage } from '#ui/brand/brand-image.js';
 import { BRAND_OPERATION, IMMUTABLE } from './brand.openapi.js';

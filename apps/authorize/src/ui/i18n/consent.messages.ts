@@ -83,7 +83,7 @@ export const CONSENT_MESSAGES = {
     ja: 'このアプリはご自身で今起動したものですか？そうでない場合はキャンセルしてください。このデバイス上の別のアプリがその名前を使用している可能性があります。',
     ar: 'هل شغّلت هذا التطبيق بنفسك الآن؟ إن لم تفعل فألغِ الطلب، فقد يستخدم أي تطبيق على هذا الجهاز اسمه.',
   },
-  'form_post.title': {
+  'continuation.title': {
     en: 'Continue to {client}',
     de: 'Weiter zu {client}',
     fr: 'Continuer vers {client}',
@@ -92,7 +92,7 @@ export const CONSENT_MESSAGES = {
     ja: '{client} に進む',
     ar: 'المتابعة إلى {client}',
   },
-  'form_post.hint': {
+  'continuation.hint': {
     en: 'If nothing happens, select the button.',
     de: 'Wenn nichts passiert, klicken Sie auf die Schaltfläche.',
     fr: 'Si rien ne se passe, cliquez sur le bouton.',

@@ -7,7 +7,7 @@ import { type Locale, LOCALES, localeTags } from '#oauth/locale.js';
 import { untranslated } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { cookieName } from '#ui/browser-cookie.js';
-import { UiOptions } from '../page.responder.js';
+import { UiOptions } from '../ui-options.js';
 import { Translator } from './translator.js';
 
 export interface LanguageContext {

@@ -3,6 +3,7 @@ import type { User } from '#database/user/user.js';
 import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
 import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
+import { continuationPage } from '../../../src/ui/continuation.page.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
 import { PASSWORD, PKCE } from '../../support/start-authorize-app.js';
 import { tryLogin } from '../../support/throttle-guesser.js';
@@ -222,10 +223,25 @@ export const SCENES: readonly Scene[] = [
           cookie: 'x'.repeat(43),
           client: application && clients[application],
           query: '',
-          returnTo: null,
         }),
       ),
   })),
+  ...(
+    [
+      ['site', 'https://calendar-connect.example/callback?code=x', 'Calendar Connect'],
+      ['app', 'com.example.pocket:/callback?code=x', 'Pocket Calendar'],
+      ['page', '/auth/', null],
+    ] as const
+  ).map(
+    ([name, url, application]): Scene => ({
+      name: `continue-to-${name}`,
+      visitor: noUser,
+      open(page, { app }, locale) {
+        const { continuesAt: _stays, ...shown } = continuationPage(new Translator(locale), url, application);
+        return show(page, app, shown);
+      },
+    }),
+  ),
   {
     name: 'revoke',
     visitor: grace,
