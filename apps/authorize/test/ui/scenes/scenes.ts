@@ -232,16 +232,14 @@ export const SCENES: readonly Scene[] = [
       ['app', 'com.example.pocket:/callback?code=x', 'Pocket Calendar'],
       ['page', '/auth/', null],
     ] as const
-  ).map(
-    ([name, url, application]): Scene => ({
-      name: `continue-to-${name}`,
-      visitor: noUser,
-      open(page, { app }, locale) {
-        const { continuesAt: _stays, ...shown } = continuationPage(new Translator(locale), url, application);
-        return show(page, app, shown);
-      },
-    }),
-  ),
+  ).map(([name, url, application]): Scene => ({
+    name: `continue-to-${name}`,
+    visitor: noUser,
+    open(page, { app }, locale) {
+      const { continuesAt: _stays, ...shown } = continuationPage(new Translator(locale), url, application);
+      return show(page, app, shown);
+    },
+  })),
   {
     name: 'revoke',
     visitor: grace,
