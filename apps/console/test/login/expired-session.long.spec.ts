@@ -17,6 +17,11 @@ beforeAll(async () => {
   origin = `http://localhost:${PORT}`;
   app = await startConsoleApp({ PORT, CONSOLE_URL: origin });
   chromium = await launchBrowser();
+  await storeClient(app, CLIENT);
+  await app.sql(`UPDATE clients SET type = 'confidential' WHERE client_id = $1`, [CLIENT]);
+  await app.sql(`INSERT INTO client_secrets (client_id, hash) VALUES ($1, sha256('secret'))`, [CLIENT]);
+  const user = { email: 'grace@example.com', username: 'grace', name: 'Grace' };
+  await app.users.create({ ...user, passwordHash: '$argon2id$nobody logs in with this' });
 });
 
 afterAll(async () => {
@@ -112,11 +117,6 @@ describe('every form of the console', () => {
   let paths: readonly string[];
 
   beforeAll(async () => {
-    await storeClient(app, CLIENT);
-    await app.sql(`UPDATE clients SET type = 'confidential' WHERE client_id = $1`, [CLIENT]);
-    await app.sql(`INSERT INTO client_secrets (client_id, hash) VALUES ($1, sha256('secret'))`, [CLIENT]);
-    const user = { email: 'grace@example.com', username: 'grace', name: 'Grace' };
-    await app.users.create({ ...user, passwordHash: '$argon2id$nobody logs in with this' });
     paths = await crawl(PAGE, '/applications', '/users', '/jobs', '/events', '/audit', '/health');
   });
 
@@ -146,7 +146,7 @@ describe('the page after the login shows the input of', () => {
   /** Clicks a button after the end of the session, and waits for the page after the login. */
   async function sendExpired(page: Page, button: string): Promise<void> {
     await endSessions();
-    await submit(page, page.getByRole('main'), button);
+    expect(await submit(page, page.getByRole('main'), button)).toMatch(/^200/);
     await page.waitForLoadState();
   }
 
