@@ -22,7 +22,7 @@ import { FormInterceptor } from './session/form.interceptor.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
-import { acceptUploads, parseConsoleForm, refuseNul } from './form.js';
+import { acceptImages, acceptUploads, parseConsoleForm, refuseNul } from './form.js';
 import { PageInterceptor } from './ui/page.interceptor.js';
 import { UiModule } from './ui/ui.module.js';
 import { UsersModule } from './users/users.module.js';
@@ -77,6 +77,7 @@ export function consoleApp(
     configure: async (app) => {
       const fastify = app.getHttpAdapter().getInstance();
       acceptUploads(fastify);
+      acceptImages(fastify);
       refuseNul(fastify);
       recognizeOperatorsWithoutRoute(app);
       await addRateLimits(app);

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#administration/client/logo.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 
@@ -72,6 +73,15 @@ export function acceptUploads(fastify: FastifyInstance): void {
       return form;
     },
   );
+}
+
+/** Reads logos, for the API. A page accepts a logo only in a form. */
+export function acceptImages(fastify: FastifyInstance): void {
+  const options = { parseAs: 'buffer', bodyLimit: MAX_LOGO_BYTES } as const;
+  for (const type of LOGO_MEDIA_TYPES)
+    fastify.addContentTypeParser(type, options, (_request: FastifyRequest, body: Buffer, done) => {
+      done(null, body);
+    });
 }
 
 /** Rejects NUL characters in addresses, because PostgreSQL would fail on an id with a NUL character. */

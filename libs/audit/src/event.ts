@@ -13,6 +13,7 @@ const TRAIL_TYPES = [
   'client_secret.rotated',
   'client_secret.revoked',
   'resource_server.created',
+  'resource_server.updated',
   'resource_server.revoked',
   'console_operator.granted',
   'console_operator.revoked',

@@ -1,16 +1,20 @@
 import { Module } from '@nestjs/common';
 import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
+import { ClientLogoApiController } from './client-logo.controller.js';
 import { ClientsApiController } from './clients.controller.js';
 import { GrantsApiController } from './grants.controller.js';
 import { OpenApiController } from './openapi.controller.js';
 import { ReportsApiController } from './reports.controller.js';
 import { ResourceServersApiController } from './resource-servers.controller.js';
+import { ScopesApiController } from './scopes.controller.js';
 import { UsersApiController } from './users.controller.js';
 
 @Module({
   imports: [RequestLimitsModule],
   controllers: [
     ClientsApiController,
+    ClientLogoApiController,
+    ScopesApiController,
     UsersApiController,
     GrantsApiController,
     ResourceServersApiController,

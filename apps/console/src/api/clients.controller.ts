@@ -7,6 +7,8 @@ import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';
+import { clientResource } from './client-resource.js';
+import { etagOf } from './conditions.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -33,7 +35,8 @@ export class ClientsApiController {
     isPage: true,
   })
   async listClients(@Req() { url }: ApiRequest, @Query({}) query: object): Promise<ApiResponse> {
-    return listed(url, await this.clients.list(query));
+    const page = await this.clients.list(query);
+    return listed(url, { ...page, items: page.items.map(clientResource) });
   }
 
   @Operation('post', '', {
@@ -44,14 +47,22 @@ export class ClientsApiController {
     creates: true,
   })
   async createClient(
-    @RequestedChange() { actor, input: { public: type = 'confidential', ...input } }: ChangeRequest,
+    @RequestedChange() { actor, input: { public: type = 'confidential', profile, ...input } }: ChangeRequest,
   ): Promise<ApiResponse> {
     if (type !== 'confidential' && type !== 'public')
       throw new AdministrationError('invalid', [
         { id: 'type_unknown', field: 'public', message: '‹public› must be confidential or public' },
       ]);
-    const change = this.clients.create(actor, { ...input, ...(type === 'public' && { public: true }) });
-    return created(change, ({ client_id: id }) => `clients/${encodeURIComponent(id)}`);
+    const change = this.clients.create(actor, {
+      ...input,
+      ...(type === 'public' && { public: true }),
+      ...(profile !== null && { profile }),
+    });
+    return created(
+      change,
+      ({ client_id: id }) => `clients/${encodeURIComponent(id)}`,
+      ({ client_id: id }) => this.readClient(id),
+    );
   }
 
   @Operation('get', ':id', {
@@ -59,7 +70,7 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
   })
   async readClient(@Param('id') id: string): Promise<ApiResponse> {
-    return versioned(await this.clients.find(id));
+    return versioned(clientResource(await this.clients.find(id)));
   }
 
   @Operation('patch', ':id', {
@@ -72,7 +83,7 @@ export class ClientsApiController {
   async changeClient(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
     const changes = { ...input, expectedVersion: expected.version };
     const { result: updated, announced } = await this.clients.update(actor, id, changes);
-    return { ...versioned(updated.client), warnings: await announced };
+    return { ...versioned(clientResource(updated.client)), warnings: await announced };
   }
 
   @Operation('post', ':id/disable', {
@@ -119,12 +130,38 @@ export class ClientsApiController {
     return result({ client_id: clientId, since, groups, refused, logouts, succeeded, warnings });
   }
 
+  @Operation('get', ':id/handover', {
+    summary: 'Writes what the owner of an application needs, as Markdown; never the secret',
+    query: {
+      secret_delivery: 'How the owner gets the secret.',
+      guide: 'URL of an integration guide.',
+    },
+    returns: schemas.HANDOVER,
+  })
+  async readHandover(@Param('id') id: string, @Query({}) query: object): Promise<ApiResponse> {
+    return result(await this.clients.handover(id, query));
+  }
+
   @Operation('get', ':id/secrets', {
     summary: 'Lists the live secrets of an application, oldest first',
+    description: 'The `ETag` contains the version of the application.',
     returns: schemas.SECRETS,
   })
   async listSecrets(@Param('id') id: string): Promise<ApiResponse> {
-    return result(await this.secrets.list(id));
+    // In this order: the tag must not have a later version than the secrets.
+    const { version } = await this.clients.find(id);
+    const secrets = await this.secrets.list(id);
+    return { headers: { ETag: etagOf(version, JSON.stringify(secrets)) }, body: secrets };
+  }
+
+  @Operation('get', ':id/secrets/:part', {
+    summary: 'Reads a live secret, without its value',
+    returns: schemas.SECRET,
+  })
+  async readSecret(@Param('id') id: string, @Param('part') part: string): Promise<ApiResponse> {
+    const { version } = await this.clients.find(id);
+    const secret = await this.secrets.find(id, part);
+    return { headers: { ETag: etagOf(version, JSON.stringify(secret)) }, body: secret };
   }
 
   @Operation('post', ':id/secrets', {
@@ -134,12 +171,13 @@ export class ClientsApiController {
     creates: true,
     needsVersion: true,
   })
-  createSecret(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    const change = this.secrets.rotate(actor, id, expected);
+  async createSecret(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
+    const { result: made, announced } = await this.secrets.rotate(actor, id, expected);
+    const { client_id, client_secret, secret_id } = made;
     return created(
-      change,
-      ({ client_id: client, secret_id: secret }) =>
-        `clients/${encodeURIComponent(client)}/secrets/${encodeURIComponent(secret)}`,
+      Promise.resolve({ result: { client_id, client_secret, id: secret_id }, announced }),
+      () => `clients/${encodeURIComponent(client_id)}/secrets/${encodeURIComponent(secret_id)}`,
+      () => this.readSecret(client_id, secret_id),
     );
   }
 

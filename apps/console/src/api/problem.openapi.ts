@@ -1,3 +1,4 @@
+import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
 import type { OperationRules } from './operation-rules.js';
@@ -28,7 +29,7 @@ const CAUSES: Readonly<Record<number, string>> = {
   406: 'The response has a media type that `Accept` excludes.',
   409: 'The stored state does not permit the change; or the first request with this `Idempotency-Key` has not finished.',
   412: 'A condition does not hold, because the resource has changed: read it again (RFC 9110 13.1).',
-  413: 'The body is too large.',
+  413: `The body is larger than 64 KiB, or the logo larger than ${MAX_LOGO_BYTES / 1024} KiB.`,
   415: 'The operation does not accept the media type of the body, or its content coding.',
   422: 'The `Idempotency-Key` belongs to another request.',
   428: '`If-Match` is missing (RFC 6585 3).',

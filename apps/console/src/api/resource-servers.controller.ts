@@ -1,5 +1,8 @@
 import { Param } from '@nestjs/common';
-import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
+import {
+  ResourceServerService,
+  type ResourceServerView,
+} from '#administration/resource-server/resource-server.service.js';
 import { type ApiResponse, created, deleted, result, versioned } from './response.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -15,7 +18,7 @@ export class ResourceServersApiController {
     isWholeList: true,
   })
   async listResourceServers(): Promise<ApiResponse> {
-    return result({ items: await this.servers.list(), next: null });
+    return result({ items: (await this.servers.list()).map(serverResource), next: null });
   }
 
   @Operation('post', '', {
@@ -25,7 +28,11 @@ export class ResourceServersApiController {
     creates: true,
   })
   createResourceServer(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
-    return created(this.servers.create(actor, input), ({ id }) => `resource-servers/${id}`);
+    return created(
+      this.servers.create(actor, input),
+      ({ id }) => `resource-servers/${id}`,
+      ({ id }) => this.readResourceServer(id),
+    );
   }
 
   @Operation('get', ':id', {
@@ -33,7 +40,21 @@ export class ResourceServersApiController {
     returns: schemas.RESOURCE_SERVER,
   })
   async readResourceServer(@Param('id') id: string): Promise<ApiResponse> {
-    return versioned(await this.servers.find(id));
+    return versioned(serverResource(await this.servers.find(id)));
+  }
+
+  @Operation('patch', ':id', {
+    summary: 'Changes the name or the keys of an API',
+    description: 'New keys replace the secret or the former keys immediately.',
+    input: schemas.RESOURCE_SERVER_CHANGES,
+    returns: schemas.RESOURCE_SERVER,
+    hasVersion: true,
+  })
+  async changeResourceServer(
+    @RequestedChange() { actor, id, expected, input }: ChangeRequest,
+  ): Promise<ApiResponse> {
+    const { result: server, announced } = await this.servers.update(actor, id, input, expected);
+    return { ...versioned(serverResource(server)), warnings: await announced };
   }
 
   @Operation('delete', ':id', {
@@ -42,4 +63,9 @@ export class ResourceServersApiController {
   deleteResourceServer(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
     return deleted(this.servers.revoke(actor, id, expected));
   }
+}
+
+/** Returns every member under the name that a request has. A view omits members without a value. */
+function serverResource(server: ResourceServerView) {
+  return { keys: [], jwks_uri: null, ...server };
 }

@@ -40,12 +40,21 @@ export async function changed(change: Promise<Change<object>>): Promise<ApiRespo
   return { headers: {}, body, warnings: await announced };
 }
 
+/** @param read reads the new resource, whose members the response has beside those of the result */
 export async function created<Result extends object>(
   change: Promise<Change<Result>>,
   pathOf: (result: Result) => string,
+  read: (result: Result) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  const { result: body, announced } = await change;
-  return { headers: { Location: `${API}/${pathOf(body)}` }, body, warnings: await announced };
+  const { result: made, announced } = await change;
+  // The result may contain a new secret, which a failure to read must not lose.
+  const resource = await read(made).catch(() => null);
+  const warnings = await announced;
+  return {
+    headers: { ...resource?.headers, Location: `${API}/${pathOf(made)}` },
+    body: { ...made, ...resource?.body },
+    warnings: resource ? warnings : [...warnings, 'the new resource could not be read: read it at Location'],
+  };
 }
 
 export async function deleted(change: Promise<Change<object>>): Promise<ApiResponse> {

@@ -1,4 +1,3 @@
-import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import type { Schema } from '#openapi/schema.js';
 
 // Schemas of the API. The tests validate every response against them.
@@ -54,36 +53,31 @@ const REGISTRATION: Properties = {
 const RULES: Properties = {
   dpop_bound_access_tokens: flag,
   refresh_token_rotation: flag,
-  jwks_uri: orNull(text),
+  device_grant: flag,
 };
-const KEYS: Properties = { ...RULES, jwks: orNull(anyObject) };
+const KEYS: Properties = { jwks: orNull(anyObject), jwks_uri: orNull(text) };
 const TYPE = oneOf('confidential', 'public');
 const GRANT_TYPE = oneOf('authorization_code', 'client_credentials');
-const GRANT_TYPES = oneOf('authorization_code', 'client_credentials', DEVICE_CODE);
 
-export const CLIENT = object(
-  'Client',
-  {
-    client_id: text,
-    ...REGISTRATION,
-    type: TYPE,
-    disabled_at: orNull(time),
-    logo: orNull(text),
-    auth_method: oneOf('client_secret', 'private_key_jwt', 'none'),
-    live_secrets: number,
-    version: number,
-    created_at: time,
-  },
-  {
-    ...RULES,
-    ...WARNINGS,
-    keys: texts,
-    grant_types: list(GRANT_TYPES),
-    profile: oneOf('fapi2'),
-    document_due_at: time,
-    document_problem: orNull(text),
-  },
-);
+const CLIENT_FIELDS: Properties = {
+  client_id: text,
+  ...REGISTRATION,
+  ...RULES,
+  ...KEYS,
+  type: TYPE,
+  grant_type: GRANT_TYPE,
+  profile: orNull(oneOf('fapi2')),
+  disabled_at: orNull(time),
+  logo: orNull(text),
+  auth_method: oneOf('client_secret', 'private_key_jwt', 'none'),
+  keys: texts,
+  live_secrets: number,
+  document_due_at: orNull(time),
+  document_problem: orNull(text),
+  version: number,
+  created_at: time,
+};
+export const CLIENT = object('Client', CLIENT_FIELDS, WARNINGS);
 
 export const NEW_CLIENT: Schema = {
   ...object(
@@ -91,11 +85,11 @@ export const NEW_CLIENT: Schema = {
     {},
     {
       ...REGISTRATION,
+      ...RULES,
       ...KEYS,
       type: TYPE,
       grant_type: GRANT_TYPE,
-      device_grant: flag,
-      profile: oneOf('fapi2'),
+      profile: orNull(oneOf('fapi2')),
       metadata_url: text,
     },
   ),
@@ -107,9 +101,8 @@ export const CLIENT_CHANGES = object(
   {},
   {
     ...REGISTRATION,
+    ...RULES,
     ...KEYS,
-    device_grant: flag,
-    logo: { type: 'null' },
     confirm_new_subjects: flag,
     add_scopes: texts,
     remove_scopes: texts,
@@ -120,21 +113,15 @@ export const CLIENT_CHANGES = object(
 
 export const REGISTERED_CLIENT = object(
   'RegisteredClient',
+  { ...CLIENT_FIELDS, client_secret: orNull(text), secret_id: orNull(text), token_url: text },
   {
-    client_id: text,
-    client_secret: orNull(text),
     authorization_url: text,
-    token_url: text,
     refresh_url: text,
-  },
-  {
+    api_url: text,
     issuer: text,
     par_url: text,
     device_authorization_url: text,
-    auth_method: oneOf('private_key_jwt'),
     assertion_audience: text,
-    keys: texts,
-    jwks_uri: text,
     ...WARNINGS,
   },
 );
@@ -146,11 +133,12 @@ export const CLIENT_STATE = object(
 );
 
 const DAY = orNull({ type: 'string', format: 'date' });
-const SECRET = object('Secret', { id: text, created_at: time, last_used_on: DAY });
+const SECRET_FIELDS: Properties = { id: text, created_at: time, last_used_on: DAY };
+export const SECRET = object('Secret', SECRET_FIELDS);
 export const SECRETS = object('Secrets', { client_id: text, secrets: list(SECRET) });
 export const NEW_SECRET = object(
   'NewSecret',
-  { client_id: text, client_secret: text, secret_id: text, secrets: list(SECRET) },
+  { ...SECRET_FIELDS, client_id: text, client_secret: text },
   WARNINGS,
 );
 
@@ -165,7 +153,7 @@ const USER_FIELDS: Properties = {
   disabled_by: DISABLED_BY,
 };
 export const USER = object('User', USER_FIELDS);
-export const USER_DETAILS = object('UserDetails', {
+const USER_DETAIL_FIELDS: Properties = {
   ...USER_FIELDS,
   email_verified: flag,
   issuer: orNull(text),
@@ -176,16 +164,16 @@ export const USER_DETAILS = object('UserDetails', {
   organization_id: orNull(number),
   live_grants: number,
   version: number,
-});
+};
+export const USER_DETAILS = object('UserDetails', USER_DETAIL_FIELDS, WARNINGS);
 const NEW_USER_FIELDS: Properties = { email: text, username: text, name: text };
 export const NEW_USER = object('NewUser', NEW_USER_FIELDS, { time_zone: text, locale: text, password: text });
 export const CREATED_USER = object(
   'CreatedUser',
-  { id: number, ...NEW_USER_FIELDS, time_zone: text, locale: orNull(text), password: orNull(text) },
+  { ...USER_DETAIL_FIELDS, password: orNull(text) },
   WARNINGS,
 );
 export const USER_CHANGES = object('UserChanges', { locale: orNull(text) });
-export const CHANGED_USER = object('ChangedUser', { username: text, locale: orNull(text) }, WARNINGS);
 export const PASSWORD_CHANGE = object('PasswordChange', {}, { password: text, end_sessions: flag });
 export const CHANGED_PASSWORD = object(
   'ChangedPassword',
@@ -222,33 +210,34 @@ export const GRANT = object('Grant', {
 export const GRANT_SELECTION = object('GrantSelection', {}, { user: text, client: text, all: flag });
 export const REVOKED_GRANTS = object('RevokedGrants', { revoked_grants: number }, WARNINGS);
 
-export const RESOURCE_SERVER = object(
-  'ResourceServer',
-  {
-    id: text,
-    name: text,
-    auth_method: oneOf('client_secret', 'private_key_jwt'),
-    version: number,
-    created_at: time,
-  },
-  { keys: texts, jwks_uri: text },
-);
-export const NEW_RESOURCE_SERVER = object(
-  'NewResourceServer',
-  { name: text },
-  { jwks: orNull(anyObject), jwks_uri: orNull(text) },
-);
+const RESOURCE_SERVER_FIELDS: Properties = {
+  id: text,
+  name: text,
+  ...KEYS,
+  auth_method: oneOf('client_secret', 'private_key_jwt'),
+  keys: texts,
+  version: number,
+  created_at: time,
+};
+export const RESOURCE_SERVER = object('ResourceServer', RESOURCE_SERVER_FIELDS, WARNINGS);
+export const NEW_RESOURCE_SERVER = object('NewResourceServer', { name: text }, KEYS);
+export const RESOURCE_SERVER_CHANGES = object('ResourceServerChanges', {}, { name: text, ...KEYS });
 export const REGISTERED_RESOURCE_SERVER = object(
   'RegisteredResourceServer',
-  { id: text, name: text, secret: orNull(text), introspection_url: text },
-  {
-    auth_method: oneOf('private_key_jwt'),
-    assertion_audience: text,
-    keys: texts,
-    jwks_uri: text,
-    ...WARNINGS,
-  },
+  { ...RESOURCE_SERVER_FIELDS, secret: orNull(text), introspection_url: text },
+  { assertion_audience: text, ...WARNINGS },
 );
+
+export const HANDOVER = object('Handover', { client_id: text, markdown: text }, WARNINGS);
+
+export const SCOPE = object('Scope', {
+  name: text,
+  access: oneOf('read', 'write'),
+  default: flag,
+  resource: orNull(text),
+  description: text,
+  texts: anyObject,
+});
 
 export const EVENT: Schema = {
   ...object('Event', { version: number, id: text, time, type: text, service: text }),

@@ -34,7 +34,11 @@ export class UsersApiController {
     creates: true,
   })
   createUser(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
-    return created(this.users.create(actor, input), ({ id }) => `users/${id}`);
+    return created(
+      this.users.create(actor, input),
+      ({ id }) => `users/${id}`,
+      ({ id }) => this.readUser(String(id)),
+    );
   }
 
   @Operation('get', ':id', {
@@ -48,10 +52,12 @@ export class UsersApiController {
   @Operation('patch', ':id', {
     summary: 'Changes the language of a user',
     input: schemas.USER_CHANGES,
-    returns: schemas.CHANGED_USER,
+    returns: schemas.USER_DETAILS,
+    hasVersion: true,
   })
-  changeUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.users.update(actor, `id:${id}`, input, expected));
+  async changeUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+    const { announced } = await this.users.update(actor, `id:${id}`, input, expected);
+    return { ...(await this.readUser(id)), warnings: await announced };
   }
 
   @Operation('post', ':id/password', {

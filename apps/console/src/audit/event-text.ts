@@ -14,6 +14,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'client_secret.rotated': t('created a client secret'),
   'client_secret.revoked': t('revoked a client secret'),
   'resource_server.created': t('registered a resource server'),
+  'resource_server.updated': t('changed a resource server'),
   'resource_server.revoked': t('revoked a resource server'),
   'console_operator.granted': t('granted the user a console role'),
   'console_operator.revoked': t('removed the user’s console role'),

@@ -113,5 +113,10 @@ async function handover(
 
 async function show(idOrName: string, options: JsonOption): Promise<void> {
   const client = await withAdministration(DatabaseSettings, ({ clients }) => clients.find(idOrName));
-  printResult(options, client, () => printFields(asText(client)));
+  printResult(options, client, () => printFields(clientText(client)));
+}
+
+/** Omits the JWK Set, because `keys` has the thumbprints. */
+export function clientText({ jwks: _, ...client }: ClientView): Record<string, string> {
+  return asText(client);
 }

@@ -12,7 +12,7 @@ import { asText, type JsonOption, printFields, printLine, printResult } from '..
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
-import { CLIENT } from './client-lookup.command.js';
+import { CLIENT, clientText } from './client-lookup.command.js';
 import { type FileOptions, readGivenFiles } from './given-files.js';
 
 const BOOLEAN = { true: true, false: false };
@@ -290,7 +290,7 @@ async function update(
   await printChange(change, ({ client, lostScopes, requiredScopes }) =>
     printResult({ json }, client, () => {
       printLine('Changed the registration:\n');
-      printFields(asText(client));
+      printFields(clientText(client));
       if (lostScopes.length > 0)
         printLine(`\nIt may no longer request ${lostScopes.join(' ')}: what users granted stays.`);
       if (client.auth_method === 'client_secret' && client.live_secrets === 0)

@@ -46,6 +46,12 @@ export class ClientSecretService {
     return { client_id: clientId, secrets: liveSecrets(await this.secrets.list(clientId), clientId) };
   }
 
+  async find(idOrName: string, secretId: string): Promise<SecretView> {
+    const { secrets } = await this.list(idOrName);
+    const secret = secrets.find(({ id }) => id === secretId);
+    return secret ?? unknownSecret(idOrName, secretId);
+  }
+
   async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const { secret, hash } = generateClientSecret();
@@ -124,10 +130,7 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): S
         })),
       ]);
     case 'unknown_secret':
-      throw refusal('unknown', 'secret_unknown', `the client has no live secret ${quoted(secretId)}`, {
-        text: 'See',
-        command: ['client', 'secret', 'list', clientId],
-      });
+      return unknownSecret(clientId, secretId);
     default:
       throw refusal(
         'conflict',
@@ -139,6 +142,13 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): S
         },
       );
   }
+}
+
+function unknownSecret(clientId: string, secretId: string): never {
+  throw refusal('unknown', 'secret_unknown', `the client has no live secret ${quoted(secretId)}`, {
+    text: 'See',
+    command: ['client', 'secret', 'list', clientId],
+  });
 }
 
 function usageOf({ createdAt, lastUsedOn }: ClientSecretRecord): string {

@@ -16,6 +16,7 @@ export function clientView(client: ClientWithSecrets) {
     auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
     live_secrets: client.secrets.length,
     ...describeKeys(client),
+    jwks: client.jwks,
     ...(client.profile !== null && { profile: client.profile }),
     ...(client.dpopBound && { dpop_bound_access_tokens: true }),
     ...(client.document && {
@@ -29,7 +30,7 @@ export function clientView(client: ClientWithSecrets) {
 }
 
 /** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */
-export function isApiClient({ grant_types: types }: ClientView): boolean {
+export function isApiClient({ grant_types: types }: Pick<ClientView, 'grant_types'>): boolean {
   return types?.includes('client_credentials') ?? false;
 }
 

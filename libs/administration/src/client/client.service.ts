@@ -55,6 +55,7 @@ export interface RegisteredClient {
   readonly client_id: string;
   /** Null for a public client or a client with keys. Never stored. */
   readonly client_secret: string | null;
+  readonly secret_id: string | null;
   /** `authorization_url` and `refresh_url` are absent for `client_credentials`. */
   readonly authorization_url?: string;
   readonly token_url: string;
@@ -98,6 +99,7 @@ const UNRECORDED = new Set([
   'live_secrets',
   'logo',
   'version',
+  'jwks',
 ]);
 
 /** Methods accept the client_id, or a name that only one client has. */
@@ -166,11 +168,12 @@ export class ClientService {
     const { dto, client } = await this.checkNew(input);
     const { keys, type, rules } = client;
     const credential = type === 'public' || keys ? null : generateClientSecret();
-    const { clientId } = await this.clients
+    const created = await this.clients
       .create({ ...client, ...(credential && { secretHash: credential.hash }) })
       .catch((error: unknown) => {
         throw error instanceof DuplicateClientError ? registeredBefore(error) : error;
       });
+    const { clientId } = created;
     const { AUTH_URL, BASE_URL, CONSOLE_URL } = this.options.settings;
     const hints = redirectUriHints(client.redirectUris, type);
     const detail = {
@@ -191,6 +194,7 @@ export class ClientService {
       result: {
         client_id: clientId,
         client_secret: credential?.secret ?? null,
+        secret_id: created.secrets[0]?.id ?? null,
         ...(dto.grantType === 'client_credentials'
           ? { token_url: BASE_URL + ENDPOINTS.token, api_url: CONSOLE_URL + ENDPOINTS.admin }
           : {

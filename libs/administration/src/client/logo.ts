@@ -7,6 +7,7 @@ const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['jpeg', 'image/jpeg'],
   ['webp', 'image/webp'],
 ]);
+export const LOGO_MEDIA_TYPES: readonly string[] = [...MEDIA_TYPES.values()];
 /** libvips decoders of the supported formats. The content selects the decoder, so all other decoders are blocked. */
 const DECODERS = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
 

@@ -10,7 +10,7 @@ import { describeKeys } from '../client/client.description.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from '../client/keys.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
-import { type Input, checked, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';
+import { type Input, checked, DtoRule, JsonOrNull, Rule, Text, TextOrNull } from '../input.js';
 import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 
@@ -22,6 +22,26 @@ class NewResourceServerDto {
   name: string;
 
   /** JWK Set with public keys (RFC 7517 5), instead of a secret. */
+  @JsonOrNull()
+  jwks?: string | object | null;
+
+  @TextOrNull()
+  jwksUri?: string | null;
+}
+
+@DtoRule('nothing_to_change', (changes: ResourceServerChangesDto) =>
+  Object.values(changes).every((value) => value === undefined)
+    ? ['nothing to change: give at least one field']
+    : [],
+)
+class ResourceServerChangesDto {
+  @Text()
+  @Rule('name_invalid', ({ name }: ResourceServerChangesDto) =>
+    name === undefined ? [] : nameProblems('‹name›', name, 'operators identify the account by it'),
+  )
+  name?: string;
+
+  /** Replaces the secret or the keys immediately. */
   @JsonOrNull()
   jwks?: string | object | null;
 
@@ -84,6 +104,29 @@ export class ResourceServerService {
     };
   }
 
+  /** Changes the name, and the keys of an account; new keys replace a secret. */
+  async update(
+    actor: Actor,
+    id: string,
+    input: Input<ResourceServerChangesDto>,
+    expected?: Expected,
+  ): Promise<Change<ResourceServerView>> {
+    const { dto, problems } = checked(ResourceServerChangesDto, input);
+    const { keys, problems: keyProblems } = readKeys(dto);
+    const without = keys && !hasKeys(keys) ? [NO_CREDENTIAL] : [];
+    refuseInvalid([...problems, ...keyProblems, ...without]);
+    const { name } = dto;
+    const changes = { ...(name !== undefined && { name }), ...keys };
+    const changed = await unlessOutdated('the account', this.servers.update(id, changes, expected?.version));
+    if (!changed) throw unknownServer(id);
+    const view = resourceServerView(changed);
+    const detail = { id, name: view.name, ...describeKeys(changed) };
+    return {
+      result: view,
+      announced: this.announcer.clientsChanged(actor, [id], { type: 'resource_server.updated', detail }),
+    };
+  }
+
   async revoke(
     actor: Actor,
     id: string,
@@ -101,6 +144,12 @@ export class ResourceServerService {
   }
 }
 
+const NO_CREDENTIAL: Problem = {
+  id: 'keys_missing',
+  field: 'jwks',
+  message: 'the account would have neither keys nor a secret: give ‹jwks› or ‹jwksUri›',
+};
+
 function unknownServer(id: string): AdministrationError {
   return refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {
     text: 'See',
@@ -114,6 +163,7 @@ function resourceServerView(server: ResourceServer) {
     name: server.name,
     auth_method: hasKeys(server) ? 'private_key_jwt' : 'client_secret',
     ...describeKeys(server),
+    jwks: server.jwks,
     version: server.version,
     created_at: server.createdAt.toISOString(),
   };

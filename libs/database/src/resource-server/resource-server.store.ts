@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
-import { checkVersion } from '../outdated-version.error.js';
+import { checkVersion, OutdatedVersionError } from '../outdated-version.error.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/client.js';
 
 /** Never returns revoked accounts. */
@@ -36,6 +36,26 @@ export class ResourceServerStore {
     const created = this.servers.create({ id: generateResourceServerId(), name, ...method });
     await this.servers.insert(created);
     return toResourceServer(created);
+  }
+
+  /**
+   * Changes the name, or replaces the secret or the keys by other keys.
+   * @returns null if the account is unknown or revoked
+   * @throws OutdatedVersionError
+   */
+  async update(
+    id: string,
+    { name, ...keys }: { readonly name?: string } & Partial<ClientKeys>,
+    expectedVersion?: number,
+  ): Promise<ResourceServer | null> {
+    const server = await this.find(id);
+    if (!server) return null;
+    const credential = keys.jwks === undefined ? {} : { secretHash: null, ...keys };
+    const changes = { ...(name !== undefined && { name }), ...credential };
+    const current = { id, version: expectedVersion ?? server.version, revokedAt: IsNull() };
+    const { affected } = await this.servers.update(current, changes);
+    if (affected !== 1) throw new OutdatedVersionError();
+    return this.find(id);
   }
 
   /** @returns false if the account is unknown or already revoked @throws OutdatedVersionError */

@@ -1,0 +1,75 @@
+import { Param, Req } from '@nestjs/common';
+import { type AdministrationError, refusal } from '#administration/administration.error.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import type { ApiRequest } from './api.guard.js';
+import { etagOf, outdated } from './conditions.js';
+import { type ChangeRequest, RequestedChange } from './input.js';
+import { ApiController, Operation } from './operation.js';
+import { API } from './operation-rules.js';
+import { type ApiResponse, deleted } from './response.js';
+
+const LIMITS = `PNG, JPEG or WebP, at most ${MAX_LOGO_BYTES / 1024} KiB and 512 × 512 pixels.`;
+const IMAGE = { type: 'string', format: 'binary' } as const;
+
+/** The logo of an application has the version of the application. */
+@ApiController('clients')
+export class ClientLogoApiController {
+  constructor(private readonly clients: ClientService) {}
+
+  @Operation('get', ':id/logo', {
+    summary: 'Reads the logo of an application',
+    returns: IMAGE,
+    produces: LOGO_MEDIA_TYPES,
+  })
+  async readLogo(@Param('id') id: string): Promise<ApiResponse> {
+    const { version } = await this.clients.find(id);
+    const logo = await this.clients.logo(id);
+    if (!logo) throw noLogo();
+    const headers = {
+      ETag: etagOf(version, logo.image),
+      'Content-Type': logo.mediaType,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    };
+    return { headers, body: logo.image };
+  }
+
+  @Operation('put', ':id/logo', {
+    summary: 'Sets the logo of an application',
+    description: LIMITS,
+    input: IMAGE,
+    consumes: LOGO_MEDIA_TYPES,
+    mayBeAbsent: true,
+    hasVersion: true,
+  })
+  async replaceLogo(
+    @Req() { body }: ApiRequest,
+    @RequestedChange() { actor, id, expected }: ChangeRequest,
+  ): Promise<ApiResponse> {
+    const isNew = expected.isAbsent === true;
+    const before = await this.clients.find(id);
+    if ((before.logo === null) !== isNew) throw outdated();
+    const logo = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+    const { version: expectedVersion = before.version } = expected;
+    const { result, announced } = await this.clients.update(actor, id, { logo, expectedVersion });
+    const { client_id: clientId, version } = result.client;
+    const path = `${API}/clients/${encodeURIComponent(clientId)}/logo`;
+    return {
+      status: isNew ? 201 : 204,
+      headers: { ETag: etagOf(version, logo), ...(isNew && { Location: path }) },
+      warnings: await announced,
+    };
+  }
+
+  @Operation('delete', ':id/logo', { summary: 'Removes the logo of an application' })
+  async deleteLogo(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
+    const { logo, version } = await this.clients.find(id);
+    if (logo === null) throw noLogo();
+    const { version: expectedVersion = version } = expected;
+    return deleted(this.clients.update(actor, id, { logo: null, expectedVersion }));
+  }
+}
+
+function noLogo(): AdministrationError {
+  return refusal('unknown', 'logo_missing', 'the application has no logo');
+}

@@ -1,0 +1,33 @@
+import { Param } from '@nestjs/common';
+import { refusal } from '#administration/administration.error.js';
+import { quoted } from '#administration/text.js';
+import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
+import { ApiController, Operation } from './operation.js';
+import { type ApiResponse, result } from './response.js';
+import * as schemas from './schemas.js';
+
+/** The file SCOPES_FILE defines the scopes, so that the API only reads them. */
+@ApiController('scopes')
+export class ScopesApiController {
+  constructor(private readonly catalogue: ScopeCatalogue) {}
+
+  @Operation('get', '', {
+    summary: 'Lists the scopes that applications can request',
+    returns: schemas.SCOPE,
+    isWholeList: true,
+  })
+  async listScopes(): Promise<ApiResponse> {
+    return result({ items: this.catalogue.scopes.map(scopeResource), next: null });
+  }
+
+  @Operation('get', ':id', { summary: 'Reads a scope', returns: schemas.SCOPE })
+  async readScope(@Param('id') name: string): Promise<ApiResponse> {
+    const scope = this.catalogue.find(name);
+    if (!scope) throw refusal('unknown', 'scope_unknown', `there is no scope ${quoted(name)}`);
+    return result(scopeResource(scope));
+  }
+}
+
+function scopeResource({ name, access, isDefault, resource, description, texts }: Scope) {
+  return { name, access, default: isDefault, resource: resource || null, description, texts };
+}
