@@ -68,6 +68,9 @@ export const CONSOLE_ENDPOINTS: readonly Endpoint[] = [
   operation(['POST', 'clients/:id/enable'], 200),
   operation(['DELETE', 'clients/:id'], 204),
   operation(['GET', 'clients/:id/refusals'], 200, { query: () => ({ since: '1h' }) }),
+  operation(['GET', 'clients/:id/handover'], 200, {
+    query: () => ({ guide: 'https://app.example.com/guide' }),
+  }),
   operation(['GET', 'clients/:id/secrets'], 200),
   operation(['POST', 'clients/:id/secrets'], 201),
   operation(['DELETE', 'clients/:id/secrets/:part'], 204, { query: () => ({ force: 'true' }) }),
@@ -97,6 +100,8 @@ export const CONSOLE_ENDPOINTS: readonly Endpoint[] = [
   operation(['POST', 'resource-servers'], 201, { body: () => ({ name: 'Fuzz' }) }),
   operation(['GET', 'resource-servers/:id'], 200),
   operation(['DELETE', 'resource-servers/:id'], 204),
+  operation(['PATCH', 'resource-servers/:id'], 200, { body: () => ({ name: 'Rooms <b>' }) }),
+  operation(['GET', 'scopes'], 200),
   operation(['GET', 'events'], 200, { query: events }),
   operation(['GET', 'explanations/:id'], 200),
   operation(['GET', 'doctor'], 200, { query: () => ({ skip: 'clients', fail_on: 'warning' }) }),

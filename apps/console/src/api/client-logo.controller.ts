@@ -10,7 +10,8 @@ import { API } from './operation-rules.js';
 import { type ApiResponse, deleted } from './response.js';
 
 const LIMITS = `PNG, JPEG or WebP, at most ${MAX_LOGO_BYTES / 1024} KiB and 512 × 512 pixels.`;
-const IMAGE = { type: 'string', format: 'binary' } as const;
+/** OpenAPI 3.1 describes a binary body by its media type alone. */
+const IMAGE = {};
 
 /** The logo of an application has the version of the application. */
 @ApiController('clients')

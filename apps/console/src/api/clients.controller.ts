@@ -53,13 +53,13 @@ export class ClientsApiController {
       throw new AdministrationError('invalid', [
         { id: 'type_unknown', field: 'public', message: '‹public› must be confidential or public' },
       ]);
-    const change = this.clients.create(actor, {
+    const unchecked: object = {
       ...input,
       ...(type === 'public' && { public: true }),
       ...(profile !== null && { profile }),
-    });
+    };
     return created(
-      change,
+      this.clients.create(actor, unchecked),
       ({ client_id: id }) => `clients/${encodeURIComponent(id)}`,
       ({ client_id: id }) => this.readClient(id),
     );

@@ -116,8 +116,8 @@ function successesOf(
   const { returns, produces, isPage, isWholeList, hasVersion, creates, mayBeAbsent } = rules;
   const headers = {
     ...RATE_LIMIT_HEADERS,
-    ...((method === 'get' || hasVersion) && {
-      ETag: { description: 'Version, for `If-Match` and `If-None-Match`.', required: true },
+    ...((method === 'get' || hasVersion || creates) && {
+      ETag: { description: 'Version, for `If-Match` and `If-None-Match`.', required: !creates },
     }),
   };
   const location = { Location: { description: 'Path of the new resource.', required: true } };

@@ -29,7 +29,8 @@ export function memberOf(field: string): string {
 /** Returns the location of the field under the name that the caller sent, or would have to send. */
 export function locationOf(problem: Problem, { method, url, body }: FastifyRequest): Location | null {
   if ('location' in problem) return problem.location as Location;
-  if (problem.field === undefined) return null;
+  // The body of an image has no members.
+  if (problem.field === undefined || Buffer.isBuffer(body)) return null;
   const member = memberOf(problem.field);
   const isSent = typeof body === 'object' && body !== null && Object.hasOwn(body, member);
   const isParameter = !isSent && (queryOf(url).has(member) || ['GET', 'HEAD', 'DELETE'].includes(method));

@@ -52,7 +52,7 @@ export async function created<Result extends object>(
   const warnings = await announced;
   return {
     headers: { ...resource?.headers, Location: `${API}/${pathOf(made)}` },
-    body: { ...made, ...resource?.body },
+    body: { ...made, ...(resource?.body as object | undefined) },
     warnings: resource ? warnings : [...warnings, 'the new resource could not be read: read it at Location'],
   };
 }

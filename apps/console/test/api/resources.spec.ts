@@ -39,10 +39,12 @@ it('the API manages an application from its registration to its deletion', async
   };
   const created = await api.call('post', '/clients', { body: registration });
   const path = (created.headers['location'] ?? '').replace('/admin/v1', '');
-  expect((await api.call('get', path)).body).toMatchObject({
-    ...registration,
-    client_id: created.body.client_id,
-  });
+  const read = await api.call('get', path);
+  expect(read.body).toMatchObject({ ...registration, client_id: created.body.client_id });
+  expect([created.status, created.headers['etag']]).toEqual([201, read.headers['etag']]);
+  expect(created.body).toMatchObject(read.body);
+  const secret = `${path}/secrets/${created.body.secret_id}`;
+  expect((await api.call('get', secret)).body.id).toBe(created.body.secret_id);
   const changes = { client_uri: 'https://rooms.example.com', require_par: true };
   expect((await api.call('patch', path, { body: changes, headers: ANY })).body).toMatchObject(changes);
   const merged = { ...ANY, 'Content-Type': 'application/merge-patch+json' };
@@ -79,6 +81,9 @@ it('the API revokes the last secret of an application only with force', async ()
     (secret) => `/clients/${id}/secrets/${secret.id}`,
   );
   expect(created.headers['location']).toBe(`/admin/v1${second}`);
+  const read = await api.call('get', second ?? '');
+  expect(created.body).toMatchObject(read.body);
+  expect(created.headers['etag']).toBe(read.headers['etag']);
   expect((await api.call('delete', first ?? '', { headers: ANY })).status).toBe(204);
   expect((await api.call('delete', second ?? '', { headers: ANY })).status).toBe(409);
   expect((await api.call('delete', `${second}?force=true`, { headers: ANY })).status).toBe(204);
@@ -101,7 +106,11 @@ it('the API manages a user from creation to deletion', async () => {
   const created = await api.call('post', '/users', { body });
   expect(created.body).toMatchObject({ ...body, password: expect.stringMatching(/^[\w-]{24}$/) });
   const path = (created.headers['location'] ?? '').replace('/admin/v1', '');
-  expect((await api.call('patch', path, { body: { locale: 'de' }, headers: ANY })).body.locale).toBe('de');
+  const read = await api.call('get', path);
+  expect(created.body).toMatchObject(read.body);
+  expect(created.headers['etag']).toBe(read.headers['etag']);
+  const changed = await api.call('patch', path, { body: { locale: 'de' }, headers: ANY });
+  expect(changed.body).toEqual({ ...read.body, locale: 'de', version: read.body.version + 1 });
   expect((await api.call('post', `${path}/password`, { headers: ANY })).body.password).not.toBe(
     created.body.password,
   );
@@ -140,7 +149,7 @@ it('the Link headers of a list lead through all pages', async () => {
     expect(next === undefined).toBe(page.body.next === null);
     path = next;
   }
-  const all = await api.console.sql<{ id: number }>('SELECT id FROM users ORDER BY id');
+  const all = await api.console.sql<{ id: number }>('SELECT id FROM users ORDER BY created_at DESC, id DESC');
   expect(ids).toEqual(all.map(({ id }) => id));
   expect((await api.call('get', '/users?limit=1001')).body.errors).toMatchObject([{ parameter: 'limit' }]);
   expect((await api.call('get', '/clients?colour=red')).body.errors).toMatchObject([{ parameter: 'colour' }]);

@@ -1,4 +1,5 @@
 import type { Response } from 'supertest';
+import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
 
 let api: AdminApi;
@@ -19,11 +20,13 @@ beforeAll(async () => {
     'SELECT id FROM client_secrets WHERE client_id = $1',
     [client],
   );
+  const server = await api.call('post', '/resource-servers', { body: { name: 'Bookings API' } });
   ids = {
     CLIENT: client,
     OPEN: open,
     USER: String(await fixture.user()),
     SECRET: secret,
+    SERVER: server.body.id,
     KEYS: api.clientId,
   };
 });
@@ -220,6 +223,10 @@ const changes: readonly Case[] = [
   change('/users/USER', { locale: 5 }, 'type #/locale'),
   change('/users/USER', { locale: 'xx' }, 'locale_unknown #/locale'),
   change('/users/USER', { email: 'ada@example.com' }, 'unknown_field #/email'),
+  change('/resource-servers/SERVER', {}, 'nothing_to_change'),
+  change('/resource-servers/SERVER', { name: '' }, 'name_invalid #/name'),
+  change('/resource-servers/SERVER', { jwks_uri: null }, 'keys_missing #/jwks_uri'),
+  change('/resource-servers/SERVER', { secret: 'x' }, 'unknown_field #/secret'),
   change('/users/ada', { locale: 'de' }, 'user_unknown', [404, 'user_unknown']),
 ];
 
@@ -273,11 +280,13 @@ const reads: readonly Case[] = [
   read('/clients/CLIENT?version=1', 'unknown_parameter version'),
   read('/clients/unknown', 'client_unknown', [404, 'client_unknown']),
   read('/clients/CLIENT/refusals?since=yesterday', 'time_invalid since'),
-  read('/users?cursor=zzz', 'number_invalid cursor'),
-  read('/users?limit=-1&cursor=x', 'number_invalid limit, number_invalid cursor'),
+  read('/clients?cursor=zzz', 'cursor_invalid cursor'),
+  read('/clients?cursor=a1', 'cursor_invalid cursor'),
+  read('/users?cursor=zzz', 'cursor_invalid cursor'),
+  read('/users?limit=-1&cursor=x', 'cursor_invalid cursor, number_invalid limit'),
   read('/users/ada', 'user_unknown', [404, 'user_unknown']),
   read('/users/USER/sessions?cursor=zzz', 'unknown_parameter cursor'),
-  read('/grants?cursor=zzz', 'grant_id_invalid cursor'),
+  read('/grants?cursor=zzz', 'cursor_invalid cursor'),
   read('/grants?ended=maybe', 'type ended'),
   read('/grants?user=nobody', 'user_unknown', [404, 'user_unknown']),
   read('/grants/unknown', 'grant_unknown', [404, 'grant_unknown']),
@@ -288,6 +297,10 @@ const reads: readonly Case[] = [
   read('/events?since=yesterday', 'time_invalid since'),
   read('/events?limit=501', 'number_invalid limit'),
   read('/explanations/AAAAAAAAAAAA', 'reference_unknown', [404, 'reference_unknown']),
+  read('/scopes/nothing', 'scope_unknown', [404, 'scope_unknown']),
+  read('/scopes?cursor=zzz', 'unknown_parameter cursor'),
+  read('/clients/CLIENT/secrets/unknown', 'secret_unknown', [404, 'secret_unknown']),
+  read('/clients/CLIENT/handover?guide=x', 'guide_invalid guide'),
   read('/doctor?skip=everything', 'part_unknown skip'),
 ];
 
@@ -313,6 +326,65 @@ const deletions: readonly Case[] = [
   deletion('/clients/CLIENT/secrets/SECRET', [409, 'last_live_secret'], 'last_live_secret'),
   deletion('/clients/CLIENT/secrets/unknown', [404, 'secret_unknown'], 'secret_unknown'),
   deletion('/grants/unknown', [400, 'invalid_input'], 'grant_id_invalid id'),
+];
+
+const logo = (
+  what: string,
+  headers: Headers,
+  body: Buffer,
+  [status, id]: readonly [number, string],
+  errors = '',
+): Case => [
+  what,
+  () => send('put', '/clients/CLIENT/logo', body, { 'Content-Type': 'image/png', ...headers }),
+  status,
+  id,
+  errors,
+];
+const NEW: Headers = { 'If-None-Match': '*' };
+
+const logos: readonly Case[] = [
+  logo('without a condition', {}, Buffer.from('x'), [428, 'if_match_missing']),
+  logo(
+    'with a tag of a logo that does not exist',
+    ANY,
+    Buffer.from('x'),
+    [412, 'version_outdated'],
+    'version_outdated',
+  ),
+  logo('with a tag in If-None-Match', { 'If-None-Match': '"1"' }, Buffer.from('x'), [
+    400,
+    'condition_unsupported',
+  ]),
+  logo('with another condition for an absent logo', { ...NEW, ...ANY }, Buffer.from('x'), [
+    400,
+    'condition_unsupported',
+  ]),
+  logo('that is no image', NEW, Buffer.from('x'), [400, 'invalid_input'], 'logo_invalid'),
+  logo('that is empty', NEW, Buffer.alloc(0), [400, 'invalid_input'], 'logo_invalid'),
+  logo('that is too large', NEW, Buffer.alloc(MAX_LOGO_BYTES + 1), [413, 'payload_too_large']),
+  logo('of another media type', { ...NEW, 'Content-Type': 'image/svg+xml' }, Buffer.from('<svg/>'), [
+    415,
+    'unsupported_media_type',
+  ]),
+  logo('of JSON', { ...NEW, 'Content-Type': 'application/json' }, Buffer.from('{}'), [
+    415,
+    'media_type_unsupported',
+  ]),
+  ['that does not exist', () => send('get', '/clients/CLIENT/logo'), 404, 'logo_missing', 'logo_missing'],
+  [
+    'to remove that does not exist',
+    () => send('delete', '/clients/CLIENT/logo', undefined, ANY),
+    404,
+    'logo_missing',
+    'logo_missing',
+  ],
+  [
+    'as JSON',
+    () => send('get', '/clients/CLIENT/logo', undefined, { Accept: 'application/json' }),
+    406,
+    'not_acceptable',
+  ],
 ];
 
 const plain = (
@@ -350,6 +422,7 @@ describe.each<[string, readonly Case[]]>([
   ['an action', actions],
   ['a read', reads],
   ['a deletion', deletions],
+  ['a logo', logos],
   ['a request', requests],
 ])('%s with wrong input', (_, cases) => {
   const rows = cases.map(([what, run, status, id, errors = '']) => ({ what, run, status, id, errors }));
@@ -376,7 +449,7 @@ function locations(errors: readonly Problem[] = []): string {
 }
 
 it('the tests send a hundred kinds of wrong input, which changed nothing', async () => {
-  const all = [bodies, registrations, changes, actions, reads, deletions, requests].flat();
+  const all = [bodies, registrations, changes, actions, reads, deletions, logos, requests].flat();
   expect(all.length).toBeGreaterThan(100);
   const [{ count } = { count: 0 }] = await api.console.sql<{ count: number }>(
     "SELECT count(*)::integer AS count FROM clients WHERE name = 'Rooms' OR version > 1",

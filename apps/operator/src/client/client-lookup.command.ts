@@ -117,6 +117,7 @@ async function show(idOrName: string, options: JsonOption): Promise<void> {
 }
 
 /** Omits the JWK Set, because `keys` has the thumbprints. */
-export function clientText({ jwks: _, ...client }: ClientView): Record<string, string> {
-  return asText(client);
+export function clientText(client: ClientView): Record<string, string> {
+  const { jwks: _, ...shown } = client;
+  return asText(shown);
 }

@@ -113,7 +113,8 @@ export class ResourceServerService {
   ): Promise<Change<ResourceServerView>> {
     const { dto, problems } = checked(ResourceServerChangesDto, input);
     const { keys, problems: keyProblems } = readKeys(dto);
-    const without = keys && !hasKeys(keys) ? [NO_CREDENTIAL] : [];
+    const field = dto.jwks === undefined ? 'jwksUri' : 'jwks';
+    const without = keys && !hasKeys(keys) ? [{ ...NO_CREDENTIAL, field }] : [];
     refuseInvalid([...problems, ...keyProblems, ...without]);
     const { name } = dto;
     const changes = { ...(name !== undefined && { name }), ...keys };
@@ -146,7 +147,6 @@ export class ResourceServerService {
 
 const NO_CREDENTIAL: Problem = {
   id: 'keys_missing',
-  field: 'jwks',
   message: 'the account would have neither keys nor a secret: give ‹jwks› or ‹jwksUri›',
 };
 

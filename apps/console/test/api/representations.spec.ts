@@ -1,0 +1,150 @@
+import type { Response } from 'supertest';
+import sharp from 'sharp';
+import { ClientKey } from '#test/support/client-key.js';
+import { NEW_CLIENT, CLIENT_CHANGES } from '../../src/api/schemas.js';
+import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+
+let api: AdminApi;
+
+beforeAll(async () => {
+  api = await startAdminApi();
+});
+
+afterAll(() => api.close());
+
+const ANY = { 'If-Match': '*' };
+const ROOMS = { name: 'Rooms', redirect_uris: ['https://rooms.example.com/callback'] };
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Returns the members of `body` that the schema of a request has. */
+function accepted(body: Body, { properties = {} }: { readonly properties?: object }): Body {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name in properties));
+}
+
+function pathOf({ headers }: Response): string {
+  return (headers['location'] ?? '').replace('/admin/v1', '');
+}
+
+const jwks = async () => ({ keys: [(await ClientKey.generate()).jwk] });
+
+describe('an application', () => {
+  it.each<[string, () => Promise<object>]>([
+    [
+      'with a secret',
+      async () => ({ contacts: ['rooms@example.com'], optional_scopes: [], subject: 'pairwise' }),
+    ],
+    [
+      'with keys',
+      async () => ({ jwks: await jwks(), dpop_bound_access_tokens: true, refresh_token_rotation: false }),
+    ],
+    ['of a device', async () => ({ type: 'public', device_grant: true, redirect_uris: [] })],
+    ['of FAPI 2.0', async () => ({ jwks: await jwks(), profile: 'fapi2' })],
+    [
+      'of a program',
+      async () => ({
+        jwks: await jwks(),
+        grant_type: 'client_credentials',
+        scopes: ['admin:read'],
+        redirect_uris: [],
+      }),
+    ],
+  ])('can be sent back as it was read: %s', async (_, members) => {
+    const created = await api.call('post', '/clients', { body: { ...ROOMS, ...(await members()) } });
+    const { body: read } = await api.call('get', pathOf(created));
+    const copy = await api.call('post', '/clients', { body: accepted(read, NEW_CLIENT) });
+    expect([copy.status, accepted(copy.body, NEW_CLIENT)]).toEqual([201, accepted(read, NEW_CLIENT)]);
+    const same = await api.call('patch', pathOf(created), {
+      body: accepted(read, CLIENT_CHANGES),
+      headers: ANY,
+    });
+    expect([same.status, same.body]).toEqual([200, { ...read, version: read.version + 1 }]);
+  });
+
+  it('has every member that a request may have', async () => {
+    const created = await api.call('post', '/clients', { body: ROOMS });
+    const settable = Object.keys({ ...NEW_CLIENT.properties, ...CLIENT_CHANGES.properties }).filter(
+      (name) => !/^(?:add|remove|confirm)_/.test(name) && name !== 'metadata_url',
+    );
+    expect(Object.keys(created.body)).toEqual(expect.arrayContaining(settable));
+  });
+
+  it('is listed with up to 1,000 others in one response', async () => {
+    await api.console.sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes)
+       SELECT 'many_' || n, 'Many ' || n, 'confidential', '{https://app.example.com/callback}', '{profile:read}'
+       FROM generate_series(1, 1001) AS n`,
+    );
+    const { status, body } = await api.call('get', '/clients?search=Many&limit=1000');
+    expect([status, body.items.length]).toEqual([200, 1000]);
+    const rest = await api.call('get', `/clients?search=Many&limit=1000&cursor=${body.next}`);
+    expect([rest.body.items.length, rest.body.next]).toEqual([1, null]);
+  });
+
+  it('has a hand-over without a secret', async () => {
+    const created = await api.call('post', '/clients', { body: ROOMS });
+    const { body } = await api.call('get', `${pathOf(created)}/handover?secret_delivery=by%20courier`);
+    expect(body.markdown).toContain('by courier');
+    expect(body.markdown).not.toContain(created.body.client_secret);
+  });
+});
+
+describe('the logo of an application', () => {
+  const png = (size: number) =>
+    sharp({ create: { width: size, height: size, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer();
+
+  it('is created, read, replaced and removed', async () => {
+    const path = `${pathOf(await api.call('post', '/clients', { body: ROOMS }))}/logo`;
+    const put = (body: Buffer, headers: Readonly<Record<string, string>>) =>
+      api.call('put', path, { body, headers: { 'Content-Type': 'image/png', ...headers } });
+    const [small, large] = [await png(16), await png(64)];
+    const created = await put(small, { 'If-None-Match': '*' });
+    expect([created.status, pathOf(created)]).toEqual([201, path]);
+    expect((await put(small, { 'If-None-Match': '*' })).status).toBe(412);
+    const read = await api.call('get', path);
+    expect([read.headers['content-type'], read.headers['etag']]).toEqual([
+      'image/png',
+      created.headers['etag'],
+    ]);
+    expect(read.body).toEqual(small);
+    const unchanged = await api.call('get', path, {
+      headers: { 'If-None-Match': read.headers['etag'] ?? '' },
+    });
+    expect(unchanged.status).toBe(304);
+    const replaced = await put(large, { 'If-Match': read.headers['etag'] ?? '' });
+    expect(replaced.status).toBe(204);
+    expect((await put(small, { 'If-Match': read.headers['etag'] ?? '' })).status).toBe(412);
+    expect((await api.call('get', path)).body).toEqual(large);
+    expect(
+      (await api.call('delete', path, { headers: { 'If-Match': replaced.headers['etag'] ?? '' } })).status,
+    ).toBe(204);
+    expect((await api.call('get', path)).status).toBe(404);
+  });
+});
+
+describe('a resource server', () => {
+  it('can be changed, and its keys can be read back', async () => {
+    const created = await api.call('post', '/resource-servers', { body: { name: 'Bookings API' } });
+    expect(created.body.secret).toMatch(/^scs_/);
+    const path = pathOf(created);
+    const headers = { 'If-Match': created.headers['etag'] ?? '' };
+    const { use: _, ...key } = (await ClientKey.generate()).jwk;
+    const keys = { keys: [key] };
+    const changed = await api.call('patch', path, { body: { name: 'Rooms API', jwks: keys }, headers });
+    expect(changed.body).toMatchObject({ name: 'Rooms API', jwks: keys, auth_method: 'private_key_jwt' });
+    expect((await api.call('get', path)).headers['etag']).toBe(changed.headers['etag']);
+    expect((await api.call('patch', path, { body: { name: 'Other' }, headers })).status).toBe(412);
+    const { body } = await api.call('get', '/events?types=resource_server.updated');
+    expect(body.items).toMatchObject([{ channel: 'api' }]);
+  });
+});
+
+it('the scopes of the file can be read, and the ETag changes only with the file', async () => {
+  const { body, headers } = await api.call('get', '/scopes');
+  const [{ name }] = body.items as [{ name: string }];
+  expect((await api.call('get', `/scopes/${encodeURIComponent(name)}`)).body).toEqual(body.items[0]);
+  const again = await api.call('get', '/scopes', { headers: { 'If-None-Match': headers['etag'] ?? '' } });
+  expect(again.status).toBe(304);
+});
