@@ -7,6 +7,8 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly grantId?: string | undefined;
   readonly reference?: string | undefined;
+  /** Failed check, such as `code_expired`. */
+  readonly check?: string | undefined;
   /** Exact value, such as `ada@laptop`. */
   readonly operator?: string | undefined;
   /** Inclusive lower bound. */
@@ -21,7 +23,7 @@ export function typesNamed(name: string): AuditType[] {
 }
 
 export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
-  const { clientId, userId, grantId, reference, operator } = filter;
+  const { clientId, userId, grantId, reference, check, operator } = filter;
   const types = filter.types && new Set<string>(filter.types);
   const [since, until] = [filter.since?.toISOString() ?? '', filter.until?.toISOString() ?? '~'];
   return (event) =>
@@ -30,6 +32,7 @@ export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
     (userId === undefined || event.user_id === userId) &&
     (grantId === undefined || event.grant_id === grantId) &&
     (reference === undefined || event.reference === reference) &&
+    (check === undefined || event.check === check) &&
     (operator === undefined || event.operator === operator) &&
     event.time >= since &&
     event.time < until;

@@ -14,8 +14,8 @@ export interface HashedKey {
 
 /** Returns the keys by which a search can find an event. */
 export function keysOf(event: AuditEvent): string[] {
-  const { type, client_id, user_id, grant_id, reference, operator } = event;
-  return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, operator });
+  const { type, client_id, user_id, grant_id, reference, check, operator } = event;
+  return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, check, operator });
 }
 
 /** Returns the keys that every matching event has, rarest first. */
@@ -23,12 +23,12 @@ export function keysOfFilter({ types, ...values }: AuditFilter): string[] {
   return keys({ ...values, type: types?.length === 1 ? types[0] : undefined });
 }
 
-type Values = Pick<AuditFilter, 'reference' | 'grantId' | 'userId' | 'operator' | 'clientId'> & {
+type Values = Pick<AuditFilter, 'reference' | 'grantId' | 'userId' | 'operator' | 'clientId' | 'check'> & {
   readonly type: string | undefined;
 };
 
-function keys({ reference, grantId, userId, operator, clientId, type }: Values): string[] {
-  return Object.entries({ reference, grantId, userId, operator, clientId, type })
+function keys({ reference, grantId, userId, operator, clientId, check, type }: Values): string[] {
+  return Object.entries({ reference, grantId, userId, operator, clientId, check, type })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}:${value}`);
 }

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
 import { Controller, Get, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#administration/administration.error.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { UserService } from '#administration/user/user.service.js';
 import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
 import { jsonText } from '#administration/text.js';
 import { labelOf } from '../applications/application.form.js';
@@ -9,6 +11,7 @@ import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { utc } from '../ui/text.js';
+import { namesOf } from './event-text.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
 
 @Controller('audit')
@@ -16,13 +19,19 @@ import { auditPage, type Filters, FILTERS } from './audit.page.js';
 export class AuditController {
   private readonly logger = new Logger('audit export');
 
-  constructor(private readonly audit: AuditService) {}
+  constructor(
+    private readonly audit: AuditService,
+    private readonly clients: ClientService,
+    private readonly users: UserService,
+  ) {}
 
   @Get()
   async search(@QueryForm() query: Form): Promise<Page> {
     const filters = query.filled(...FILTERS);
     try {
-      return auditPage(filters, await this.audit.page({ ...inputOf(filters), ...query.filled('cursor') }));
+      const events = await this.audit.page({ ...inputOf(filters), ...query.filled('cursor') });
+      const names = await namesOf(events.items, this.clients, this.users);
+      return auditPage(filters, { ...events, names });
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind === 'unavailable') throw error;
       // Shows the form again, so that the operator can correct an unknown name.

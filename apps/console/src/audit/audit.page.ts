@@ -1,12 +1,23 @@
 import type { EventPage } from '#administration/audit/audit.service.js';
 import { AUDIT_TYPES } from '#audit/event.js';
+import { CHECK_NAMES } from '#oauth/error-guide/error-guide.js';
 import { html } from '#ui/html.js';
 import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
-import { actorOfEvent, detailsOf, channelOf, objectsOf, textOf } from './event-text.js';
+import { actorOfEvent, channelOf, detailsOf, type EventNames, objectsOf, textOf } from './event-text.js';
 
-export const FILTERS = ['client', 'user', 'operator', 'type', 'since', 'until'] as const;
+export const FILTERS = [
+  'client',
+  'user',
+  'operator',
+  'type',
+  'check',
+  'grant',
+  'reference',
+  'since',
+  'until',
+] as const;
 export type Filters = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 
 const NOUNS = [...new Set(AUDIT_TYPES.map((type) => type.split('.', 1)[0] ?? ''))];
@@ -22,10 +33,19 @@ const TYPES = [
 
 export function auditPage(
   filters: Filters,
-  events: EventPage | null,
+  events: (EventPage & { readonly names: EventNames }) | null,
   problems: readonly string[] = [],
 ): Page {
-  const { client = '', user = '', operator = '', type = '', since = '', until = '' } = filters;
+  const {
+    client = '',
+    user = '',
+    operator = '',
+    type = '',
+    check = '',
+    grant = '',
+    reference = '',
+  } = filters;
+  const { since = '', until = '' } = filters;
   return {
     title: t('Audit trail'),
     status: problems.length > 0 ? 400 : 200,
@@ -37,6 +57,9 @@ export function auditPage(
         ${textField({ name: 'user', label: t('User (email, username or id:42)'), value: user })}
         ${textField({ name: 'operator', label: t('Operator, as in “Who”'), value: operator })}
         ${selectField({ name: 'type', label: t('Event'), value: type }, TYPES)}
+        ${textField({ name: 'check', label: t('Failed check'), value: check, suggestions: CHECK_NAMES })}
+        ${textField({ name: 'grant', label: t('Grant ID'), value: grant })}
+        ${textField({ name: 'reference', label: t('Error reference'), value: reference })}
         ${textField({ name: 'since', label: t('From (UTC)'), value: since, type: 'datetime-local' })}
         ${textField({ name: 'until', label: t('Until (UTC)'), value: until, type: 'datetime-local' })}
         ${button(t('Search'), 'even')}
@@ -46,7 +69,32 @@ export function auditPage(
   };
 }
 
-function results({ items, next, previous, searchedUntil, warnings }: EventPage, filters: Filters) {
+const LABELS: Readonly<Record<keyof Filters, string>> = {
+  client: t('application'),
+  user: t('user'),
+  operator: t('operator'),
+  type: t('event'),
+  check: t('failed check'),
+  grant: t('grant'),
+  reference: t('error reference'),
+  since: t('from'),
+  until: t('until'),
+};
+
+/** Says what was searched without a result. */
+function noEvents(filters: Filters): string {
+  const searched = FILTERS.flatMap((name) =>
+    filters[name] === undefined ? [] : [`${LABELS[name]} “${filters[name]}”`],
+  );
+  return searched.length === 0
+    ? t('The audit trail has no events.')
+    : t('No event matches {searched}.', { searched: searched.join(', ') });
+}
+
+function results(
+  { items, next, previous, searchedUntil, warnings, names }: EventPage & { readonly names: EventNames },
+  filters: Filters,
+) {
   const parameters = new URLSearchParams(filters).toString();
   return html`
     ${problemBox(warnings)}
@@ -55,12 +103,13 @@ function results({ items, next, previous, searchedUntil, warnings }: EventPage, 
       [t('Time (UTC)'), t('Who'), t('What'), t('About'), t('Via'), t('Details')],
       items.map((event) => [
         timeCell(event.time),
-        html`<span class="wraps short">${actorOfEvent(event)}</span>`,
+        html`<span class="wraps short">${actorOfEvent(event, names)}</span>`,
         html`<span class="wraps">${textOf(event)}</span>`,
-        html`<span class="wraps short">${objectsOf(event)}</span>`,
+        html`<span class="wraps short">${objectsOf(event, names)}</span>`,
         channelOf(event),
         detailsOf(event),
       ]),
+      noEvents(filters),
     )}
     ${
       searchedUntil !== null &&

@@ -1,3 +1,5 @@
+import type { ClientService } from '#administration/client/client.service.js';
+import type { UserService } from '#administration/user/user.service.js';
 import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
@@ -60,15 +62,35 @@ const USERS_ACT: ReadonlySet<AuditType> = new Set([
   'consent.denied',
 ]);
 
-export function actorOfEvent(event: AuditEvent): Html {
+/** Names of the applications and users of events; deleted ones are missing. The trail stores no names. */
+export interface EventNames {
+  readonly clients: ReadonlyMap<string, string>;
+  readonly users: ReadonlyMap<number, string>;
+}
+
+export async function namesOf(
+  events: readonly Pick<AuditEvent, 'client_id' | 'user_id'>[],
+  clients: ClientService,
+  users: UserService,
+): Promise<EventNames> {
+  const clientIds = events.flatMap(({ client_id: id }) => id ?? []);
+  const userIds = events.flatMap(({ user_id: id }) => id ?? []);
+  const names = await Promise.all([
+    clients.names([...new Set(clientIds)]),
+    users.names([...new Set(userIds)]),
+  ]);
+  return { clients: names[0], users: names[1] };
+}
+
+export function actorOfEvent(event: AuditEvent, names: EventNames): Html {
   const { operator, type, client_id: client, user_id: user, service, detail = {} } = event;
   if (operator !== undefined) return html`<bdi>${operator}</bdi>`;
   if (detail['by'] === 'product') return html`${t('the product')}`;
   const isUsers = USERS_ACT.has(type) || (type === 'grant.revoked' && service === 'authorize');
-  if (isUsers) return user === undefined ? html`${t('a user')}` : userLink(user);
-  if (client !== undefined) return clientLink(client);
+  if (isUsers) return user === undefined ? html`${t('a user')}` : userLink(user, names);
+  if (client !== undefined) return clientLink(client, names);
   if (type.startsWith('request.'))
-    return user === undefined ? html`${t('an unknown caller')}` : userLink(user);
+    return user === undefined ? html`${t('an unknown caller')}` : userLink(user, names);
   return html`${t('the {service} service', { service })}`;
 }
 
@@ -82,12 +104,23 @@ export function channelOf({ operator, channel, service, type }: AuditEvent): str
   return type.startsWith('login.') ? CHANNELS.page : t('command line');
 }
 
-export function userLink(id: number): Html {
-  return html`<a href="/users/${id}">${t('user {id}', { id: String(id) })}</a>`;
+export function userLink(id: number, { users }: EventNames): Html {
+  const name = users.get(id);
+  return name === undefined
+    ? html`<a href="/users/${id}">${t('user {id}', { id: String(id) })}</a>`
+    : html`<a href="/users/${id}"><bdi>${name}</bdi></a> <span class="quiet">id:${id}</span>`;
 }
 
-export function clientLink(id: string): Html {
-  return html`<a href="${pathOf(id)}"><code>${id}</code></a>`;
+export function clientLink(id: string, { clients }: Pick<EventNames, 'clients'>): Html {
+  const name = clients.get(id);
+  return name === undefined
+    ? html`<a href="${pathOf(id)}"><code>${id}</code></a>`
+    : html`<a href="${pathOf(id)}"><bdi>${name}</bdi></a> <code>${id}</code>`;
+}
+
+/** Links to the events of a grant. */
+export function grantLink(id: string): Html {
+  return html`<a href="/audit?${new URLSearchParams({ grant: id }).toString()}"><code>${id}</code></a>`;
 }
 
 export function referenceLink(reference: string): Html {
@@ -96,12 +129,12 @@ export function referenceLink(reference: string): Html {
 }
 
 /** Links to the application and the user of an event, except the actor. */
-export function objectsOf(event: AuditEvent): Html {
-  const actor = actorOfEvent(event).text;
+export function objectsOf(event: AuditEvent, names: EventNames): Html {
+  const actor = actorOfEvent(event, names).text;
   const { client_id: client, user_id: user } = event;
   const all = [
-    client === undefined ? null : clientLink(client),
-    user === undefined ? null : userLink(user),
+    client === undefined ? null : clientLink(client, names),
+    user === undefined ? null : userLink(user, names),
   ].filter((object) => object !== null && object.text !== actor);
   return html`${all.map((object, index) => html`${index > 0 && html`<br />`}${object}`)}`;
 }
@@ -122,7 +155,7 @@ export function detailsOf({
     [t('Failed check'), check],
     [t('Response'), [status, error].filter((part) => part !== undefined).join(' ')],
     [t('Description'), event.description],
-    [t('Grant'), event.grant_id !== undefined && html`<code>${event.grant_id}</code>`],
+    [t('Grant'), event.grant_id !== undefined && grantLink(event.grant_id)],
     [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
     [t('Address'), address],
     [t('User agent'), user_agent],

@@ -1,4 +1,6 @@
 import { Controller, Get, UseInterceptors } from '@nestjs/common';
+import { ClientService } from '#administration/client/client.service.js';
+import { UserService } from '#administration/user/user.service.js';
 import { AdministrationError } from '#administration/administration.error.js';
 import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import { ExplainService } from '#administration/explain/explain.service.js';
@@ -8,7 +10,8 @@ import { problemBox } from '../ui/components.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { utc } from '../ui/text.js';
-import { eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
+import { namesOf } from '../audit/event-text.js';
+import { choicePage, eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
 import { explanationPage } from './explanation.page.js';
 
 const STATUS: Readonly<Record<string, number>> = { invalid: 400, unknown: 404, conflict: 409 };
@@ -19,6 +22,8 @@ export class EventsController {
   constructor(
     private readonly explanations: ExplainService,
     private readonly histories: ClientHistoryService,
+    private readonly clients: ClientService,
+    private readonly users: UserService,
   ) {}
 
   @Get()
@@ -27,15 +32,30 @@ export class EventsController {
     const period = Object.hasOwn(PERIODS, query.text('period')) ? query.text('period') : '23h';
     const question: Question = { reference, client, period, since };
     try {
-      if (reference !== '')
-        return explanationPage(question, await this.explanations.explainIndexed(reference));
+      if (reference !== '') return await this.explain(question);
       if (client === '') return eventsPage(question);
-      const history = await this.histories.read({ client, since: since === '' ? period : utc(since) });
+      const [clientId = client, ...others] = await this.clients.candidates(client);
+      if (others.length > 0) return choicePage(question, await this.clients.names([clientId, ...others]));
+      const history = await this.histories.read({
+        client: clientId,
+        since: since === '' ? period : utc(since),
+      });
       return historyPage(question, history);
     } catch (error) {
       const status = error instanceof AdministrationError ? STATUS[error.kind] : undefined;
       if (!(error instanceof AdministrationError) || status === undefined) throw error;
       return eventsPage(question, problemBox(error.messages(labelOf)), status);
     }
+  }
+
+  private async explain(question: Question): Promise<Page> {
+    const explained = await this.explanations.explainIndexed(question.reference);
+    const { clientId, userId } = explained.explanation;
+    const shown = {
+      ...(clientId !== null && { client_id: clientId }),
+      ...(userId !== null && { user_id: userId }),
+    };
+    const names = await namesOf([shown, ...explained.around], this.clients, this.users);
+    return explanationPage(question, { ...explained, names });
   }
 }

@@ -38,7 +38,7 @@ export function eventsPage(question: Question, content: Html | false = false, st
         ${button(t('Explain'), 'even')}
       </form>
       <form method="get" action="/events" class="filter">
-        ${textField({ name: 'client', label: t('Application (client ID or name)'), value: client })}
+        ${textField({ name: 'client', label: t('Application (as in the list of applications)'), value: client })}
         ${selectField({ name: 'period', label: t('Period'), value: period }, periods)}
         ${textField({ name: 'since', label: t('Or since (UTC)'), value: since, type: 'datetime-local' })}
         ${button(t('Show'), 'even')}
@@ -46,6 +46,29 @@ export function eventsPage(question: Question, content: Html | false = false, st
       ${content}
     `,
   };
+}
+
+/** Shows the applications that match a search, each with a link to its history. */
+export function choicePage(question: Question, names: ReadonlyMap<string, string>): Page {
+  const { client, period, since } = question;
+  const pathTo = (id: string) =>
+    `/events?${new URLSearchParams({ client: id, period, ...(since !== '' && { since }) }).toString()}`;
+  const list = new URLSearchParams({ search: client });
+  return eventsPage(
+    question,
+    html`<section>
+      <h2>${t('Several applications match “{client}”', { client })}</h2>
+      <ul>
+        ${[...names].map(
+          ([id, name]) =>
+            html`<li>
+              <a href="${pathTo(id)}"><bdi>${name}</bdi></a> <code>${id}</code>
+            </li>`,
+        )}
+      </ul>
+      <p><a href="/applications?${list.toString()}">${t('Search in the list of applications')}</a></p>
+    </section>`,
+  );
 }
 
 export function historyPage(question: Question, history: ClientHistory): Page {

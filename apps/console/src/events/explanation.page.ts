@@ -4,17 +4,24 @@ import type { Difference } from '#administration/explain/difference.js';
 import { fieldOf } from '#administration/explain/explanation.js';
 import type { ExplainedRequest } from '#administration/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
-import { clientLink, referenceLink, textOf, userLink } from '../audit/event-text.js';
+import {
+  clientLink,
+  type EventNames,
+  grantLink,
+  referenceLink,
+  textOf,
+  userLink,
+} from '../audit/event-text.js';
 import { command, facts, problemBox, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
 
-type Explained = ExplainedRequest & { readonly warnings: readonly string[] };
+type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };
 
 export function explanationPage(
   question: Question,
-  { explanation, around, uses, warnings }: Explained,
+  { explanation, around, uses, warnings, names }: Explained,
 ): Page {
   const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
   const events = [event, ...others];
@@ -35,12 +42,12 @@ export function explanationPage(
         [t('Failed check'), event.check !== undefined && html`<code>${event.check}</code>`],
         [t('Response'), [fieldOf(events, (from) => from.status), event.error].filter(Boolean).join(' ')],
         [t('Description'), fieldOf(events, (from) => from.description)],
-        [t('Application'), clientId !== null && clientLink(clientId)],
-        [t('User'), userId !== null && userLink(userId)],
+        [t('Application'), clientId !== null && clientLink(clientId, names)],
+        [t('User'), userId !== null && userLink(userId, names)],
         [t('Time'), moment(event.time)],
         [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
         [t('Service'), events.map(({ service }) => service).join(', ')],
-        [t('Grant'), grantId !== null && html`<code>${grantId}</code>`],
+        [t('Grant'), grantId !== null && grantLink(grantId)],
         [t('Address'), fieldOf(events, (from) => from.address)],
         [t('User agent'), fieldOf(events, (from) => from.user_agent)],
       ])}
@@ -50,7 +57,7 @@ export function explanationPage(
           ${facts(comparison.values.map(({ name, value }) => [name, html`<code>${value}</code>`]))}
           ${comparison.differences.map(difference)}`
       }
-      ${uses.length > 0 && usesTable(uses)} ${clientId !== null && aroundTable(around)}
+      ${uses.length > 0 && usesTable(uses)} ${clientId !== null && aroundTable(around, names)}
     </section>`,
   );
 }
@@ -88,7 +95,7 @@ function usesTable(uses: readonly AuditEvent[]): Html {
   );
 }
 
-function aroundTable(around: readonly AuditEvent[]): Html {
+function aroundTable(around: readonly AuditEvent[], names: EventNames): Html {
   return table(
     t('The same application, five minutes before and after'),
     [t('Time (UTC)'), t('Event'), t('Failed check'), t('User'), t('Reference')],
@@ -96,7 +103,7 @@ function aroundTable(around: readonly AuditEvent[]): Html {
       timeCell(event.time),
       textOf(event),
       event.check ?? event.error,
-      event.user_id !== undefined && userLink(event.user_id),
+      event.user_id !== undefined && userLink(event.user_id, names),
       event.reference !== undefined && referenceLink(event.reference),
     ]),
   );

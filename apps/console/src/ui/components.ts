@@ -14,6 +14,8 @@ export interface FieldView {
   readonly hint?: string;
   readonly problems?: readonly string[];
   readonly required?: boolean;
+  /** Values that the browser offers; other values are accepted, too. */
+  readonly suggestions?: readonly string[];
   readonly type?: 'text' | 'email' | 'url' | 'password' | 'datetime-local' | 'file';
 }
 
@@ -35,18 +37,19 @@ function around(field: Pick<FieldView, 'name' | 'label' | 'hint' | 'problems'>, 
 }
 
 export function textField(field: FieldView): Html {
-  const { name, value, type = 'text', required = false } = field;
+  const { name, value, type = 'text', required = false, suggestions = [] } = field;
   return around(
     field,
-    html`<input
-      id="${name}"
-      name="${name}"
-      type="${type}"
-      value="${value}"
-      ${required && html`required`}
-      autocomplete="off"
-      ${described(field)}
-    />`,
+    html`${suggestions.length > 0 && html`<datalist id="${name}-values">${suggestions.map((text) => html`<option value="${text}"></option>`)}</datalist>`}<input
+        id="${name}"
+        name="${name}"
+        type="${type}"
+        value="${value}"
+        ${required && html`required`}
+        ${suggestions.length > 0 && html`list="${name}-values"`}
+        autocomplete="off"
+        ${described(field)}
+      />`,
   );
 }
 
@@ -156,8 +159,9 @@ export function table(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Fragment[])[],
+  none: Fragment = t('None.'),
 ): Html {
-  if (rows.length === 0) return html`<p class="quiet">${t('None.')}</p>`;
+  if (rows.length === 0) return html`<p class="quiet" role="status">${none}</p>`;
   const shown = columns.flatMap((column, index): ShownColumn[] => {
     if (column === false) return [];
     if (typeof column === 'string') return [{ index, title: column, look: false }];

@@ -62,6 +62,7 @@ function filters(command: OperatorCommand): OperatorCommand {
     .option('--user <login>', 'only of this user; id: and the id for a deleted one')
     .option('--grant <id>', 'only of this grant')
     .option('--reference <reference>', 'only of the request with this error_reference')
+    .option('--check <check>', 'only requests that failed this check, like code_expired')
     .option('--since <time>', `start of the period: ${MOMENT}`)
     .option('--until <time>', 'end of the period, in the same format');
 }

@@ -178,10 +178,10 @@ class PageOfEvents {
     private readonly limit: number,
     private readonly before: Cursor,
   ) {
-    const { types, clientId, userId, grantId, reference, operator } = filter;
+    const { types, clientId, userId, grantId, reference, check, operator } = filter;
     this.matches = matcher(filter);
     this.types = types ? new Set(types) : null;
-    const fields = { client_id: clientId, user_id: userId, grant_id: grantId, reference, operator };
+    const fields = { client_id: clientId, user_id: userId, grant_id: grantId, reference, check, operator };
     this.needles = Object.entries(fields).flatMap(([name, value]) =>
       value === undefined ? [] : [needle(name, value)],
     );

@@ -29,6 +29,10 @@ export class AuditFilterDto {
   @Text()
   reference?: string;
 
+  /** Failed check, such as `code_expired`. */
+  @Text()
+  check?: string;
+
   /** Name of the operator in events, such as `ada@laptop`. */
   @Text()
   operator?: string;

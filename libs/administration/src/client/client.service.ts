@@ -47,6 +47,7 @@ import { checkDocumentClient, checkNewClient } from './registration.js';
 import { changedRegistration, checkClientChanges, newSector } from './registration-changes.js';
 
 const APPLICATION = 'the application';
+const MAX_CANDIDATES = 20;
 
 /** Fields of `DocumentClientDto` if there is a `metadataUrl`, otherwise of `NewClientDto`. */
 type NewClientInput = Input<NewClientDto & DocumentClientDto>;
@@ -128,6 +129,18 @@ export class ClientService {
   /** Returns the client_ids of the matching clients, newest first, at most `MAX_COUNT` + 1. */
   async ids(input: Input<ClientFilterDto> = {}): Promise<string[]> {
     return this.clients.ids(trimmed(validated(ClientFilterDto, input)));
+  }
+
+  /**
+   * Finds clients as the list does, unless the text is the id or the name of one client.
+   * @returns client_ids, newest first; empty if the text matches none, and may be the id of a deleted client
+   */
+  async candidates(text: string): Promise<string[]> {
+    const known = await this.clients.identify(text);
+    if (known.length > 0) return known;
+    return (await this.clients.list({ search: text.trim() }, { limit: MAX_CANDIDATES })).items.map(
+      ({ clientId }) => clientId,
+    );
   }
 
   /** Returns the names of the registered clients among these ids. */

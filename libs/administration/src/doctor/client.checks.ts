@@ -316,4 +316,7 @@ function publicClient(client: EnabledClient): Finding[] {
   );
 }
 
-const clientLabel = ({ clientId, name }: EnabledClient): string => `${clientId} ${quoted(name)}`;
+const clientLabel = ({ clientId, name }: EnabledClient): Pick<Finding, 'subject' | 'clientId'> => ({
+  subject: `${clientId} ${quoted(name)}`,
+  clientId,
+});

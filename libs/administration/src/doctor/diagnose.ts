@@ -90,7 +90,7 @@ function bounded(findings: readonly Finding[]): readonly Finding[] {
   const subject = `${findings.length - MAX_FINDINGS} others`;
   return [
     ...findings.slice(0, MAX_FINDINGS),
-    { ...next, subject, problem: 'the same finding', remedy: 'as for those above' },
+    { check: next.check, subject, problem: 'the same finding', remedy: 'as for those above' },
   ];
 }
 

@@ -21,6 +21,8 @@ export type DoctorChecks = Readonly<Record<string, DoctorCheck>>;
 export interface Finding {
   readonly check: string;
   readonly subject: string;
+  /** client_id of a finding about one client. */
+  readonly clientId?: string;
   readonly problem: string;
   /** Text, or commands, each with an introduction. */
   readonly remedy: string | readonly Next[];
@@ -64,9 +66,12 @@ export function noneChecked(checks: DoctorChecks, reason: string): NotChecked[] 
 
 /** Returns a function that creates a finding of these checks, in an array for callers to return or to spread. */
 export function findingOf<Id extends string>(_checks: Readonly<Record<Id, DoctorCheck>>) {
-  return (check: Id, subject: string, problem: string, remedy: Finding['remedy']): [Finding] => [
-    { check, subject, problem, remedy },
-  ];
+  return (
+    check: Id,
+    about: string | Pick<Finding, 'subject' | 'clientId'>,
+    problem: string,
+    remedy: Finding['remedy'],
+  ): [Finding] => [{ check, ...(typeof about === 'string' ? { subject: about } : about), problem, remedy }];
 }
 
 export function isFinding(result: Finding | NotChecked): result is Finding {

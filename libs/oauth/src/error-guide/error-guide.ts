@@ -48,6 +48,9 @@ const ENTRIES: ReadonlyMap<string, GuideEntry> = new Map(
   ALL.flatMap(({ entries }) => entries.map((entry) => [entry.anchor, entry] as const)),
 );
 
+/** Names of all checks, for the operator. */
+export const CHECK_NAMES: readonly string[] = [...ENTRIES.keys()].sort();
+
 /** Public entries. Excludes entries that would distinguish checks that a response must not distinguish. */
 export const ERROR_GUIDE: readonly GuideSection[] = ALL.map(({ title, entries }) => ({
   title,
