@@ -12,10 +12,10 @@ import { CoreModule } from './core.module.js';
 import { ErrorFilter } from './error.filter.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
-import { HomeController } from './home.controller.js';
 import { IconController } from './icon.controller.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
+import { OverviewModule } from './overview/overview.module.js';
 import { addRateLimits } from './request-limits/rate-limit.js';
 import { RequestLimitsModule } from './request-limits/request-limits.module.js';
 import { FormInterceptor } from './session/form.interceptor.js';
@@ -41,12 +41,13 @@ export class AppModule {
         ApplicationsModule,
         UsersModule,
         JobsModule,
+        OverviewModule,
         EventsModule,
         AuditPagesModule,
         HealthModule,
         ApiModule,
       ],
-      controllers: [HomeController, IconController],
+      controllers: [IconController],
       providers: [
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -17,6 +17,7 @@ import { MigrationService } from './migration/migration.service.js';
 import { GrantService } from './grant/grant.service.js';
 import { ConsoleOperatorService } from './console/console-operator.service.js';
 import { ResourceServerService } from './resource-server/resource-server.service.js';
+import { OverviewService } from './overview/overview.service.js';
 import { RunningServices } from './running-services/running-services.js';
 import { UserService } from './user/user.service.js';
 
@@ -32,6 +33,7 @@ const SERVICES = [
   AuditService,
   AuditIndexer,
   ClientHistoryService,
+  OverviewService,
   DoctorService,
   ExplainService,
   KeyService,

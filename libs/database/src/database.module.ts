@@ -20,6 +20,7 @@ import { GrantRecordStore } from './grant/grant-record.store.js';
 import { UnredeemedGrantStore } from './grant/unredeemed-grant.store.js';
 import { ResourceServerStore } from './resource-server/resource-server.store.js';
 import { TokenKeyStore } from './token-key/token-key.store.js';
+import { UsageStore } from './usage/usage.store.js';
 import { ExternalUserStore } from './user/external-user.store.js';
 import { UserAccountStore } from './user/user-account.store.js';
 import { UserStore } from './user/user.store.js';
@@ -54,6 +55,7 @@ const STORES = [
   TokenKeyStore,
   ConsoleOperatorStore,
   AuditIndexStore,
+  UsageStore,
   DatabaseHealth,
 ];
 

@@ -3,5 +3,9 @@ import { HealthCheckService } from './health-check.service.js';
 import { HealthController } from './health.controller.js';
 import { KeysController } from './keys.controller.js';
 
-@Module({ controllers: [HealthController, KeysController], providers: [HealthCheckService] })
+@Module({
+  controllers: [HealthController, KeysController],
+  providers: [HealthCheckService],
+  exports: [HealthCheckService],
+})
 export class HealthModule {}

@@ -3,6 +3,7 @@ import type { Severity } from '#administration/doctor/finding.js';
 import type { KeyList } from '#administration/key/key.service.js';
 import type { ServiceStatus, Settings } from '#platform/status/status-report.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
+import { pathOf } from '../applications/paths.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import { button, command, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
@@ -69,16 +70,53 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
     ${table(
       t('Findings, the most severe first'),
       [t('Severity'), t('Subject'), t('Finding'), t('Remedy')],
-      all.map((finding) => [
-        html`<span class="${finding.severity === 'info' ? 'tag' : 'tag bad'}"
-          >${SEVERITY[finding.severity]}</span
-        >`,
-        html`<span class="wraps">${finding.subject}</span>`,
-        html`${finding.problem}<br /><code>${finding.check}</code>`,
-        html`<div class="prose">${remedyOf(finding)}</div>`,
+      [...byCheck(all)].map(([first, ...others]) => [
+        severityTag(first.severity),
+        others.length === 0
+          ? html`<span class="wraps">${subjectOf(first)}</span>`
+          : t('{count, number} findings', { count: others.length + 1 }),
+        html`${others.length === 0 ? first.problem : t('Expected: {holds}', { holds: first.holds })}<br /><code
+            >${first.check}</code
+          >`,
+        others.length === 0 ? html`<div class="prose">${remedyOf(first)}</div>` : each([first, ...others]),
       ]),
+      t('No check found a problem.'),
     )}
   `;
+}
+
+type Group = [Diagnosed, ...Diagnosed[]];
+
+/** Groups the findings of a check, because the same mistake in many clients would fill the page. */
+function byCheck(findings: readonly Diagnosed[]): Iterable<Group> {
+  const groups = new Map<string, Group>();
+  for (const finding of findings) {
+    const group = groups.get(finding.check);
+    if (group) group.push(finding);
+    else groups.set(finding.check, [finding]);
+  }
+  return groups.values();
+}
+
+function each(group: Group): Html {
+  return html`<details>
+    <summary>${t('Subjects and remedies')}</summary>
+    <dl>
+      ${group.map(
+        (finding) =>
+          html`<dt>${subjectOf(finding)}</dt>
+            <dd>${finding.problem}. <span class="quiet">${remedyOf(finding)}</span></dd>`,
+      )}
+    </dl>
+  </details>`;
+}
+
+function subjectOf({ subject, clientId }: Diagnosed): Fragment {
+  return clientId === undefined ? subject : html`<a href="${pathOf(clientId)}">${subject}</a>`;
+}
+
+export function severityTag(severity: Severity): Html {
+  return html`<span class="${severity === 'info' ? 'tag' : 'tag bad'}">${SEVERITY[severity]}</span>`;
 }
 
 function remedyOf({ remedy }: Diagnosed): Fragment {

@@ -102,11 +102,11 @@ export function jobPage(
   };
 }
 
-function titleOf({ action }: Job): string {
+export function titleOf({ action }: Job): string {
   return isAction(action) ? ACTIONS[action].title : action;
 }
 
-function stateTag({ state }: Job): Html {
+export function stateTag({ state }: Job): Html {
   const isBad = state === 'interrupted' || state === 'refused';
   return html`<span class="tag ${isBad && 'bad'}">${STATES[state]}</span>`;
 }

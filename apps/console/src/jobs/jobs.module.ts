@@ -9,5 +9,6 @@ import { JobsController } from './jobs.controller.js';
   imports: [SessionModule],
   controllers: [JobsController],
   providers: [JobActions, JobRunner, JobStore],
+  exports: [JobStore],
 })
 export class JobsModule {}

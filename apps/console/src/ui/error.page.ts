@@ -40,7 +40,7 @@ export function errorPage({ status, description, reference, back, account }: Fai
 function ways(back: string | undefined): Html {
   return html`<div class="actions">
     ${back !== undefined && html`<a class="button" href="${back}">${t('Go back')}</a>`}
-    <a class="button ${back !== undefined && 'even'}" href="/">${t('Go to applications')}</a>
+    <a class="button ${back !== undefined && 'even'}" href="/">${t('Go to the overview')}</a>
   </div>`;
 }
 

@@ -24,6 +24,7 @@ export interface Page {
 }
 
 const SECTIONS = {
+  '/': t('Overview'),
   '/applications': t('Applications'),
   '/users': t('Users'),
   '/jobs': t('Bulk actions'),

@@ -31,8 +31,27 @@ it('the audit page shows the operator, the object and the channel of each change
   await admin.submit(await admin.get(`/applications/${id}`), {}, `/applications/${id}/disable`);
   const page = await viewer.get(`/audit?client=${id}&operator=grace`);
   expect(page.text).toContain('<bdi>grace</bdi>');
-  expect(wordsOf(page)).toMatch(new RegExp(`grace\\s*disabled the application\\s*${id}\\s*console`));
-  expect(wordsOf(await viewer.get(`/audit?client=${id}&operator=vera`))).toContain('None.');
+  expect(wordsOf(page)).toMatch(new RegExp(`grace\\s*disabled the application\\s*Rooms\\s*${id}\\s*console`));
+  const none = wordsOf(await viewer.get(`/audit?client=${id}&operator=vera`));
+  expect(none).toContain(`No event matches application “${id}”, operator “vera”.`);
+});
+
+it('the audit page filters by failed check, grant and reference', async () => {
+  const grant = 'g'.repeat(43);
+  const refusal = { type: 'request.refused', client_id: 'filtered', error: 'invalid_grant' } as const;
+  const stored = [
+    auditEvent('token', { ...refusal, check: 'code_expired', reference: 'filtered0001' }),
+    auditEvent('token', { ...refusal, check: 'verifier_mismatch', grant_id: grant }),
+  ];
+  for (const event of stored) await storeEvent(nats, event);
+  for (const [filter, found] of [
+    ['check=code_expired', 0],
+    [`grant=${grant}`, 1],
+    ['reference=filtered0001', 0],
+  ] as const) {
+    const { text } = await viewer.get(`/audit?client=filtered&${filter}`);
+    expect(stored.map(({ id }) => text.includes(`<code>${id}</code>`))).toEqual([found === 0, found === 1]);
+  }
 });
 
 it('the console records logins, log-outs and refused logins of operators', async () => {

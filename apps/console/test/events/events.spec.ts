@@ -51,6 +51,16 @@ describe('GET /events', () => {
     expect(page.text).toContain('href="/users/7"');
   });
 
+  it('finds an application as the list of applications does, and lets the operator choose among several', async () => {
+    const one = await viewer.get('/events?client=+ROOM+fin');
+    expect(one.text).toContain(`<a href="/applications/${CLIENT}"`);
+    await storeClient(app, 'second_finder', { name: 'Second Finder' });
+    const several = await viewer.get('/events?client=finder&period=29d');
+    expect(several.text).toContain('href="/events?client=second_finder&amp;period=29d"');
+    expect(several.text).toContain(`href="/events?client=${CLIENT}&amp;period=29d"`);
+    expect((await viewer.get('/events?client=no-such-thing')).status).toBe(404);
+  });
+
   it('shows the command of a remedy, quoted for a shell', async () => {
     const uri = 'https://rooms.example.com/callback?a=1&b=$(id)';
     await store({

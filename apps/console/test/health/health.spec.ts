@@ -56,6 +56,32 @@ it('the health page runs a check in the background and shows the findings and th
   expect(wordsOf(page)).toMatch(/token \S+:\d+/);
 });
 
+it('the health page groups the findings of a check, and links the applications', async () => {
+  const before = await app.redis.get('console:health:result');
+  const findings = Array.from({ length: 204 }, (_, at) => ({
+    check: at < 200 ? 'secret-never-used' : 'redirect-uri-loopback',
+    severity: 'warning',
+    holds: 'expected',
+    subject: `sc_${at} "App"`,
+    clientId: `sc_${at}`,
+    problem: `problem ${at}`,
+    remedy: 'remedy',
+  }));
+  const health = {
+    at: 0,
+    by: 'vera',
+    diagnosis: { value: { findings, holding: [], notChecked: [] } },
+    processes: { value: [] },
+    keys: { problem: 'x' },
+  };
+  await app.redis.set('console:health:result', JSON.stringify(health));
+  const { text } = await admin.get('/health');
+  const [, table = ''] = /<tbody([^]*?)<\/tbody>/.exec(text) ?? [];
+  expect(table.match(/<tr/g)).toHaveLength(2);
+  expect(table.match(/<a href="\/applications\/sc_\d+"/g)).toHaveLength(204);
+  if (before !== null) await app.redis.set('console:health:result', before);
+});
+
 it('the health page does not start a check while another check is running', async () => {
   const form = await admin.get('/health');
   await app.redis.set('console:health:running', 'another', 'EX', 60);

@@ -9,6 +9,7 @@ import {
   AuditIndexStore,
   type EventCount,
   type IndexedPosition,
+  type NewCount,
 } from '#database/audit-index/audit-index.store.js';
 import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.js';
 
@@ -98,6 +99,23 @@ export class AuditIndex {
     const grants = await ofClient(later.flatMap(({ grantId }) => (grantId === null ? [] : [grantId])));
     const own = later.filter((count) => count.clientId === clientId || grants.has(count.grantId ?? ''));
     return { counts: [...(await this.index.counts(clientId, since, unit)), ...own], isBehind };
+  }
+
+  /** Counts refusals that are not indexed yet, by hour. */
+  async recentRefusals(
+    reader: AuditReader,
+  ): Promise<{ readonly counts: readonly NewCount[]; readonly isBehind: boolean }> {
+    const streams = await reader.streams();
+    const positions = await this.index.positions(streams);
+    const recent: StoredEvent[] = [];
+    const seen = new RecentIds();
+    const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
+      if (!data.includes('"check":') && !data.includes('"error":')) return;
+      for (const event of parseEvents(data.toString(), subject))
+        if (seen.add(event.id)) recent.push({ event, storedAt });
+    });
+    const counts = countsOf(recent, 'hour').filter(({ check, error }) => check + error !== '');
+    return { counts, isBehind };
   }
 
   /** Returns one page of chunks that may contain a match, and the next chunk, which bounds the page. */

@@ -151,7 +151,7 @@ async function summaryOfTrail(
   return summary.build();
 }
 
-function summaryOfCounts(counts: readonly EventCount[]): RefusalSummary {
+export function summaryOfCounts(counts: readonly Omit<EventCount, 'start'>[]): RefusalSummary {
   const summary = new SummaryBuilder();
   for (const { check, error, type, count, first, last, reference } of counts)
     summary.addAll({

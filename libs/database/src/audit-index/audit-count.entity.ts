@@ -3,6 +3,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** Number of a client's events with the same type and cause, per hour or (for older days) per day. */
 @Entity('audit_counts')
 @Index('audit_counts_hour', ['hour'])
+@Index('audit_counts_refusals', { synchronize: false })
 @Index('audit_counts_later_hours', { synchronize: false })
 export class AuditCountEntity {
   @PrimaryColumn({ name: 'client_id', type: 'text' }) clientId: string;

@@ -163,6 +163,26 @@ export class AuditIndexStore {
     );
   }
 
+  /** Counts the refusals of all clients by cause. @param since start of an hour of the last days */
+  refusals(since: Date): Promise<Omit<EventCount, 'start'>[]> {
+    return this.dataSource.query(
+      `SELECT type, "check", error, sum(count)::integer AS count, min(first_at) AS first, max(last_at) AS last,
+              (array_agg(reference ORDER BY last_at DESC) FILTER (WHERE reference IS NOT NULL))[1] AS reference
+       FROM audit_counts WHERE hour >= $1 AND ("check" <> '' OR error <> '') GROUP BY 1, 2, 3`,
+      [since],
+    );
+  }
+
+  /** Returns the clients with the most refusals. @param since start of an hour of the last days */
+  mostRefused(since: Date, limit: number): Promise<{ readonly clientId: string; readonly count: number }[]> {
+    return this.dataSource.query(
+      `SELECT client_id AS "clientId", sum(count)::integer AS count
+       FROM audit_counts WHERE hour >= $1 AND ("check" <> '' OR error <> '')
+       GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $2`,
+      [since, limit],
+    );
+  }
+
   /** Deletes chunks and counts of events that are no longer in the trail. */
   async prune(
     streams: readonly { readonly stream: string; readonly created: string; readonly firstSequence: number }[],

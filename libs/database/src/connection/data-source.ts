@@ -10,6 +10,7 @@ import {
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { AuditChunkEntity } from '../audit-index/audit-chunk.entity.js';
+import { UsageDayEntity } from '../usage/usage-day.entity.js';
 import { AuditCountEntity } from '../audit-index/audit-count.entity.js';
 import {
   ClientEntity,
@@ -81,6 +82,7 @@ export function databaseDataSource(
       TokenKeyEntity,
       AuditChunkEntity,
       AuditCountEntity,
+      UsageDayEntity,
     ],
     migrations: [CreateSchema1795219200000],
     migrationsTransactionMode: 'all',

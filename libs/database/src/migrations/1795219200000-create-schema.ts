@@ -17,7 +17,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TABLE audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
+      DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
         subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
@@ -352,6 +352,17 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
       PRIMARY KEY (client_id, hour, type, "check", error)
     )`);
   await runner.query('CREATE INDEX audit_counts_hour ON audit_counts (hour)');
+  // Finds the refusals of the last day among the other events.
+  await runner.query(`
+    CREATE INDEX audit_counts_refusals ON audit_counts (hour) WHERE "check" <> '' OR error <> ''`);
+  // One row per day in UTC, whose last count is at `counted_at`.
+  await runner.query(`
+    CREATE TABLE usage_days (
+      day            date PRIMARY KEY,
+      live_grants    integer NOT NULL,
+      active_clients integer NOT NULL,
+      counted_at     timestamptz NOT NULL
+    )`);
   // Finds hours that are not merged yet. The row of a whole day is at the first hour of the day.
   await runner.query(`
     CREATE INDEX audit_counts_later_hours ON audit_counts (hour) WHERE (hour AT TIME ZONE 'UTC')::time <> '00:00'`);

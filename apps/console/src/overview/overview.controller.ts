@@ -1,0 +1,34 @@
+import { Controller, Get } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
+import { OverviewService } from '#administration/overview/overview.service.js';
+import { HealthCheckService } from '../health/health-check.service.js';
+import { JobStore } from '../jobs/job.store.js';
+import type { Page } from '../ui/page.responder.js';
+import { overviewPage } from './overview.page.js';
+
+@Controller()
+export class OverviewController {
+  constructor(
+    private readonly overview: OverviewService,
+    private readonly health: HealthCheckService,
+    private readonly jobs: JobStore,
+  ) {}
+
+  @Get()
+  async show(): Promise<Page> {
+    const [refusals, usage, health, jobs] = await Promise.all([
+      this.overview.refusals().catch(unlessUnavailable),
+      this.overview.usage(),
+      this.health.read(),
+      this.jobs.list(),
+    ]);
+    return overviewPage({ refusals, usage, health, jobs });
+  }
+}
+
+/** Shows the other parts of the page without the audit trail. */
+function unlessUnavailable(error: unknown): string {
+  if (error instanceof AdministrationError && error.kind === 'unavailable')
+    return error.messages((field) => field).join('; ');
+  throw error;
+}
