@@ -4,6 +4,7 @@ import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   asText,
   type JsonOption,
+  minuteOf,
   printFields,
   printLine,
   printRaw,
@@ -93,7 +94,7 @@ function printClients(options: JsonOption, clients: readonly ClientView[], none:
         client.disabled_at === null ? 'enabled' : 'disabled',
         client.first_party ? 'yes' : 'no',
         client.logo ? 'yes' : 'no',
-        client.created_at.slice(0, 10),
+        minuteOf(client.created_at),
         client.name,
       ]),
     );

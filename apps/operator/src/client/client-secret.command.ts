@@ -1,6 +1,6 @@
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { makeChange } from '../command-line/change.js';
-import { type JsonOption, printFields, printLine, printResult, printTable } from '../command-line/output.js';
+import { type JsonOption, minuteOf, printFields, printLine, printResult, printTable } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
@@ -72,7 +72,7 @@ async function list(idOrName: string, options: JsonOption): Promise<void> {
       );
     printTable(
       ['id', 'created_at', 'last_used_on'],
-      live.map(({ id, created_at, last_used_on }) => [id, created_at.slice(0, 10), last_used_on ?? 'never']),
+      live.map(({ id, created_at, last_used_on }) => [id, minuteOf(created_at), last_used_on ?? 'never']),
     );
   });
 }

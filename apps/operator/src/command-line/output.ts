@@ -69,6 +69,11 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
   for (const line of tableLines(heading, clean, widthOf(process.stdout))) printRaw(line);
 }
 
+/** Formats a time for a column, in UTC, like `2026-11-22 18:04`. */
+export function minuteOf(time: string): string {
+  return time.slice(0, 16).replace('T', ' ');
+}
+
 /** Prints the cursors to stderr, so that stdout has only the list, also as JSON. */
 export function printPages({ next, previous }: Pick<ListPage<unknown>, 'next' | 'previous'>): void {
   if (next !== null) process.stderr.write(`\nFor the next page, add --cursor ${next}\n`);

@@ -7,6 +7,7 @@ import { makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
+  minuteOf,
   printFields,
   printLine,
   printPages,
@@ -77,7 +78,7 @@ async function list({ json, ...filter }: JsonOption): Promise<void> {
         grant.id,
         grant.username ?? `${grant.user_id} (deleted)`,
         grant.client_name,
-        grant.created_at.slice(0, 10),
+        minuteOf(grant.created_at),
         grant.last_used_on ?? 'never',
         { text: grant.state, style: grant.state === 'live' ? 'green' : 'dim' },
         grant.scope,

@@ -6,6 +6,7 @@ import { makeChange, printChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
+  minuteOf,
   printFields,
   printLine,
   printResult,
@@ -87,7 +88,7 @@ async function list(options: JsonOption): Promise<void> {
       servers.map(({ id, auth_method, created_at, name }) => [
         id,
         auth_method,
-        created_at.slice(0, 10),
+        minuteOf(created_at),
         name,
       ]),
     );

@@ -6,6 +6,7 @@ import { makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
+  minuteOf,
   printFields,
   printLine,
   printPages,
@@ -171,8 +172,8 @@ async function list({ json, ...filter }: JsonOption): Promise<void> {
         String(id),
         username,
         email,
-        created_at.slice(0, 10),
-        disabled_at?.slice(0, 10) ?? '',
+        minuteOf(created_at),
+        disabled_at === null ? '' : minuteOf(disabled_at),
         disabled_by.join(', '),
         name,
       ]),

@@ -56,9 +56,9 @@ describe('operator grant list', () => {
     expect(await idsOf('--client', calendar.client_id)).toEqual([third.id, first.id]);
     expect(await idsOf('--user', ada.username, '--client', calendar.client_id)).toEqual([first.id]);
     expect(await idsOf('--client', calendar.client_id, '--limit', '1')).toEqual([third.id]);
-    expect(await idsOf('--client', calendar.client_id, '--before', third.id)).toEqual([first.id]);
-    const { stdout } = await grant('list', '--client', calendar.client_id, '--limit', '1');
-    expect(stdout).toMatch(new RegExp(`^For the next page, add --before ${third.id}$`, 'm'));
+    const { stderr } = await grant('list', '--client', calendar.client_id, '--limit', '1');
+    const [, next = ''] = /^For the next page, add --cursor (\S+)$/m.exec(stderr) ?? [];
+    expect(await idsOf('--client', calendar.client_id, '--cursor', next)).toEqual([first.id]);
   });
 
   it('lists ended grants only with --ended', async () => {
@@ -72,7 +72,7 @@ describe('operator grant list', () => {
 
   it.each([
     [['--limit', '0'], /--limit must be a whole number from 1 to 1000/],
-    [['--before', 'x'], /--before must be the id of a grant/],
+    [['--cursor', 'x'], /--cursor is not a cursor of this list/],
     [['--user', 'no-body'], /there is no user "no-body"/],
     [['--client', 'sc_none'], /there is no client "sc_none"/],
   ])('refuses %j', async (args, problem) => {

@@ -15,7 +15,7 @@ async function made(username: string, name = 'A User'): Promise<number> {
 }
 
 describe('operator user list', () => {
-  it('lists users by id, without password hashes', async () => {
+  it('lists users, newest first, without password hashes', async () => {
     const ids = [await made('ada', 'Ada Lovelace'), await made('grace', 'Grace Hopper')];
     await operator.rows('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [ids[1]]);
     const listed = await user('list', '--json');
@@ -23,30 +23,31 @@ describe('operator user list', () => {
     const ada = { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace' };
     const grace = { username: 'grace', email: 'grace@example.com', name: 'Grace Hopper' };
     expect(jsonOf(listed)).toEqual([
-      { id: ids[0], ...ada, created_at: day, disabled_at: null, disabled_by: [] },
       { id: ids[1], ...grace, created_at: day, disabled_at: day, disabled_by: ['operator'] },
+      { id: ids[0], ...ada, created_at: day, disabled_at: null, disabled_by: [] },
     ]);
     const { stdout } = await user('list');
-    const [heading, first, second] = stdout.split('\n');
+    const [heading, second, first] = stdout.split('\n');
     expect(heading).toMatch(/^id +username +email +created_at +disabled_at +disabled_by +name$/);
-    expect(first).toMatch(/^\d+ +ada +ada@example\.com +[\d-]{10} +Ada Lovelace$/);
-    expect(second).toMatch(/^\d+ +grace +grace@example\.com +[\d-]{10} +[\d-]{10} +operator +Grace Hopper$/);
+    expect(first).toMatch(/^\d+ +ada +ada@example\.com +[\d-]{10} \d\d:\d\d +Ada Lovelace$/);
+    expect(second).toMatch(/^\d+ +grace +grace@example\.com +[\d-]{10} \d\d:\d\d +[\d-]{10} \d\d:\d\d +operator +Grace Hopper$/);
     for (const text of [listed.stdout, stdout]) expect(text).not.toMatch(/argon2|hash/);
   });
 
   it('searches email, username and name, and prints the results in pages', async () => {
     const ids = [];
-    for (const name of ['one', 'two', 'three']) ids.push(await made(`page-${name}`, 'Pat Page'));
+    for (const name of ['one', 'two', 'three']) ids.unshift(await made(`page-${name}`, 'Pat Page'));
     const page = async (...args: string[]) =>
       (jsonOf(await user('list', '--search', 'PAT page', '--json', ...args)) as { id: number }[]).map(
         ({ id }) => id,
       );
     expect(await page()).toEqual(ids);
     expect(await page('--limit', '2')).toEqual(ids.slice(0, 2));
-    expect(await page('--limit', '2', '--after', String(ids[1]))).toEqual(ids.slice(2));
-    const { stdout } = await user('list', '--search', 'page-', '--limit', '2');
-    expect(stdout).toMatch(new RegExp(`^For the next page, add --after ${ids[1]}$`, 'm'));
-    expect((await user('list', '--search', 'page-', '--limit', '3')).stdout).not.toContain('There are more');
+    const { stderr } = await user('list', '--search', 'page-', '--limit', '2', '--json');
+    const [, next = ''] = /^For the next page, add --cursor (\S+)$/m.exec(stderr) ?? [];
+    expect(await page('--limit', '2', '--cursor', next)).toEqual(ids.slice(2));
+    expect((await user('list', '--search', 'page-', '--limit', '3')).stderr).toBe('');
+    expect(await page('--state', 'disabled')).toEqual([]);
     expect((await user('list', '--search', 'nobody at all')).stdout).toBe('No users found.\n');
     expect(jsonOf(await user('list', '--search', 'nobody at all', '--json'))).toEqual([]);
   });
@@ -63,12 +64,12 @@ describe('operator user list', () => {
   });
 
   it.each([
-    [['--limit', '0'], /--limit must be a number from 1 to 1000/],
+    [['--limit', '0'], /--limit must be a whole number from 1 to 1000/],
     [['--limit', '1001'], /--limit must/],
     [['--limit', 'many'], /--limit must/],
     [['--limit', '1.5'], /--limit must/],
-    [['--after', 'x'], /--after must be the id of a user/],
-    [['--after', '9999999999'], /--after must/],
+    [['--cursor', 'x'], /--cursor is not a cursor of this list/],
+    [['--state', 'x'], /--state "x" is unknown/],
     [['--search', 'a', '--search', 'b'], /--search is given twice/],
   ])('refuses %j', async (args, problem) => {
     expectRefused(await user('list', ...args), problem);

@@ -38,6 +38,7 @@ describe('migrate', () => {
       'resource_servers',
       'subject_sectors',
       'token_keys',
+      'usage_days',
       'users',
     ]);
   });
