@@ -9,7 +9,7 @@ import { INDEX_BEHIND } from '../audit/audit.service.js';
 import { summaryOfCounts } from '../explain/client-history.service.js';
 import type { RefusalSummary } from '../explain/refusal-summary.js';
 
-export interface RefusedApplication {
+interface RefusedApplication {
   readonly clientId: string;
   readonly name: string | null;
   readonly count: number;
