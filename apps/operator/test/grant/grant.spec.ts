@@ -37,7 +37,7 @@ async function person(): Promise<{ readonly id: number; readonly username: strin
 }
 
 const idsOf = async (...args: string[]) =>
-  (jsonOf(await grant('list', '--json', ...args)) as { id: string }[]).map(({ id }) => id);
+  (JSON.parse((await grant('list', '--json', ...args)).stdout) as { id: string }[]).map(({ id }) => id);
 
 const works = ({ accessToken }: Granted) => statusOfToken(urls.resource, accessToken);
 

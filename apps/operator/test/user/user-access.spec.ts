@@ -30,7 +30,9 @@ describe('operator user list', () => {
     const [heading, second, first] = stdout.split('\n');
     expect(heading).toMatch(/^id +username +email +created_at +disabled_at +disabled_by +name$/);
     expect(first).toMatch(/^\d+ +ada +ada@example\.com +[\d-]{10} \d\d:\d\d +Ada Lovelace$/);
-    expect(second).toMatch(/^\d+ +grace +grace@example\.com +[\d-]{10} \d\d:\d\d +[\d-]{10} \d\d:\d\d +operator +Grace Hopper$/);
+    expect(second).toMatch(
+      /^\d+ +grace +grace@example\.com +[\d-]{10} \d\d:\d\d +[\d-]{10} \d\d:\d\d +operator +Grace Hopper$/,
+    );
     for (const text of [listed.stdout, stdout]) expect(text).not.toMatch(/argon2|hash/);
   });
 
@@ -38,9 +40,9 @@ describe('operator user list', () => {
     const ids = [];
     for (const name of ['one', 'two', 'three']) ids.unshift(await made(`page-${name}`, 'Pat Page'));
     const page = async (...args: string[]) =>
-      (jsonOf(await user('list', '--search', 'PAT page', '--json', ...args)) as { id: number }[]).map(
-        ({ id }) => id,
-      );
+      (
+        JSON.parse((await user('list', '--search', 'PAT page', '--json', ...args)).stdout) as { id: number }[]
+      ).map(({ id }) => id);
     expect(await page()).toEqual(ids);
     expect(await page('--limit', '2')).toEqual(ids.slice(0, 2));
     const { stderr } = await user('list', '--search', 'page-', '--limit', '2', '--json');

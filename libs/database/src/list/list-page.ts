@@ -47,7 +47,7 @@ export async function selectPage<Entity extends ObjectLiteral>(
   const [time, id] = [`${query.alias}.createdAt`, `${query.alias}.${idColumn}`];
   const order = isForward ? 'DESC' : 'ASC';
   query
-    .select(`${id}::text`, 'id')
+    .select(id, 'id')
     .addSelect(`(extract(epoch FROM ${time}) * 1000000)::bigint::text`, 'micros')
     .orderBy(time, order)
     .addOrderBy(id, order)
@@ -63,7 +63,7 @@ export async function selectPage<Entity extends ObjectLiteral>(
   if (!isForward) shown.reverse();
   const [first, last] = [shown[0], shown.at(-1)];
   return {
-    items: shown.map((row) => row.id),
+    items: shown.map((row) => String(row.id)),
     next: last && (hasMore || !isForward) ? `a${last.micros}.${last.id}` : null,
     previous: first && (isForward ? cursor !== undefined : hasMore) ? `b${first.micros}.${first.id}` : null,
   };
