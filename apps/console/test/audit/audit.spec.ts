@@ -54,6 +54,20 @@ it('the audit page filters by failed check, grant and reference', async () => {
   }
 });
 
+it('the audit page shows the difference of each changed field', async () => {
+  const changes = {
+    name: { old: 'Rooms', new: '<Chambers>' },
+    redirect_uris: { old: ['https://a.example', 'https://b.example'], new: ['https://a.example'] },
+    email: { omitted: 'personal' },
+  } as const;
+  const event = { type: 'client.updated', client_id: 'changed', operator: 'grace', changes } as const;
+  await storeEvent(nats, auditEvent('operator', event));
+  const page = await viewer.get('/audit?client=changed');
+  expect(page.text).toMatch(/<dt>name<\/dt>\s*<dd><del>Rooms<\/del><br \/><ins>&lt;Chambers&gt;<\/ins>/);
+  expect(page.text).toMatch(/<dt>redirect_uris<\/dt>\s*<dd><del>https:\/\/b.example<\/del><br \/><\/dd>/);
+  expect(page.text).toContain('<dt>email</dt>');
+});
+
 it('the console records logins, log-outs and refused logins of operators', async () => {
   const browser = await app.operator('viewer', 'linus');
   await browser.submit(await browser.get('/users'), {}, '/logout');

@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { changesBetween, userChangesBetween } from '#audit/changes.js';
+import type { AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import { refusedRow } from '#database/connection/errors.js';
 import { DuplicateUserError } from '#database/user/user.js';
-import { UserAccountStore } from '#database/user/user-account.store.js';
+import { type IdentityDisabling, UserAccountStore } from '#database/user/user-account.store.js';
 import {
   missingFields,
   readIdentityRecord,
@@ -64,9 +66,10 @@ export class UserChangeService {
     if ('problems' in read || problems.length > 0) return { status: 'invalid', problems };
     const user = { ...read.user, linkByEmail: linkByEmail === true, enable: active === true };
     try {
-      const { id, outcome, disabled } = await this.users.upsert(user);
+      const { id, outcome, disabled, change } = await this.users.upsert(user);
       if (id === null || outcome === 'deleted') return { status: 'stale' };
-      if (outcome === 'created' || outcome === 'updated') this.record(`user.${outcome}`, id);
+      if (outcome === 'created' || outcome === 'updated')
+        this.record(`user.${outcome}`, id, change ? userChangesBetween(change.before, change.after) : {});
       await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
@@ -83,7 +86,7 @@ export class UserChangeService {
     if (disabled === null) return { status: 'unknown' };
     if (disabled.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
     const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
-    if (status === 'disabled') this.record('user.disabled', disabled.id);
+    if (status === 'disabled') this.recordDisabled(disabled);
     await this.endAccess(disabled.id);
     return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
   }
@@ -95,7 +98,7 @@ export class UserChangeService {
     const { identity, updatedAt } = read;
     const disabled = await this.accounts.disableIdentity(identity, updatedAt);
     if (disabled?.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
-    if (disabled?.outcome === 'disabled') this.record('user.disabled', disabled.id);
+    if (disabled?.outcome === 'disabled') this.recordDisabled(disabled);
     if (disabled) await this.endAccess(disabled.id);
     const deleted = await this.accounts.deleteIdentity(identity, updatedAt);
     if (deleted.outcome === 'unknown') return { status: 'unknown' };
@@ -136,7 +139,20 @@ export class UserChangeService {
    * Must be called immediately after PostgreSQL has stored the change. If a later step failed first, the repeated
    * message would find nothing to change, and would not record the event.
    */
-  private record(type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`, userId: number): void {
-    this.audit.record({ type, user_id: userId, detail: { by: 'the product, over NATS' } });
+  private record(
+    type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`,
+    userId: number,
+    changes: Pick<AuditRecord, 'changes'> = {},
+  ): void {
+    this.audit.record({ type, user_id: userId, detail: { by: 'product' }, ...changes });
+  }
+
+  private recordDisabled({ id, disabledBefore }: IdentityDisabling): void {
+    const disabledBy = [...disabledBefore, 'product'];
+    this.record(
+      'user.disabled',
+      id,
+      changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
+    );
   }
 }

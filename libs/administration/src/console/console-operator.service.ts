@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
 import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -54,14 +55,15 @@ export class ConsoleOperatorService {
   ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
     const { login, role } = validated(RoleDto, input);
     const userId = await this.userOf(login);
+    const before = await this.operators.setRole(userId, role);
     // The user may have been deleted in the meantime.
-    if (!(await this.operators.grant(userId, role))) throw unknownUser(login);
+    if (before === undefined) throw unknownUser(login);
     return {
       result: { user_id: userId, role },
       announced: this.announcer.record(actor, {
         type: 'console_operator.granted',
         user_id: userId,
-        detail: { role },
+        ...changesBetween({ role: before }, { role }),
       }),
     };
   }
@@ -72,14 +74,19 @@ export class ConsoleOperatorService {
     login: string,
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
     const userId = await this.userOf(login);
-    if (!(await this.operators.revoke(userId)))
+    const role = await this.operators.setRole(userId, null);
+    if (!role)
       throw refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
         text: 'See',
         command: ['console', 'list'],
       });
     return {
       result: { user_id: userId, revoked: true },
-      announced: this.announcer.record(actor, { type: 'console_operator.revoked', user_id: userId }),
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.revoked',
+        user_id: userId,
+        ...changesBetween({ role }, {}),
+      }),
     };
   }
 

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
-import { generateClientSecret, hasKeys } from '#oauth/client.js';
+import { describeKeys, generateClientSecret, hasKeys } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type AdministrationError, type Problem, refusal, refuseInvalid } from '../administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
-import { describeKeys } from '../client/client.description.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from '../client/keys.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { type INestApplicationContext } from '@nestjs/common';
 import { connect } from '@nats-io/transport-node';
+import sharp from 'sharp';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import type { Actor, Change } from '#administration/operation.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { UserService } from '#administration/user/user.service.js';
@@ -61,6 +64,82 @@ describe('an operation', () => {
         channel: 'page',
         client_id: id,
       },
+    ]);
+  });
+
+  it('records the old and the new value of each changed field of a client, also of a logo', async () => {
+    const [name, renamed] = ['Calendar', 'Kalender'];
+    const id = await client(name);
+    const [uri] = (await clients.find(id)).redirect_uris;
+    const added = 'https://other.example.com/callback';
+    const logo = await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    const digest = createHash('sha256').update(logo).digest('hex');
+    await done(clients.update(ADA, id, { name: renamed, addRedirectUris: [added], logo }));
+    await done(clients.update(ADA, id, { subject: 'pairwise', removeRedirectUris: [added], logo: null }));
+    await done(clients.update(ADA, id, { name: renamed }));
+    const { events } = await context.get(AuditService).search({ client: id, types: ['client.updated'] });
+    expect(events.map(({ changes }) => changes)).toEqual([
+      {
+        name: { old: name, new: renamed },
+        redirect_uris: { old: [uri], new: [uri, added] },
+        logo: { old: null, new: digest },
+      },
+      {
+        subject: { old: 'public', new: 'pairwise' },
+        sector: { old: null, new: new URL(uri ?? '').host },
+        redirect_uris: { old: [uri, added], new: [uri] },
+        logo: { old: digest, new: null },
+      },
+      undefined,
+    ]);
+  });
+
+  it('records changes without the changes of a concurrent operation', async () => {
+    const id = await client();
+    const names = ['A', 'B', 'C', 'D'];
+    await Promise.all(names.map((name) => done(clients.update(ADA, id, { name }))));
+    const { events } = await context.get(AuditService).search({ client: id, types: ['client.updated'] });
+    const changes = events.map(({ changes }) => changes?.['name'] as { old: string; new: string });
+    expect(changes.map((change) => change.new).toSorted()).toEqual(names);
+    // Each value was replaced once, except the last value.
+    const { name: last } = await clients.find(id);
+    expect(
+      changes
+        .map(({ old }) => old)
+        .filter((old) => names.includes(old))
+        .toSorted(),
+    ).toEqual(names.filter((name) => name !== last));
+  });
+
+  it('records the old and the new state of a disabled and enabled user', async () => {
+    const login = await user();
+    const { id } = await users.find(login);
+    // No token service answers here, so the operation is incomplete.
+    for (let times = 0; times < 2; times++)
+      await expect(users.disable(ADA, login)).rejects.toMatchObject({ kind: 'incomplete' });
+    await done(users.enable(ADA, login));
+    const { events } = await context.get(AuditService).search({ user: login });
+    const [, ...states] = events;
+    expect(states.map(({ user_id: userId, changes }) => [userId, changes])).toEqual([
+      [id, { disabled_by: { old: [], new: ['operator'] } }],
+      [id, undefined],
+      [id, { disabled_by: { old: ['operator'], new: [] } }],
+    ]);
+  });
+
+  it('records the old and the new role of an operator', async () => {
+    const operators = context.get(ConsoleOperatorService);
+    const login = await user();
+    await done(operators.grant(ADA, { login, role: 'viewer' }));
+    await done(operators.grant(ADA, { login, role: 'support' }));
+    await done(operators.revoke(ADA, login));
+    const { events } = await context.get(AuditService).search({ user: login, types: ['console_operator'] });
+    expect(events.map(({ changes }) => changes)).toEqual([
+      { role: { old: null, new: 'viewer' } },
+      { role: { old: 'viewer', new: 'support' } },
+      { role: { old: 'support', new: null } },
     ]);
   });
 

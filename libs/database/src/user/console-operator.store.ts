@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
 import type { ConsoleRole } from './console-role.js';
+import { ISOLATION_LEVEL } from '../grant/grant-record.statements.js';
 import { UserEntity } from './user.entity.js';
 
 export interface ConsoleOperator {
@@ -19,7 +20,7 @@ export interface ConsoleAccess {
 export class ConsoleOperatorStore {
   private readonly users: Repository<UserEntity>;
 
-  constructor(dataSource: DataSource) {
+  constructor(private readonly dataSource: DataSource) {
     this.users = dataSource.getRepository(UserEntity);
   }
 
@@ -39,14 +40,17 @@ export class ConsoleOperatorStore {
     return this.users.existsBy({ id, consoleRole: Not(IsNull()) });
   }
 
-  /** Replaces any existing role. @returns false if the user does not exist */
-  async grant(id: number, consoleRole: ConsoleRole): Promise<boolean> {
-    return (await this.users.update({ id }, { consoleRole })).affected === 1;
-  }
-
-  async revoke(id: number): Promise<boolean> {
-    const { affected } = await this.users.update({ id, consoleRole: Not(IsNull()) }, { consoleRole: null });
-    return affected === 1;
+  /** @param role null ends the role @returns the role before the change; undefined if the user does not exist */
+  async setRole(id: number, role: ConsoleRole | null): Promise<ConsoleRole | null | undefined> {
+    return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
+      const user = await manager.findOne(UserEntity, {
+        select: { id: true, consoleRole: true },
+        where: { id },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (user && user.consoleRole !== role) await manager.update(UserEntity, { id }, { consoleRole: role });
+      return user?.consoleRole;
+    });
   }
 
   async list(): Promise<ConsoleOperator[]> {

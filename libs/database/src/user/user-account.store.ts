@@ -50,19 +50,19 @@ export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'dis
 }
 
 export interface Disabling {
-  /** False if the operator had already disabled the user. */
-  readonly first: boolean;
+  readonly disabledBefore: readonly Disabler[];
   readonly revokedGrants: number;
 }
 
 export interface IdentityDisabling {
   readonly id: number;
   readonly outcome: 'disabled' | 'disabled_before' | 'stale';
+  readonly disabledBefore: readonly Disabler[];
   readonly revokedGrants: number;
 }
 
 export interface Enabling {
-  readonly wasDisabled: boolean;
+  readonly disabledBefore: readonly Disabler[];
   /** Empty if the user is enabled now. */
   readonly disabledBy: readonly Disabler[];
 }
@@ -192,7 +192,7 @@ export class UserAccountStore {
       const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
       const revokedGrants = await disableLocked(manager, id, 'operator');
-      return { first: user.operatorDisabledAt === null, revokedGrants };
+      return { disabledBefore: disablersOf(user), revokedGrants };
     });
   }
 
@@ -202,9 +202,15 @@ export class UserAccountStore {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
       if (!user) return null;
       const { id, productDisabledAt } = user;
-      if (isStale) return { id, outcome: 'stale', revokedGrants: 0 };
+      const disabledBefore = disablersOf(user);
+      if (isStale) return { id, outcome: 'stale', disabledBefore, revokedGrants: 0 };
       const revokedGrants = await disableLocked(manager, id, 'product', updatedAt);
-      return { id, outcome: productDisabledAt ? 'disabled_before' : 'disabled', revokedGrants };
+      return {
+        id,
+        outcome: productDisabledAt ? 'disabled_before' : 'disabled',
+        disabledBefore,
+        revokedGrants,
+      };
     });
   }
 
@@ -213,9 +219,8 @@ export class UserAccountStore {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
-      const disabledBy = disablersOf(user);
-      const wasDisabled = disabledBy.length > 0;
-      if (wasDisabled)
+      const disabledBefore = disablersOf(user);
+      if (disabledBefore.length > 0)
         await manager.update(
           UserEntity,
           { id },
@@ -225,7 +230,8 @@ export class UserAccountStore {
             ...(overrideProduct && { productDisabledAt: null }),
           },
         );
-      return { wasDisabled, disabledBy: disabledBy.filter((by) => by === 'product' && !overrideProduct) };
+      const disabledBy = disabledBefore.filter((by) => by === 'product' && !overrideProduct);
+      return { disabledBefore, disabledBy };
     });
   }
 
@@ -262,6 +268,19 @@ export class UserAccountStore {
       const wasDeleted = await rememberDeletion(manager, identity, updatedAt);
       if (!user) return { outcome: wasDeleted ? 'deleted_before' : 'unknown' };
       return { outcome: 'deleted', id: user.id, revokedGrants: await deleteLocked(manager, user.id) };
+    });
+  }
+
+  /**
+   * @param locale null for the browser's language
+   * @returns the user before the change; null if the user does not exist
+   * @throws OutdatedVersionError
+   */
+  setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<User | null> {
+    return this.transaction(async (manager) => {
+      const user = await lockAccount(manager, id, expectedVersion);
+      if (user) await manager.update(UserEntity, { id }, { locale });
+      return user && toUser(user);
     });
   }
 
