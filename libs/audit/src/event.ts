@@ -17,6 +17,8 @@ const TRAIL_TYPES = [
   'resource_server.revoked',
   'console_operator.granted',
   'console_operator.revoked',
+  'console_operator.invited',
+  'console_operator.uninvited',
   'user.created',
   'user.imported',
   'user.updated',

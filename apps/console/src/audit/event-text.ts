@@ -21,6 +21,8 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'resource_server.revoked': t('revoked a resource server'),
   'console_operator.granted': t('granted the user a console role'),
   'console_operator.revoked': t('removed the user’s console role'),
+  'console_operator.invited': t('invited an operator'),
+  'console_operator.uninvited': t('withdrew the invitation of an operator'),
   'user.created': t('created the user'),
   'user.imported': t('imported users'),
   'user.updated': t('changed the user'),

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { changesBetween, userChangesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
@@ -26,11 +26,17 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
+/** The product's change is applied, because a user who has left must lose access. */
+const LAST_ADMIN =
+  'the last admin of the console is disabled: appoint another one with "operator console grant LOGIN --role admin"';
+
 const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', stale: 'stale' } as const;
 
 /** Applies the product's changes to users. A repeated or outdated message changes nothing. */
 @Injectable()
 export class UserChangeService {
+  private readonly logger = new Logger(UserChangeService.name);
+
   constructor(
     private readonly users: ExternalUserStore,
     private readonly accounts: UserAccountStore,
@@ -88,7 +94,12 @@ export class UserChangeService {
     const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
     if (status === 'disabled') this.recordDisabled(disabled);
     await this.endAccess(disabled.id);
-    return { status, user_id: disabled.id, revoked_grants: disabled.revokedGrants };
+    return {
+      status,
+      user_id: disabled.id,
+      revoked_grants: disabled.revokedGrants,
+      ...(disabled.wasLastAdmin && { warnings: [LAST_ADMIN] }),
+    };
   }
 
   /** Deletes the row last, like the operator's command, so that a repeated message still finds the user. */
@@ -112,6 +123,7 @@ export class UserChangeService {
       status: 'deleted',
       user_id: id,
       revoked_grants: (disabled?.revokedGrants ?? 0) + deleted.revokedGrants,
+      ...(disabled?.wasLastAdmin && { warnings: [LAST_ADMIN] }),
     };
   }
 
@@ -143,16 +155,19 @@ export class UserChangeService {
     type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`,
     userId: number,
     changes: Pick<AuditRecord, 'changes'> = {},
+    detail: object = {},
   ): void {
-    this.audit.record({ type, user_id: userId, detail: { by: 'product' }, ...changes });
+    this.audit.record({ type, user_id: userId, detail: { by: 'product', ...detail }, ...changes });
   }
 
-  private recordDisabled({ id, disabledBefore }: IdentityDisabling): void {
+  private recordDisabled({ id, disabledBefore, wasLastAdmin }: IdentityDisabling): void {
+    if (wasLastAdmin) this.logger.warn(LAST_ADMIN);
     const disabledBy = [...disabledBefore, 'product'];
     this.record(
       'user.disabled',
       id,
       changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
+      wasLastAdmin ? { last_admin: true } : {},
     );
   }
 }

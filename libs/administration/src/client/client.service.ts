@@ -26,7 +26,7 @@ import { mapPage, pageRequest, trimmed } from '../list.js';
 import type { Actor, Change } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
-import { counted } from '../text.js';
+import { counted, shellWords } from '../text.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';
 import {
   type ClientChangesDto,
@@ -156,10 +156,17 @@ export class ClientService {
     return clientView(client);
   }
 
-  async countGrants(idOrName: string): Promise<number> {
+  /** Numbers of live grants, and of their users. */
+  async countGrants(idOrName: string): Promise<{ readonly grants: number; readonly users: number }> {
     const clientId = await identifyClient(this.clients, idOrName);
     const [live] = await this.grants.countLive({ clientId });
-    return live?.count ?? 0;
+    return { grants: live?.count ?? 0, users: live?.users ?? 0 };
+  }
+
+  /** Returns true for the application by which operators log in to the console. */
+  isConsole({ redirect_uris: uris }: Pick<ClientView, 'redirect_uris'>): boolean {
+    const { CONSOLE_URL } = this.options.settings;
+    return CONSOLE_URL !== '' && uris.includes(`${CONSOLE_URL}/login/callback`);
   }
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
@@ -246,8 +253,17 @@ export class ClientService {
     };
   }
 
-  /** Safe to repeat: the change is announced again. */
-  disable(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<ClientState>> {
+  /**
+   * Safe to repeat: the change is announced again.
+   * @throws AdministrationError of the kind `unconfirmed` for the client of the console without `confirmConsole`
+   */
+  async disable(
+    actor: Actor,
+    idOrName: string,
+    expected?: Expected,
+    confirmConsole = false,
+  ): Promise<Change<ClientState>> {
+    if (!confirmConsole) await this.keepConsole(idOrName, (id) => ['client', 'enable', id]);
     return this.setDisabled(actor, idOrName, true, expected);
   }
 
@@ -257,9 +273,15 @@ export class ClientService {
 
   /**
    * Safe to repeat after a failure.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer, or like `disable`
    */
-  async delete(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<DeletedClient>> {
+  async delete(
+    actor: Actor,
+    idOrName: string,
+    expected?: Expected,
+    confirmConsole = false,
+  ): Promise<Change<DeletedClient>> {
+    if (!confirmConsole) await this.keepConsole(idOrName, () => ['client', 'create', '--help']);
     const clientId = await identifyClient(this.clients, idOrName);
     const deletion = await unlessOutdated(
       APPLICATION,
@@ -338,6 +360,18 @@ export class ClientService {
     const client = await this.clients.find(await identifyClient(this.clients, idOrName));
     if (!client) throw unknownClient(idOrName);
     return client;
+  }
+
+  /** @param wayBack returns the command that restores the login */
+  private async keepConsole(idOrName: string, wayBack: (id: string) => readonly string[]): Promise<void> {
+    const client = await this.clients.find(await identifyClient(this.clients, idOrName));
+    if (!client || !this.isConsole(clientView(client))) return;
+    const command = wayBack(client.clientId);
+    throw refusal(
+      'unconfirmed',
+      'confirmConsole',
+      `operators log in to the console by this application: nobody could log in there. The way back is: operator ${shellWords(command)}`,
+    );
   }
 
   private async setDisabled(

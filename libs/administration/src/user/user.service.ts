@@ -18,6 +18,7 @@ import {
   type UserSessionsRequest,
 } from '#messaging/operator-requests.js';
 import { AdministrationError, refusal } from '../administration.error.js';
+import { unlessLastAdmin } from '../console/last-admin.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { type Input, validated } from '../input.js';
@@ -37,6 +38,8 @@ import {
 } from './user.dto.js';
 
 const USER = 'the user';
+/** Way back after the deletion of the last admin. */
+const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
 const OPERATOR_PASSWORD = 'the user has a role in the console: change the password on the command line';
 
 export interface CreatedUser {
@@ -232,11 +235,18 @@ export class UserService {
 
   /**
    * Safe to repeat after a failure.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer, or `unconfirmed` for the last
+   * admin of the console without `confirmLastAdmin`
    */
-  async disable(actor: Actor, login: string, expected?: Expected): Promise<Change<DisabledUser>> {
+  async disable(
+    actor: Actor,
+    login: string,
+    expected?: Expected,
+    confirmLastAdmin = false,
+  ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const disabling = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
+    const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
+    const disabling = await unlessLastAdmin(change, ['user', 'enable', username]);
     if (!disabling) throw unknownUser(login);
     const { disabledBefore, revokedGrants } = disabling;
     const record = { ...disabledEvent(id, disabledBefore), detail: { revoked_grants: revokedGrants } };
@@ -287,18 +297,24 @@ export class UserService {
   }
 
   /** Safe to repeat after a failure, which may leave the user disabled. @throws AdministrationError like `disable` */
-  async delete(actor: Actor, login: string, expected?: Expected): Promise<Change<DeletedUser>> {
+  async delete(
+    actor: Actor,
+    login: string,
+    expected?: Expected,
+    confirmLastAdmin = false,
+  ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const warnings: string[] = [];
     const applyAll = (state: string) =>
       this.services.applyRevocations({ user_id: id }, `${username} ${state}`);
     try {
-      const disabled = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
+      const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
+      const disabled = await unlessLastAdmin(change, ANOTHER_ADMIN);
       if (disabled && !disabled.disabledBefore.includes('operator'))
         warnings.push(...(await this.announcer.record(actor, disabledEvent(id, disabled.disabledBefore))));
       warnings.push(...(await this.services.sessionsEnded(id)));
       await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
-      const deleted = await this.accounts.delete(id);
+      const deleted = await unlessLastAdmin(this.accounts.delete(id, confirmLastAdmin), ANOTHER_ADMIN);
       // Without name and email address: the audit trail outlives personal data.
       if (deleted)
         warnings.push(...(await this.announcer.record(actor, { type: 'user.deleted', user_id: id })));

@@ -19,6 +19,7 @@ import {
   type PageRequest,
   selectPage,
 } from '../list/list-page.js';
+import { isLastAdmin, keepAnAdmin } from './console-admin.statements.js';
 import type { Identity, User } from './user.js';
 import {
   deleteLocked,
@@ -59,6 +60,8 @@ export interface IdentityDisabling {
   readonly outcome: 'disabled' | 'disabled_before' | 'stale';
   readonly disabledBefore: readonly Disabler[];
   readonly revokedGrants: number;
+  /** True if the console has no admin now. */
+  readonly wasLastAdmin: boolean;
 }
 
 export interface Enabling {
@@ -186,9 +189,11 @@ export class UserAccountStore {
   /**
    * Ends every session, revokes every grant and blocks new grants, in one transaction. Idempotent. Only the operator
    * can enable the user again.
+   * @throws LastAdminError unless `mayRemoveLastAdmin`
    */
-  disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
+  disable(id: number, expectedVersion?: number, mayRemoveLastAdmin = false): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
+      if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
       const revokedGrants = await disableLocked(manager, id, 'operator');
@@ -203,13 +208,15 @@ export class UserAccountStore {
       if (!user) return null;
       const { id, productDisabledAt } = user;
       const disabledBefore = disablersOf(user);
-      if (isStale) return { id, outcome: 'stale', disabledBefore, revokedGrants: 0 };
+      if (isStale) return { id, outcome: 'stale', disabledBefore, revokedGrants: 0, wasLastAdmin: false };
+      const wasLastAdmin = await isLastAdmin(manager, id);
       const revokedGrants = await disableLocked(manager, id, 'product', updatedAt);
       return {
         id,
         outcome: productDisabledAt ? 'disabled_before' : 'disabled',
         disabledBefore,
         revokedGrants,
+        wasLastAdmin,
       };
     });
   }
@@ -240,8 +247,9 @@ export class UserAccountStore {
    * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
    * recreate the user.
    */
-  delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
+  delete(id: number, mayRemoveLastAdmin = false): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {
+      if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id);
