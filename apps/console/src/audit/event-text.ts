@@ -180,7 +180,7 @@ function changedNames(event: AuditEvent): string | undefined {
   return names.length === 0 ? undefined : t('Changed: {names}', { names: names.join(', ') });
 }
 
-export function differenceOf({ removed, added, omitted }: ChangedField): Html {
+function differenceOf({ removed, added, omitted }: ChangedField): Html {
   if (omitted === 'secret') return html`${t('changed; secret values are never recorded')}`;
   if (omitted !== null) return html`${t('changed; personal values are not recorded')}`;
   return html`${removed.map((value) => html`<del>${value}</del><br />`)}${added.map((value) => html`<ins>${value}</ins><br />`)}`;

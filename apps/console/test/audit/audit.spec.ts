@@ -28,7 +28,8 @@ it('the audit page shows the operator, the object and the channel of each change
   const admin = await app.operator('admin', 'grace');
   const id = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
   await storeClient(app, id, { name: 'Rooms' });
-  await admin.submit(await admin.get(`/applications/${id}`), {}, `/applications/${id}/disable`);
+  const disable = `/applications/${id}/disable`;
+  await admin.submit(await admin.get(disable), {}, disable);
   const page = await viewer.get(`/audit?client=${id}&operator=grace`);
   expect(page.text).toContain('<bdi>grace</bdi>');
   expect(wordsOf(page)).toMatch(new RegExp(`grace\\s*disabled the application\\s*Rooms\\s*${id}\\s*console`));

@@ -24,7 +24,7 @@ export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris,
 export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
 
 /** Registration with the digest of the logo. */
-export type StoredRegistration = ClientRegistration & { readonly logo: string | null };
+type StoredRegistration = ClientRegistration & { readonly logo: string | null };
 
 export interface RegistrationUpdate {
   readonly before: StoredRegistration;
