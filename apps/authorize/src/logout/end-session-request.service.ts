@@ -22,6 +22,8 @@ export interface EndSessionRequest {
     readonly state: string | null;
   } | null;
   readonly uiLocales: string | null;
+  /** Failed check of the request, which then has no hint and no returnTo. */
+  readonly refused: OAuthError | null;
 }
 
 /**
@@ -36,8 +38,21 @@ export class EndSessionRequestService {
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
-  /** @throws OAuthError, which is never redirected */
-  async validate(query: string): Promise<EndSessionRequest> {
+  /**
+   * RP-Initiated Logout 1.0, section 4: if a validation fails, "any operations requiring the information that failed to
+   * correctly validate MUST be aborted". The log-out itself does not require it.
+   */
+  async read(query: string): Promise<EndSessionRequest> {
+    try {
+      return await this.validate(query);
+    } catch (error) {
+      if (!(error instanceof OAuthError) || error.status >= 500) throw error;
+      const client = error instanceof KnownClientError ? error.client : null;
+      return { client, hint: null, returnTo: null, uiLocales: null, refused: error };
+    }
+  }
+
+  private async validate(query: string): Promise<EndSessionRequest> {
     const parameters = parseQuery(query);
     const clientId = readParameter(parameters, 'client_id');
     const idToken = readParameter(parameters, 'id_token_hint');
@@ -48,7 +63,7 @@ export class EndSessionRequestService {
     const client = await this.clientOf(hint === null ? clientId : String(hint['aud']));
     // Section 3: the OP "MUST NOT perform post-logout redirection" to a URI that is not registered.
     if (uri !== undefined && !client?.postLogoutRedirectUris.includes(uri)) throw unregistered(uri, client);
-    return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales };
+    return { client, hint, returnTo: uri === undefined ? null : { uri, state }, uiLocales, refused: null };
   }
 
   /**

@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import { addLogContext } from '#platform/logging/request-log.js';
+import { addErrorToLog, addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { ProtectForm } from '../session/csrf.guard.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
@@ -42,13 +42,17 @@ export class EndSessionController {
   async endSession(@Req() { url, headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     if (this.keys.isEmpty) return this.showLoggedOut(headers, reply);
     const query = rawQuery(url);
-    const request = await this.requests.validate(query);
+    const request = await this.requests.read(query);
     if (request.client) addLogContext(raw, { client_id: request.client.clientId });
     const account = await this.sessions.findAccount(headers.cookie);
-    if (!account) return this.returnOrShow(headers, reply, request);
+    const { client, uiLocales, refused } = request;
+    if (!account) {
+      if (refused) throw refused;
+      return this.returnOrShow(headers, reply, request);
+    }
     if (this.requests.isForSession(request, account)) return this.logOut(raw, reply, request);
+    if (refused) addErrorToLog(raw, refused);
     const { user, cookie } = account;
-    const { client, uiLocales } = request;
     const page = confirmLogoutPage({
       translator: this.language.translatorFor({ headers, query, uiLocales, user }),
       product: this.configuration.PRODUCT_NAME,
@@ -56,8 +60,10 @@ export class EndSessionController {
       cookie,
       client,
       query: confirmationQuery(request),
+      refused,
+      sent: query,
     });
-    this.pages.page(reply, 200, page);
+    this.pages.page(reply, refused?.status ?? 200, page);
   }
 
   /** Receives the form of the confirmation page. The query repeats the end-session request. */
@@ -65,7 +71,7 @@ export class EndSessionController {
   @ApiOperation(CONFIRM_LOGOUT_OPERATION)
   @ProtectForm('end_session')
   async confirm(@Req() { url, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const request = await this.requests.validate(rawQuery(url));
+    const request = await this.requests.read(rawQuery(url));
     if (request.client) addLogContext(raw, { client_id: request.client.clientId });
     await this.logOut(raw, reply, request);
   }

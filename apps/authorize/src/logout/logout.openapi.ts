@@ -34,7 +34,7 @@ export const END_SESSION_OPERATION: OperationDescription = {
   tag: 'Authorization',
   summary: 'Logs the user out at the request of an application',
   description:
-    'The `end_session_endpoint` of RP-Initiated Logout 1.0. Also takes POST, which continues here. An invalid `id_token_hint` and an unregistered `post_logout_redirect_uri` get an error page, never a redirect. Without OpenID Connect (`ID_TOKEN_KEYS`) it is only the page after a log-out at the product.',
+    'The `end_session_endpoint` of RP-Initiated Logout 1.0. Also takes POST, which continues here. A request that fails a check is never redirected: a logged-in user is asked, others get an error page. Without OpenID Connect (`ID_TOKEN_KEYS`) it is only the page after a log-out at the product.',
   parameters: END_SESSION_QUERY,
   responses: {
     200: page('Asks the user, or confirms the log-out.'),

@@ -1,9 +1,12 @@
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
+import type { OAuthError } from '#oauth/oauth-error.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
+import { errorKind } from '../ui/errors/error-kind.js';
+import { developerDetails } from '../ui/errors/error.page.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 import { withQuery } from '../urls.js';
@@ -15,6 +18,10 @@ export interface LogoutConfirmation {
   readonly cookie: string;
   readonly client: Client | null;
   readonly query: string;
+  /** Why the browser will not return to the application; null for a valid request. */
+  readonly refused: OAuthError | null;
+  /** Query of the request. */
+  readonly sent: string;
 }
 
 /** Asks the user before a log-out that an application requests (section 2 of RP-Initiated Logout 1.0). */
@@ -25,6 +32,8 @@ export function confirmLogoutPage({
   cookie,
   client,
   query,
+  refused,
+  sent,
 }: LogoutConfirmation): Page {
   const title = translator.text('logout.title', { product });
   return {
@@ -48,6 +57,11 @@ export function confirmLogoutPage({
         <a class="button even" href="${ENDPOINTS.account}">${translator.text('logout.stay')}</a>
         <button class="even">${translator.text('account.log_out')}</button>
       </form>
+      ${
+        refused &&
+        html`<p class="quiet">${translator.text(`error.${errorKind(refused)}.what`)}</p>
+          ${developerDetails(translator, refused, sent)}`
+      }
     `,
   };
 }

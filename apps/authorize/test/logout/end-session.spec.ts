@@ -226,17 +226,28 @@ describe('the end-session endpoint with an invalid request', () => {
     ['a long state', 'parameter_invalid', async () => ({ state: randomBytes(600).toString('hex') })],
   ];
 
-  // @rp-initiated logout 2 @rp-initiated logout 3
+  // @rp-initiated logout 2 @rp-initiated logout 3 @rp-initiated logout 4
   it.each(cases)(
-    'shows an error page and does not redirect or log out: %s',
+    'asks the user, names the failed check and does not redirect to the application: %s',
     async (_what, check, parameters) => {
       const { browser, session } = await authenticated();
       const page = await browser.get(endSession(await parameters(session)));
       expect([page.status, page.headers['location']]).toEqual([400, undefined]);
       expect(page.text).toContain(`<dd><code>${check}</code></dd>`);
       expect(await isLoggedIn(browser)).toBe(true);
+      const answer = await browser.submit(page, {}, '/auth/logout/confirm');
+      expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
+      expect(await isLoggedIn(browser)).toBe(false);
     },
   );
+
+  it('records the failed check when it asks the user', async () => {
+    const { clientId } = await app.client(SCOPES);
+    const { browser } = await authenticated();
+    await browser.get(endSession({ id_token_hint: 'x.y.z', client_id: clientId }));
+    const [event] = await auditEvents(app.services.natsUrl, { clientId, types: ['request.refused'] });
+    expect(event).toMatchObject({ check: 'id_token_hint_invalid' });
+  });
 
   it('records which part of the ID token is invalid', async () => {
     const { clientId } = await app.client(SCOPES);
@@ -262,6 +273,16 @@ describe('the end-session endpoint with an invalid request', () => {
     const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
     const page = await app.browser().get(endSession(parameters));
     expect([page.status, page.headers['location']]).toEqual([403, undefined]);
+  });
+
+  it('lets a user log out at the request of a disabled application, without a redirect', async () => {
+    const { clientId } = await registered();
+    const { browser } = await authenticated();
+    await disableClients(app, clientId);
+    const page = await browser.get(endSession({ client_id: clientId, post_logout_redirect_uri: AFTER }));
+    const answer = await browser.submit(page, {}, '/auth/logout/confirm');
+    expect([page.status, answer.headers['location']]).toEqual([403, '/auth/login?done']);
+    expect(await isLoggedIn(browser)).toBe(false);
   });
 
   it('rejects a repeated parameter with an error page', async () => {

@@ -4,7 +4,6 @@ import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import {
   button,
-  copyable,
   facts,
   hiddenFields,
   notices,
@@ -104,8 +103,8 @@ export function createdPage(name: string, created: RegisteredClient, warnings: r
       ${notices({ warnings })}
       <p>${t('Give these to the owner of the application.')}</p>
       ${facts([
-        [t('Client ID'), copyable('client-id', id)],
-        [t('Client secret'), secret !== null && copyable('secret', secret)],
+        [t('Client ID'), code(id)],
+        [t('Client secret'), code(secret)],
         [t('Authorization URL'), code(created.authorization_url)],
         [t('Token URL'), code(created.token_url)],
         [t('Refresh URL'), code(created.refresh_url)],

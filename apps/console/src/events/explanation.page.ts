@@ -1,4 +1,3 @@
-import { changesText } from '#administration/audit/changed-fields.js';
 import type { AuditEvent } from '#audit/event.js';
 import { valueText } from '#administration/explain/comparison.js';
 import type { Difference } from '#administration/explain/difference.js';
@@ -103,7 +102,7 @@ function aroundTable(around: readonly AuditEvent[], names: EventNames): Html {
     around.map((event) => [
       timeCell(event.time),
       textOf(event),
-      event.check ?? event.error ?? changesText(event),
+      event.check ?? event.error,
       event.user_id !== undefined && userLink(event.user_id, names),
       event.reference !== undefined && referenceLink(event.reference),
     ]),

@@ -317,8 +317,10 @@ describe('operator client import', () => {
       'client_secret.revoked',
       'client.disabled',
     ]);
-    expect(imported[0]?.changes).toMatchObject({ name: { new: 'Kalender' } });
-    expect(imported[3]?.changes).toEqual({ disabled: { old: false, new: true } });
+    expect(imported[0]?.detail).toMatchObject({
+      name: 'Kalender',
+      fields: ['name', 'disabled', 'secrets'],
+    });
     expect(JSON.stringify(imported)).not.toContain('abab');
   });
 

@@ -248,7 +248,6 @@ describe('operator client update', () => {
         disabled_at: null,
         logo: null,
         auth_method: 'client_secret',
-        jwks: null,
         live_secrets: 1,
         created_at: expect.any(String),
       });
@@ -421,7 +420,6 @@ describe('operator resource-server', () => {
         id: made.id,
         name: 'Bookings',
         auth_method: 'client_secret',
-        jwks: null,
         version: 1,
         created_at: expect.any(String),
       },

@@ -48,30 +48,30 @@ export class ClientDocumentStore {
     ]);
   }
 
-  /** @returns the description before the change; null if nothing changed, or the client is unknown or deleted */
+  /** @returns the changed fields; null if the client is unknown or deleted */
   async save(
     clientId: string,
     described: DescribedClient,
     dueAt: Date,
     needsConsent: (before: DescribedClient, after: DescribedClient) => boolean,
-  ): Promise<DescribedClient | null> {
+  ): Promise<readonly (keyof DescribedClient)[] | null> {
     return this.dataSource.transaction(async (manager) => {
       const before = await lockClient(manager, clientId);
       if (!before) return null;
       const fields = Object.keys(described) as (keyof DescribedClient)[];
-      const isSame = fields.every(
-        (field) => JSON.stringify(before[field]) === JSON.stringify(described[field]),
+      const changed = fields.filter(
+        (field) => JSON.stringify(before[field]) !== JSON.stringify(described[field]),
       );
       await manager.query(
         'UPDATE clients SET document_due_at = $2, document_problem = NULL WHERE client_id = $1',
         [clientId, dueAt],
       );
-      if (isSame) return null;
+      if (changed.length === 0) return changed;
       const documentChangedAt = needsConsent(before, described)
         ? { documentChangedAt: () => 'clock_timestamp()' }
         : {};
       await manager.update(ClientEntity, { clientId }, { ...described, ...documentChangedAt });
-      return before;
+      return changed;
     });
   }
 }

@@ -32,7 +32,6 @@ describe('migrate', () => {
       'client_logos',
       'client_secrets',
       'clients',
-      'console_invitations',
       'deleted_identities',
       'grants',
       'migrations',

@@ -97,11 +97,11 @@ const PARAMETER_NAME = /^[a-z_]{1,30}$/;
 const MAX_NAMES = 20;
 
 /** Shows the error_description in English, and only the parameter names of the query. */
-function developerDetails(
+export function developerDetails(
   translator: Translator,
   { code, description, detail }: OAuthError,
   query: string,
-  help: Html | false,
+  help: Html | false = false,
 ): Html {
   const { check } = detail;
   const sent = PUBLIC_DETAILS.flatMap((name) => {

@@ -223,6 +223,8 @@ export const SCENES: readonly Scene[] = [
           cookie: 'x'.repeat(43),
           client: application && clients[application],
           query: '',
+          refused: null,
+          sent: '',
         }),
       ),
   })),
