@@ -41,7 +41,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
         timeZone: 'Europe/London',
         passwordHash: await hashPassword(account.password),
       });
-      await operators.grant(id, 'admin');
+      await operators.setRole(id, 'admin');
     }
   });
 }

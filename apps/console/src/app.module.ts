@@ -15,6 +15,7 @@ import { HealthModule } from './health/health.module.js';
 import { IconController } from './icon.controller.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
+import { OperatorsModule } from './operators/operators.module.js';
 import { OverviewModule } from './overview/overview.module.js';
 import { addRateLimits } from './request-limits/rate-limit.js';
 import { RequestLimitsModule } from './request-limits/request-limits.module.js';
@@ -23,6 +24,7 @@ import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
 import { acceptImages, acceptUploads, parseConsoleForm, refuseNul } from './form.js';
+import { CopyScriptController } from './ui/copy-script.controller.js';
 import { PageInterceptor } from './ui/page.interceptor.js';
 import { UiModule } from './ui/ui.module.js';
 import { UsersModule } from './users/users.module.js';
@@ -40,6 +42,7 @@ export class AppModule {
         LoginModule,
         ApplicationsModule,
         UsersModule,
+        OperatorsModule,
         JobsModule,
         OverviewModule,
         EventsModule,
@@ -47,7 +50,7 @@ export class AppModule {
         HealthModule,
         ApiModule,
       ],
-      controllers: [IconController],
+      controllers: [IconController, CopyScriptController],
       providers: [
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -120,6 +120,7 @@ describe('an operator with only a keyboard and no JavaScript', () => {
     expect(await textOf(page)).toContain('redirect_uri_mismatch');
     await page.goto(`${origin}/applications/${id}`);
     await activate(page, 'Disable');
+    await activate(page, 'Disable');
     expect(await textOf(page)).toContain('The application is disabled');
     await activate(page, 'Delete');
     await activate(page, 'Delete');

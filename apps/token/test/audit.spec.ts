@@ -115,12 +115,25 @@ describe('the audit trail of the token app', () => {
     const user = { ...identity, email: 'audited@example.com', username: 'audited', name: 'A', updated_at };
     const created = await app.ask<{ user_id: number }>(SUBJECTS.userUpsert, user);
     await app.ask(SUBJECTS.userUpsert, user);
-    const later = { ...identity, updated_at: new Date(Date.now() + 1).toISOString() };
+    const changed = { ...user, name: 'Ada', time_zone: 'Europe/London' };
+    await app.ask(SUBJECTS.userUpsert, { ...changed, updated_at: new Date(Date.now() + 1).toISOString() });
+    const later = { ...identity, updated_at: new Date(Date.now() + 2).toISOString() };
     for (const subject of [SUBJECTS.userDisable, SUBJECTS.userDelete, SUBJECTS.userDelete])
       await app.ask(subject, later);
-    const events = await auditEvents(app.natsUrl, { userId: created.user_id }, 3);
-    expect(events.map(({ type }) => type)).toEqual(['user.created', 'user.disabled', 'user.deleted']);
-    for (const { detail } of events) expect(detail).toEqual({ by: 'the product, over NATS' });
+    const events = await auditEvents(app.natsUrl, { userId: created.user_id }, 4);
+    expect(events.map(({ type }) => type)).toEqual([
+      'user.created',
+      'user.updated',
+      'user.disabled',
+      'user.deleted',
+    ]);
+    expect(events.map(({ changes }) => changes)).toEqual([
+      undefined,
+      { name: { omitted: 'personal' }, time_zone: { old: 'UTC', new: 'Europe/London' } },
+      { disabled_by: { old: [], new: ['product'] } },
+      undefined,
+    ]);
+    for (const { detail } of events) expect(detail).toEqual({ by: 'product' });
   });
 
   // A deletion disables the user first.

@@ -17,6 +17,8 @@ const TRAIL_TYPES = [
   'resource_server.revoked',
   'console_operator.granted',
   'console_operator.revoked',
+  'console_operator.invited',
+  'console_operator.uninvited',
   'user.created',
   'user.imported',
   'user.updated',
@@ -83,7 +85,13 @@ export interface AuditEvent {
   readonly check?: string;
   readonly description?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
+  /** Changed fields of the client, user or operator. */
+  readonly changes?: Readonly<Record<string, FieldChange>>;
 }
+
+/** Null means no value. `omitted` is the reason why the trail does not have the values. */
+export type FieldChange =
+  { readonly old: unknown; readonly new: unknown } | { readonly omitted: 'personal' | 'secret' };
 
 export type AuditRecord = Omit<AuditEvent, 'version' | 'id' | 'time' | 'service'>;
 

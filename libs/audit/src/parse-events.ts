@@ -50,6 +50,7 @@ const CHECKS: Readonly<Record<keyof AuditEvent, Check>> = {
   check: isOptionalText,
   description: isOptionalText,
   detail: (value) => value === undefined || isObject(value),
+  changes: (value) => value === undefined || (isObject(value) && Object.values(value).every(isObject)),
 };
 
 const FIELDS = Object.entries(CHECKS);

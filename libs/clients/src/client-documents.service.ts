@@ -1,8 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { ClientDocumentStore } from '#database/client/client-document.store.js';
 import { type Client, DuplicateClientError } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
+import { describeKeys } from '#oauth/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import {
   type DescribedClient,
@@ -84,7 +86,7 @@ export class ClientDocumentsService {
       if (error instanceof DuplicateClientError) return true;
       throw error;
     }
-    const detail = { ...eventDetail(fetched.document.client), scopes: client.scopes, admitted_by_host: host };
+    const detail = { ...recorded(fetched.document.client), scopes: client.scopes, admitted_by_host: host };
     this.audit.record({ type: 'client.created', client_id: url, detail });
     return true;
   }
@@ -96,10 +98,10 @@ export class ClientDocumentsService {
     if (!isClaimed) return false;
     try {
       const { document, dueAt } = await fetchDocument(this.http, url, now);
-      const changed = await this.documents.save(url, document.client, dueAt, needsConsent);
-      if (changed === null || changed.length === 0) return false;
-      const detail = { ...eventDetail(document.client), changed_by_document: changed };
-      this.audit.record({ type: 'client.updated', client_id: url, detail });
+      const before = await this.documents.save(url, document.client, dueAt, needsConsent);
+      if (before === null) return false;
+      const changes = changesBetween(recorded(before), recorded(document.client));
+      this.audit.record({ type: 'client.updated', client_id: url, detail: { by: 'document' }, ...changes });
       return true;
     } catch (error) {
       if (!isDocumentFailure(error)) throw error;
@@ -138,12 +140,18 @@ function needsConsent(before: DescribedClient, after: DescribedClient): boolean 
   );
 }
 
-function eventDetail({ name, type, redirectUris, jwksUri }: DescribedClient): Record<string, unknown> {
+/** Uses the names of `recordedRegistration`. */
+function recorded(client: DescribedClient): Readonly<Record<string, unknown>> {
   return {
-    name,
-    public: type === 'public',
-    redirect_uris: redirectUris,
-    ...(jwksUri !== null && { jwks_uri: jwksUri }),
+    name: client.name,
+    type: client.type,
+    redirect_uris: client.redirectUris,
+    post_logout_redirect_uris: client.postLogoutRedirectUris,
+    backchannel_logout_uri: client.backchannelLogoutUri,
+    client_uri: client.clientUri,
+    policy_uri: client.policyUri,
+    contacts: client.contacts,
+    ...describeKeys(client),
   };
 }
 

@@ -11,6 +11,7 @@ import { ClientSecretStore } from './client/client-secret.store.js';
 import { ClientTransferStore } from './client/client-transfer.store.js';
 import { ClientStore } from './client/client.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './connection/data-source.js';
+import { ConsoleInvitationStore } from './user/console-invitation.store.js';
 import { ConsoleOperatorStore } from './user/console-operator.store.js';
 import { DatabaseInspection } from './connection/database-inspection.js';
 import { ConnectedAppStore } from './grant/connected-app.store.js';
@@ -53,6 +54,7 @@ const STORES = [
   UnredeemedGrantStore,
   ResourceServerStore,
   TokenKeyStore,
+  ConsoleInvitationStore,
   ConsoleOperatorStore,
   AuditIndexStore,
   UsageStore,

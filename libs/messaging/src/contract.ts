@@ -133,6 +133,8 @@ export interface UserDisableReply {
   readonly user_id?: number;
   readonly revoked_grants?: number;
   readonly problems?: readonly string[];
+  /** The change was made, but needs attention: the console has no admin now. */
+  readonly warnings?: readonly string[];
 }
 
 export interface UserDeleteReply {
@@ -141,6 +143,8 @@ export interface UserDeleteReply {
   readonly user_id?: number;
   readonly revoked_grants?: number;
   readonly problems?: readonly string[];
+  /** The change was made, but needs attention: the console has no admin now. */
+  readonly warnings?: readonly string[];
 }
 
 /** Tags of cached values. A broadcast evicts every value that has its tag. */

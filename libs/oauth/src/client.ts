@@ -1,6 +1,7 @@
 import { hash as digestOf, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientJwkSet } from './client-assertion/client-keys.js';
 import { type GrantType, unauthorizedClient } from './client-credentials.js';
+import { thumbprintOf } from './jwk.js';
 import { checkDeviceGrant, DEVICE_CODE } from './device-authorization.js';
 
 /** RFC 6749 2.1: a public client cannot keep a secret. */
@@ -103,4 +104,13 @@ export function matchClientSecret(
     (matched, { id, hash }) => (timingSafeEqual(digest, hash) ? id : matched),
     null,
   );
+}
+
+/** Describes keys by their URL or by their thumbprints (RFC 7638); returns an empty object without keys. */
+export function describeKeys({ jwks, jwksUri }: ClientKeys): { keys?: string[]; jwks_uri?: string } {
+  if (jwksUri !== null) return { jwks_uri: jwksUri };
+  if (jwks === null) return {};
+  return {
+    keys: jwks.keys.map((key) => `${key.kid === undefined ? '' : `${key.kid}=`}${thumbprintOf(key)}`),
+  };
 }

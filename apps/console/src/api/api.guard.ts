@@ -6,11 +6,13 @@ import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import type { Condition } from './conditions.js';
+import { rulesOf } from './operation-rules.js';
+import { checkShape } from './request-shape.js';
 
 /** `actor` is set unless the method is GET; `expected` is set while an operation with If-Match is executed. */
 export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor; expected?: Condition };
 
-/** Authenticates and counts a request. Ignores cookies, so that other sites cannot make a browser call the API. */
+/** Authenticates and counts a request, and checks its shape. Ignores cookies, so that other sites cannot make a browser call the API. */
 @Injectable()
 export class ApiGuard implements CanActivate {
   constructor(
@@ -31,6 +33,8 @@ export class ApiGuard implements CanActivate {
     const { clientId } = request.token;
     addLogContext(request.raw, { client_id: clientId });
     await this.limits.take('api', request, reply, clientId);
+    // Before the interceptors: a form, which other sites can send, must not reach `FormInterceptor`.
+    checkShape(request, rulesOf(context.getHandler()));
     if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), channel: 'api' };
     return true;
   }

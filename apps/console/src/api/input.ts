@@ -21,7 +21,7 @@ export interface ChangeRequest {
   readonly input: Values;
 }
 
-/** Injects a request whose members `ResponseInterceptor` has checked. */
+/** Injects a request whose members `ApiGuard` has checked. */
 export const RequestedChange = createParamDecorator(
   (_data: unknown, context: ExecutionContext): ChangeRequest => {
     const { actor, body, params, expected = {} } = context.switchToHttp().getRequest<ApiRequest>();
@@ -37,7 +37,7 @@ interface QueryShape {
   readonly lists?: readonly string[];
 }
 
-/** Injects the query as the input of an operation. `ResponseInterceptor` has checked the names. */
+/** Injects the query as the input of an operation. `ApiGuard` has checked the names. */
 export const Query = createParamDecorator((shape: QueryShape, context: ExecutionContext): Values => {
   const { numbers = ['limit'], flags = [], lists = [] } = shape;
   const query = queryOf(context.switchToHttp().getRequest<ApiRequest>().url);

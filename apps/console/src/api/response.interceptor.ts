@@ -17,14 +17,13 @@ import {
   unsupportedCondition,
 } from './conditions.js';
 import { type OperationRules, rulesOf } from './operation-rules.js';
-import { checkShape } from './request-shape.js';
 
 /** draft-ietf-httpapi-idempotency-key-header 2.1 requires quotes (RFC 8941 3.3.3), which many clients omit. */
 const KEY = /^(?:"([\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x5b\x5d-\x7e]{1,255}))$/;
 
 type Content = string | Buffer | undefined;
 
-/** Checks the shape and the conditions of a request, executes it once, and writes its response. */
+/** Checks the conditions of a request, executes it once, and writes its response. */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor<ApiResponse, Content> {
   constructor(private readonly idempotency: IdempotencyService) {}
@@ -33,7 +32,6 @@ export class ResponseInterceptor implements NestInterceptor<ApiResponse, Content
     const http = context.switchToHttp();
     const rules = rulesOf(context.getHandler());
     const request = http.getRequest<ApiRequest>();
-    checkShape(request, rules);
     const conditions = conditionsOf(request, rules);
     const response = this.executed(request, rules.creates === true, () =>
       underFirst(conditions, (expected) => {

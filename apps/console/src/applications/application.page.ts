@@ -3,7 +3,16 @@ import type { SecretView } from '#administration/client/client-secret.service.js
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { codes, disableOrEnable, facts, type Notices, notices, table, timeCell } from '../ui/components.js';
+import {
+  codes,
+  copyable,
+  disableOrEnable,
+  facts,
+  type Notices,
+  notices,
+  table,
+  timeCell,
+} from '../ui/components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
@@ -173,7 +182,7 @@ export function newSecretPage(client: ClientView, secret: string, warnings: read
       ${facts([
         [t('Application'), client.name],
         [t('Client ID'), html`<code>${client.client_id}</code>`],
-        [t('Client secret'), html`<code>${secret}</code>`],
+        [t('Client secret'), copyable('secret', secret)],
       ])}
       <p role="status">${t('The secret is shown only once, because the service stores only its hash.')}</p>
       <p>

@@ -28,6 +28,20 @@ import {
 import { changes, differencePage, editPage, type EditView } from './edit-application.page.js';
 import { pathOf } from './paths.js';
 
+const EFFECTS = {
+  disable:
+    '{grants, plural, =0 {No user has allowed it access.} one {One grant has no effect until it is enabled.} other {# grants of {users, plural, one {one user} other {# users}} have no effect until it is enabled.}} It gets no tokens, and users who come from it see an error page.',
+  delete:
+    '{grants, plural, =0 {No user has allowed it access.} one {One grant ends immediately.} other {# grants of {users, plural, one {one user} other {# users}} end immediately.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client ID is never assigned again.',
+};
+
+const CONSOLE_CLIENT = {
+  disable:
+    'Operators log in to this console by this application: nobody could log in here. The way back is: operator client enable {id}',
+  delete:
+    'Operators log in to this console by this application: nobody could log in here until CONSOLE_CLIENT_ID names another one.',
+};
+
 @Controller('applications')
 export class ApplicationsController {
   constructor(
@@ -96,11 +110,23 @@ export class ApplicationsController {
     });
   }
 
-  @Post(':id/disable')
-  @SentFrom('.')
+  @Get(':id/disable')
   @RequireRole('support')
-  async disable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    const change = this.clients.disable(actorOf(operator), id);
+  confirmDisable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    return this.confirmation(operator, id, 'disable');
+  }
+
+  @Post(':id/disable')
+  @RequireRole('support')
+  async disable(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    const outdated = await this.ifChanged(operator, id, 'disable', form);
+    if (outdated) return outdated;
+    const confirmed = form.text('confirmConsole') === 'true';
+    const change = this.clients.disable(actorOf(operator), id, {}, confirmed);
     return this.changed(operator, id, change, t('The application is disabled. It can no longer get tokens.'));
   }
 
@@ -116,29 +142,22 @@ export class ApplicationsController {
   @Get(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  async confirmDelete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    const client = await this.clients.find(id);
-    const count = await this.clients.countGrants(id);
-    return confirmPage({
-      operator,
-      section: '/applications',
-      title: t('Delete this application?'),
-      subject: applicationLabel(client),
-      text: t(
-        '{count, plural, =0 {No user has allowed it access.} one {One grant ends immediately.} other {# grants end immediately.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client ID is never assigned again.',
-        { count, secrets: client.live_secrets },
-      ),
-      path: pathOf(id, 'delete'),
-      button: t('Delete'),
-      back: pathOf(id),
-    });
+  confirmDelete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    return this.confirmation(operator, id, 'delete');
   }
 
   @Post(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  async delete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    const { announced } = await this.clients.delete(actorOf(operator), id);
+  async delete(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    const outdated = await this.ifChanged(operator, id, 'delete', form);
+    if (outdated) return outdated;
+    const confirmed = form.text('confirmConsole') === 'true';
+    const { announced } = await this.clients.delete(actorOf(operator), id, {}, confirmed);
     const changed = { note: t('The application is deleted.'), warnings: await announced };
     return this.listPage(operator, new Form(), changed);
   }
@@ -220,6 +239,48 @@ export class ApplicationsController {
   @Header('Content-Disposition', 'attachment; filename="handover.md"')
   async handoverFile(@Param('id') id: string): Promise<string> {
     return (await this.clients.handover(id, {})).markdown;
+  }
+
+  /** @param isOutdated true if the page shows other numbers than before */
+  private async confirmation(
+    operator: Operator,
+    id: string,
+    action: 'disable' | 'delete',
+    isOutdated = false,
+  ): Promise<Page> {
+    const client = await this.clients.find(id);
+    const { grants, users } = await this.clients.countGrants(id);
+    const isConsole = this.clients.isConsole(client);
+    return confirmPage({
+      operator,
+      section: '/applications',
+      status: isOutdated ? 409 : 200,
+      warnings: [
+        ...(isOutdated ? [t('The numbers have changed. Check them again.')] : []),
+        ...(isConsole ? [t(CONSOLE_CLIENT[action], { id: client.client_id })] : []),
+      ],
+      title: action === 'delete' ? t('Delete this application?') : t('Disable this application?'),
+      subject: applicationLabel(client),
+      text: t(EFFECTS[action], { grants, users, secrets: client.live_secrets }),
+      path: pathOf(id, action),
+      button: action === 'delete' ? t('Delete') : t('Disable'),
+      back: pathOf(id),
+      fields: [['grants', String(grants)], ...(isConsole ? [['confirmConsole', 'true'] as const] : [])],
+    });
+  }
+
+  /** Returns the confirmation page again if it showed another number of grants, or no warning about the console. */
+  private async ifChanged(
+    operator: Operator,
+    id: string,
+    action: 'disable' | 'delete',
+    form: Form,
+  ): Promise<Page | null> {
+    const { grants } = await this.clients.countGrants(id);
+    const isConsole = this.clients.isConsole(await this.clients.find(id));
+    const isCurrent =
+      form.text('grants') === String(grants) && (!isConsole || form.text('confirmConsole') === 'true');
+    return isCurrent ? null : this.confirmation(operator, id, action, true);
   }
 
   /** Shows the problems of an invalid change, or the difference if the change must be confirmed. */

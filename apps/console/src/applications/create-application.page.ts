@@ -4,6 +4,7 @@ import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import {
   button,
+  copyable,
   facts,
   hiddenFields,
   notices,
@@ -103,8 +104,8 @@ export function createdPage(name: string, created: RegisteredClient, warnings: r
       ${notices({ warnings })}
       <p>${t('Give these to the owner of the application.')}</p>
       ${facts([
-        [t('Client ID'), code(id)],
-        [t('Client secret'), code(secret)],
+        [t('Client ID'), copyable('client-id', id)],
+        [t('Client secret'), secret !== null && copyable('secret', secret)],
         [t('Authorization URL'), code(created.authorization_url)],
         [t('Token URL'), code(created.token_url)],
         [t('Refresh URL'), code(created.refresh_url)],

@@ -1,3 +1,4 @@
+import { type ChangedField, changedFields } from '#administration/audit/changed-fields.js';
 import type { ClientService } from '#administration/client/client.service.js';
 import type { UserService } from '#administration/user/user.service.js';
 import type { AuditEvent, AuditType } from '#audit/event.js';
@@ -20,6 +21,8 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'resource_server.revoked': t('revoked a resource server'),
   'console_operator.granted': t('granted the user a console role'),
   'console_operator.revoked': t('removed the user’s console role'),
+  'console_operator.invited': t('invited an operator'),
+  'console_operator.uninvited': t('withdrew the invitation of an operator'),
   'user.created': t('created the user'),
   'user.imported': t('imported users'),
   'user.updated': t('changed the user'),
@@ -159,6 +162,7 @@ export function detailsOf({
     [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
     [t('Address'), address],
     [t('User agent'), user_agent],
+    ...changedFields(event).map((field) => [field.name, differenceOf(field)] as const),
     ...detail.map(
       ([name, value]) =>
         [name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`] as const,
@@ -166,7 +170,18 @@ export function detailsOf({
     [t('Event'), html`<code>${event.type}</code>, <code>${event.id}</code>`],
   ]);
   return html`<details>
-    <summary>${check ?? t('Details')}</summary>
+    <summary>${check ?? changedNames(event) ?? t('Details')}</summary>
     ${content}
   </details>`;
+}
+
+function changedNames(event: AuditEvent): string | undefined {
+  const names = changedFields(event).map(({ name }) => name);
+  return names.length === 0 ? undefined : t('Changed: {names}', { names: names.join(', ') });
+}
+
+function differenceOf({ removed, added, omitted }: ChangedField): Html {
+  if (omitted === 'secret') return html`${t('changed; secret values are never recorded')}`;
+  if (omitted !== null) return html`${t('changed; personal values are not recorded')}`;
+  return html`${removed.map((value) => html`<del>${value}</del><br />`)}${added.map((value) => html`<ins>${value}</ins><br />`)}`;
 }

@@ -1,3 +1,4 @@
+import { changesText } from '#administration/audit/changed-fields.js';
 import type { AuditEvent } from '#audit/event.js';
 import { valueText } from '#administration/explain/comparison.js';
 import type { Difference } from '#administration/explain/difference.js';
@@ -102,7 +103,7 @@ function aroundTable(around: readonly AuditEvent[], names: EventNames): Html {
     around.map((event) => [
       timeCell(event.time),
       textOf(event),
-      event.check ?? event.error,
+      event.check ?? event.error ?? changesText(event),
       event.user_id !== undefined && userLink(event.user_id, names),
       event.reference !== undefined && referenceLink(event.reference),
     ]),

@@ -1,7 +1,7 @@
 import type { RotationStep } from '#administration/key/rotation.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
-import { button, choices, linesField, notices, postForm } from '../ui/components.js';
+import { copyButton, button, choices, linesField, notices, postForm } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 
@@ -94,10 +94,11 @@ export function keyStepPage(
       <h2>${t('Now')}</h2>
       <ol>
         ${values.map(
-          ([services, value]) =>
+          ([services, value], index) =>
             html`<li>
               ${t('Set {variable} for {services}:', { variable: VARIABLES[ring], services })}
-              <pre class="scrolls" tabindex="0"><code>${value}</code></pre>
+              <pre class="scrolls" tabindex="0"><code id="keys-value-${index}">${value}</code></pre>
+              ${copyButton(`keys-value-${index}`)}
             </li>`,
         )}
         <li>

@@ -13,6 +13,8 @@ export const SHOWN_NAMES = 20;
 interface Confirmation {
   readonly job: string;
   readonly count: number;
+  /** Live grants that end or have no effect. */
+  readonly grants: number;
   /** Names of the first entries. */
   readonly names: ReadonlyMap<string, string>;
   /** True if other entries matched when the operator confirmed an earlier page. */
@@ -22,7 +24,7 @@ interface Confirmation {
 export function confirmJobPage(
   operator: Operator,
   { action, items, all, back, fields }: Selection,
-  { job, count, names, hasChanged }: Confirmation,
+  { job, count, grants, names, hasChanged }: Confirmation,
 ): Page {
   const { question, effect, button, section } = ACTIONS[action];
   const shown = items.slice(0, SHOWN_NAMES).map((item) => names.get(item) ?? item);
@@ -35,14 +37,15 @@ export function confirmJobPage(
     ...((action !== 'revoke-grants' || names.size > 0) && {
       subject: html`${shown.map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`)}${more > 0 && t(' and {more, number} more', { more })}`,
     }),
-    text: html`${hasChanged && html`<strong>${t('The number of matching entries has changed since you confirmed.')}</strong> `}
+    text: html`${hasChanged && html`<strong>${t('The numbers have changed since you confirmed.')}</strong> `}
     ${all !== null && html`${t('This is every entry of the list that matches now')}${filter.length > 0 && html`: <bdi>${filter.join(', ')}</bdi>`}. `}
-    ${effect}`,
+    ${effect}
+    ${grants > 0 && t('This affects {grants, plural, one {one live grant} other {# live grants}}.', { grants })}`,
     path: '/jobs',
     button,
     look: action === 'enable-applications' ? '' : 'danger',
     back,
-    fields: [['job', job], ['count', String(items.length)], ...fields],
+    fields: [['job', job], ['count', String(items.length)], ['grants', String(grants)], ...fields],
   });
 }
 

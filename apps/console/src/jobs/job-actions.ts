@@ -108,6 +108,12 @@ export class JobActions {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
+  /** Number of live grants that end or have no effect. */
+  async affectedGrants(action: ActionName, items: readonly string[]): Promise<number> {
+    if (action === 'disable-users') return this.grants.countLiveOf({ userIds: items.map(Number) });
+    return action === 'disable-applications' ? this.grants.countLiveOf({ clientIds: items }) : 0;
+  }
+
   async step(action: ActionName, operator: Operator, item: string): Promise<Omit<StepOutcome, 'failure'>> {
     if (action === 'revoke-grants') {
       const { result, announced } = await this.grants.revokeSome(actorOf(operator), selectionOf(item));

@@ -44,10 +44,17 @@ export class JobsController {
     const { action, items, problem } = selection;
     if (problem !== null) return unusableSelectionPage(selection, problem);
     const count = await this.actions.steps(action, items);
+    const grants = await this.actions.affectedGrants(action, items);
     const names = await this.actions.names(action, items.slice(0, SHOWN_NAMES));
     // The id makes both requests of a double click start the same job.
     const job = randomBytes(16).toString('base64url');
-    return confirmJobPage(operator, selection, { job, count, names, hasChanged: query.has('changed') });
+    return confirmJobPage(operator, selection, {
+      job,
+      count,
+      grants,
+      names,
+      hasChanged: query.has('changed'),
+    });
   }
 
   /** Starts the job only with as many entries as the confirmation showed. Otherwise shows the confirmation again. */
@@ -61,7 +68,10 @@ export class JobsController {
     if (!JOB_ID.test(id)) throw new RefusedRequestError(400, 'the form has no job');
     if (await this.jobs.find(id)) return seeOther(`/jobs/${id}`);
     const { action, items, all, fields, problem } = await selectionOf(form, this.actions);
-    if (problem !== null || (all !== null && items.length !== Number(form.text('count')))) {
+    const grants = problem === null ? await this.actions.affectedGrants(action, items) : 0;
+    const isSame =
+      Number(form.text('grants')) === grants && (all === null || items.length === Number(form.text('count')));
+    if (problem !== null || !isSame) {
       const again = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]));
       again.set('changed', '1');
       return seeOther(`/jobs/new?${again.toString()}`);

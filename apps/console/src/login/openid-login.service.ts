@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
@@ -8,6 +9,7 @@ import { messageOf } from '#platform/message-of.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 import type { Session } from '../session/session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
+import { actorOf } from '../operator.js';
 import { roleOfGroups } from '../role.js';
 
 /** Milliseconds for which the provider's metadata is cached. */
@@ -39,6 +41,7 @@ export class OpenIdLoginService {
   constructor(
     private readonly configuration: ConsoleConfiguration,
     private readonly operators: ConsoleOperatorStore,
+    private readonly invitations: ConsoleOperatorService,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.callback = `${configuration.CONSOLE_URL}/login/callback`;
@@ -155,6 +158,7 @@ export class OpenIdLoginService {
     if (prompt === 'login' && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
       throw refused(claims, 'the login provider did not ask for your password again');
     const role = claim === '' ? null : (roleOfGroups(roles, claims[claim]) ?? 'none');
+    if (claim === '') await this.invitations.acceptInvitation(actorOf({ name: nameOf(claims) }), subject);
     const access = claim === '' ? await this.operators.accessOf(subject) : null;
     const session: Session = {
       subject,

@@ -127,11 +127,11 @@ export function postForm(
   </form>`;
 }
 
-/** Button that disables or enables a record. @param path of the record's page */
+/** Button that enables a record, or link to the confirmation of its disabling. @param path of the record's page */
 export function disableOrEnable(operator: Account, path: string, isDisabled: boolean): Html {
   return isDisabled
     ? postForm(operator, `${path}/enable`, button(t('Enable'), 'even'), '')
-    : postForm(operator, `${path}/disable`, button(t('Disable'), 'danger'), '');
+    : html`<a class="button danger" href="${path}/disable">${t('Disable')}</a>`;
 }
 
 export function hiddenFields(fields: Iterable<readonly [name: string, value: string]>): Html[] {
@@ -200,6 +200,18 @@ export function facts(entries: readonly (readonly [name: string, value: Fragment
           <dd>${value}</dd>`,
     )}
   </dl>`;
+}
+
+/** Value with a button that copies it. The script shows the button; without scripts, a click selects the value. */
+export function copyable(id: string, value: string): Html {
+  return html`<code class="copied" id="${id}">${value}</code> ${copyButton(id)}`;
+}
+
+/** @param id of the element with the value */
+export function copyButton(id: string): Html {
+  return html`<button type="button" class="even" data-copies="${id}" data-done="${t('Copied')}" hidden>
+    ${t('Copy')}
+  </button>`;
 }
 
 export function timeCell(time: string): Html {

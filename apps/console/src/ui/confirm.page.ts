@@ -1,6 +1,6 @@
 import { type Fragment, html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
-import { button, hiddenFields, postForm } from './components.js';
+import { button, hiddenFields, postForm, problemBox } from './components.js';
 import type { Page, Section } from './page.responder.js';
 import { t } from './text.js';
 
@@ -10,6 +10,8 @@ export interface ConfirmView {
   readonly title: string;
   readonly subject?: Fragment;
   readonly text: Fragment;
+  readonly warnings?: readonly string[];
+  readonly status?: number;
   readonly path: string;
   readonly button: string;
   readonly look?: 'danger' | '';
@@ -19,11 +21,13 @@ export interface ConfirmView {
 
 export function confirmPage(view: ConfirmView): Page {
   const { operator, section, title, subject, text, path, look = 'danger', back, fields = [] } = view;
+  const { warnings = [], status = 200 } = view;
   return {
     title,
+    status,
     section,
     content: html`
-      ${subject !== undefined && html`<p>${subject}</p>`}
+      ${problemBox(warnings)} ${subject !== undefined && html`<p>${subject}</p>`}
       <p>${text}</p>
       ${postForm(
         operator,

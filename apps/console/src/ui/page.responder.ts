@@ -6,6 +6,7 @@ import { html, type Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
 import { button, postForm } from './components.js';
+import { COPY_SCRIPT_PATH } from './copy-script.controller.js';
 import { t } from './text.js';
 
 export const ICON_PATH = '/icon';
@@ -27,6 +28,7 @@ const SECTIONS = {
   '/': t('Overview'),
   '/applications': t('Applications'),
   '/users': t('Users'),
+  '/operators': t('Operators'),
   '/jobs': t('Bulk actions'),
   '/events': t('What happened'),
   '/audit': t('Audit'),
@@ -49,17 +51,15 @@ export class PageResponder {
       .status(page.status ?? 200)
       .header(
         'Content-Security-Policy',
-        contentSecurityPolicy({ frames: page.frames === true }, this.brand.styleSource),
+        contentSecurityPolicy({ frames: page.frames === true, script: copies(page) }, this.brand.styleSource),
       )
       .header('Content-Language', 'en')
       .type('text/html; charset=utf-8');
     return this.documentOf(page, operator);
   }
 
-  private documentOf(
-    { title, heading, content, menu, section, next }: Page,
-    operator: Operator | null,
-  ): string {
+  private documentOf(page: Page, operator: Operator | null): string {
+    const { title, heading, content, menu, section, next } = page;
     const { productName, icon, style } = this.brand;
     return html`<!doctype html>
       <html lang="en">
@@ -70,6 +70,7 @@ export class PageResponder {
           <title>${title} · ${productName}</title>
           <link rel="icon" href="${ICON_PATH}" type="${icon.mediaType}" />
           ${style} ${next !== undefined && refreshTo(next)}
+          ${copies(page) && html`<script src="${COPY_SCRIPT_PATH}" defer></script>`}
         </head>
         <body>
           <a class="skip" href="#content">${t('Skip to content')}</a>
@@ -82,6 +83,11 @@ export class PageResponder {
         </body>
       </html>`.text;
   }
+}
+
+/** Only pages with a value to copy load the script. */
+function copies({ content }: Page): boolean {
+  return content.text.includes(' data-copies=');
 }
 
 function menuOf(operator: Operator, current: Section | undefined): Html {

@@ -40,6 +40,7 @@ form.filter button { margin-bottom: var(--space-4); }
 .tag.bad { border-color: var(--error); color: var(--error); }
 .wraps { display: block; min-width: 12rem; overflow-wrap: anywhere; }
 .wraps.short { min-width: 9rem; }
+code.copied { user-select: all; overflow-wrap: anywhere; }
 code.command { display: block; overflow-wrap: anywhere; }
 ins { background: var(--good-page); color: var(--good); text-decoration: none; }
 del { background: var(--error-page); color: var(--error); }

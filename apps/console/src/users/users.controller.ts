@@ -1,4 +1,5 @@
-import { Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { AdministrationError } from '#administration/administration.error.js';
 import { GrantService } from '#administration/grant/grant.service.js';
 import { UserService } from '#administration/user/user.service.js';
@@ -16,6 +17,20 @@ import { userPage, usersPage } from './users.page.js';
 
 const SHOWN_GRANTS = 100;
 
+const EFFECTS = {
+  disable:
+    'All sessions end, and {count, plural, =0 {no grant} one {one grant} other {# grants}} too. The user cannot log in until an operator enables the user.',
+  delete:
+    'All sessions end, and {count, plural, =0 {no grant} one {one grant} other {# grants}} too. This cannot be undone.',
+};
+
+const LAST_ADMIN = {
+  disable:
+    'This user is the last admin of the console, and only the command line could appoint another one. The way back is: operator user enable id:{id}',
+  delete:
+    'This user is the last admin of the console, and only the command line could appoint another one: operator console grant LOGIN --role admin',
+};
+
 const UserId = (): ParameterDecorator => Param('id', ParseIntPipe);
 
 @Controller('users')
@@ -24,6 +39,7 @@ export class UsersController {
     private readonly users: UserService,
     private readonly grants: GrantService,
     private readonly privileged: PrivilegedAccounts,
+    private readonly operators: ConsoleOperatorService,
   ) {}
 
   @Get()
@@ -36,11 +52,23 @@ export class UsersController {
     return this.page(operator, id);
   }
 
-  @Post(':id/disable')
-  @SentFrom('.')
+  @Get(':id/disable')
   @RequireRole('support')
-  async disable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    const { announced } = await this.users.disable(actorOf(operator), `id:${id}`);
+  confirmDisable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    return this.confirmation(operator, id, 'disable');
+  }
+
+  @Post(':id/disable')
+  @RequireRole('support')
+  async disable(
+    @CurrentOperator() operator: Operator,
+    @UserId() id: number,
+    @Body() form: Form,
+  ): Promise<Page> {
+    const changed = await this.ifChanged(operator, id, 'disable', form);
+    if (changed) return changed;
+    const confirmed = form.text('confirmLastAdmin') === 'true';
+    const { announced } = await this.users.disable(actorOf(operator), `id:${id}`, {}, confirmed);
     const note = t('The user is disabled: all sessions and grants have ended.');
     return this.page(operator, id, { note, warnings: await announced });
   }
@@ -69,29 +97,64 @@ export class UsersController {
   @Get(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  async confirmDelete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    const { name, live_grants: count } = await this.users.find(`id:${id}`);
-    return confirmPage({
-      operator,
-      section: '/users',
-      title: t('Delete {name}?', { name }),
-      text: t(
-        'All sessions end, and {count, plural, =0 {no grant} one {one grant} other {# grants}} too. This cannot be undone.',
-        { count },
-      ),
-      path: `/users/${id}/delete`,
-      button: t('Delete'),
-      back: `/users/${id}`,
-    });
+  confirmDelete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    return this.confirmation(operator, id, 'delete');
   }
 
   @Post(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  async delete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    const { announced } = await this.users.delete(actorOf(operator), `id:${id}`);
+  async delete(
+    @CurrentOperator() operator: Operator,
+    @UserId() id: number,
+    @Body() form: Form,
+  ): Promise<Page> {
+    const outdated = await this.ifChanged(operator, id, 'delete', form);
+    if (outdated) return outdated;
+    const confirmed = form.text('confirmLastAdmin') === 'true';
+    const { announced } = await this.users.delete(actorOf(operator), `id:${id}`, {}, confirmed);
     const changed = { note: t('The user is deleted.'), warnings: await announced };
     return this.listPage(operator, new Form(), changed);
+  }
+
+  /** @param isOutdated true if the page shows other numbers than before */
+  private async confirmation(
+    operator: Operator,
+    id: number,
+    action: 'disable' | 'delete',
+    isOutdated = false,
+  ): Promise<Page> {
+    const { name, live_grants: count } = await this.users.find(`id:${id}`);
+    const isLastAdmin = await this.operators.isLastAdmin(id);
+    return confirmPage({
+      operator,
+      section: '/users',
+      status: isOutdated ? 409 : 200,
+      warnings: [
+        ...(isOutdated ? [t('The numbers have changed. Check them again.')] : []),
+        ...(isLastAdmin ? [t(LAST_ADMIN[action], { id: String(id) })] : []),
+      ],
+      title: action === 'delete' ? t('Delete {name}?', { name }) : t('Disable {name}?', { name }),
+      text: t(EFFECTS[action], { count }),
+      path: `/users/${id}/${action}`,
+      button: action === 'delete' ? t('Delete') : t('Disable'),
+      back: `/users/${id}`,
+      fields: [['grants', String(count)], ...(isLastAdmin ? [['confirmLastAdmin', 'true'] as const] : [])],
+    });
+  }
+
+  /** Returns the confirmation page again if it showed another number of grants, or no warning about the last admin. */
+  private async ifChanged(
+    operator: Operator,
+    id: number,
+    action: 'disable' | 'delete',
+    form: Form,
+  ): Promise<Page | null> {
+    const { live_grants: count } = await this.users.find(`id:${id}`);
+    const isLastAdmin = await this.operators.isLastAdmin(id);
+    const isCurrent =
+      form.text('grants') === String(count) && (!isLastAdmin || form.text('confirmLastAdmin') === 'true');
+    return isCurrent ? null : this.confirmation(operator, id, action, true);
   }
 
   private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {

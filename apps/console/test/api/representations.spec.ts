@@ -137,7 +137,9 @@ describe('a resource server', () => {
     expect((await api.call('get', path)).headers['etag']).toBe(changed.headers['etag']);
     expect((await api.call('patch', path, { body: { name: 'Other' }, headers })).status).toBe(412);
     const { body } = await api.call('get', '/events?types=resource_server.updated');
-    expect(body.items).toMatchObject([{ channel: 'api' }]);
+    expect(body.items).toMatchObject([
+      { channel: 'api', changes: { name: { old: 'Bookings API', new: 'Rooms API' } } },
+    ]);
   });
 });
 

@@ -64,7 +64,8 @@ describe('an application with a metadata document', () => {
     const path = `/applications/${encodeURIComponent(url)}`;
     const shown = await admin.get(path);
     expect(shown.text).toContain('Next refresh of the metadata document');
-    expect((await admin.submit(shown, {}, `${path}/disable`)).status).toBe(200);
+    const confirm = await admin.get(`${path}/disable`);
+    expect((await admin.submit(confirm, {}, `${path}/disable`)).status).toBe(200);
     expect(await registered(url)).toMatchObject({ disabled_at: expect.any(Date) as Date });
   });
 });
@@ -271,9 +272,22 @@ describe('the edit form of an application', () => {
 });
 
 describe('disabling or enabling an application', () => {
+  it('needs a warning that names the way back if operators log in by the application', async () => {
+    const id = await created();
+    const path = `/applications/${id}/disable`;
+    const confirm = await admin.get(path);
+    const callback = `${app.configuration.CONSOLE_URL}/login/callback`;
+    await app.sql('UPDATE clients SET redirect_uris = ARRAY[$2] WHERE client_id = $1', [id, callback]);
+    const warned = await admin.submit(confirm, {}, path);
+    expect(warned.status).toBe(409);
+    expect(warned.text).toContain(`operator client enable ${id}`);
+    expect(await registered(id)).toMatchObject({ disabled_at: null });
+    expect((await admin.submit(warned, {}, path)).status).toBe(200);
+  });
+
   it('increments its version', async () => {
     const id = await created();
-    const page = await admin.get(`/applications/${id}`);
+    const page = await admin.get(`/applications/${id}/disable`);
     expect((await admin.submit(page, {}, `/applications/${id}/disable`)).text).toContain('is disabled');
     expect(await registered(id)).toMatchObject({ version: 2, disabled_at: expect.any(Date) as Date });
     const disabled = await admin.get(`/applications/${id}`);
@@ -502,9 +516,9 @@ describe('the pages of an application', () => {
         expect(await status(browser, `/applications/${page}`)).toBe(403);
     }
     // The viewer sends the form of the admin's page.
-    const disable = await admin.get(`/applications/${id}`);
+    const disable = await admin.get(`/applications/${id}/disable`);
     expect((await viewer.submit(disable, {}, `/applications/${id}/disable`)).status).toBe(403);
-    const own = await support.get(`/applications/${id}`);
+    const own = await support.get(`/applications/${id}/disable`);
     expect((await support.submit(own, {}, `/applications/${id}/disable`)).status).toBe(200);
   });
 });

@@ -28,7 +28,8 @@ it('the audit page shows the operator, the object and the channel of each change
   const admin = await app.operator('admin', 'grace');
   const id = 'sc_aaaaaaaaaaaaaaaaaaaaaaaa';
   await storeClient(app, id, { name: 'Rooms' });
-  await admin.submit(await admin.get(`/applications/${id}`), {}, `/applications/${id}/disable`);
+  const disable = `/applications/${id}/disable`;
+  await admin.submit(await admin.get(disable), {}, disable);
   const page = await viewer.get(`/audit?client=${id}&operator=grace`);
   expect(page.text).toContain('<bdi>grace</bdi>');
   expect(wordsOf(page)).toMatch(new RegExp(`grace\\s*disabled the application\\s*Rooms\\s*${id}\\s*console`));
@@ -52,6 +53,20 @@ it('the audit page filters by failed check, grant and reference', async () => {
     const { text } = await viewer.get(`/audit?client=filtered&${filter}`);
     expect(stored.map(({ id }) => text.includes(`<code>${id}</code>`))).toEqual([found === 0, found === 1]);
   }
+});
+
+it('the audit page shows the difference of each changed field', async () => {
+  const changes = {
+    name: { old: 'Rooms', new: '<Chambers>' },
+    redirect_uris: { old: ['https://a.example', 'https://b.example'], new: ['https://a.example'] },
+    email: { omitted: 'personal' },
+  } as const;
+  const event = { type: 'client.updated', client_id: 'changed', operator: 'grace', changes } as const;
+  await storeEvent(nats, auditEvent('operator', event));
+  const page = await viewer.get('/audit?client=changed');
+  expect(page.text).toMatch(/<dt>name<\/dt>\s*<dd><del>Rooms<\/del><br \/><ins>&lt;Chambers&gt;<\/ins>/);
+  expect(page.text).toMatch(/<dt>redirect_uris<\/dt>\s*<dd><del>https:\/\/b.example<\/del><br \/><\/dd>/);
+  expect(page.text).toContain('<dt>email</dt>');
 });
 
 it('the console records logins, log-outs and refused logins of operators', async () => {

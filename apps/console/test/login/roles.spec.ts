@@ -1,5 +1,6 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { COPY_SCRIPT_PATH } from '../../src/ui/copy-script.controller.js';
 import type { Browser } from '#test/support/browser.js';
 import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
@@ -12,6 +13,7 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'POST /logout': null,
   'GET /logged-out': null,
   'GET /icon': null,
+  [`GET ${COPY_SCRIPT_PATH}`]: null,
   'GET /applications': 'viewer',
   'GET /applications/new': 'admin',
   'POST /applications/new': 'admin',
@@ -19,6 +21,7 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'GET /applications/:id/edit': 'admin',
   'POST /applications/:id/edit': 'admin',
   'POST /applications/:id/save': 'admin',
+  'GET /applications/:id/disable': 'support',
   'POST /applications/:id/disable': 'support',
   'POST /applications/:id/enable': 'support',
   'GET /applications/:id/delete': 'admin',
@@ -36,11 +39,18 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'GET /applications/:id/logo/image': 'viewer',
   'GET /users': 'viewer',
   'GET /users/:id': 'viewer',
+  'GET /users/:id/disable': 'support',
   'POST /users/:id/disable': 'support',
   'POST /users/:id/enable': 'support',
   'POST /users/:id/logout': 'support',
   'GET /users/:id/delete': 'admin',
   'POST /users/:id/delete': 'admin',
+  'GET /operators': 'viewer',
+  'GET /operators/new': 'admin',
+  'POST /operators/new': 'admin',
+  'GET /operators/:id': 'admin',
+  'POST /operators/:id': 'admin',
+  'POST /operators/invitations/:id/revoke': 'admin',
   'GET /grants': 'viewer',
   'POST /grants/:id/revoke': 'support',
   'GET /jobs': 'viewer',
@@ -71,6 +81,10 @@ const DANGEROUS = [
   'POST /applications/:id/secrets/:secret/revoke',
   'GET /users/:id/delete',
   'POST /users/:id/delete',
+  'GET /operators/new',
+  'POST /operators/new',
+  'GET /operators/:id',
+  'POST /operators/:id',
   'GET /jobs/new',
   'POST /jobs',
   'POST /jobs/:id',

@@ -192,7 +192,7 @@ export async function openConsoleScenes() {
     'application, as a viewer': asViewer(at(path)),
     'application, just disabled': async (page) => {
       await app.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [disabled.client_id]);
-      await page.goto(`${origin}/applications/${disabled.client_id}`);
+      await page.goto(`${origin}/applications/${disabled.client_id}/disable`);
       await press(page, 'Disable');
     },
     'application, edit': at(`${path}/edit`),

@@ -54,11 +54,38 @@ it('the list of users finds a user by e-mail address', async () => {
 
 it('disabling a user revokes the grants, and the user can be enabled again', async () => {
   const { userId } = await userWithGrant();
-  const page = await support.get(`/users/${userId}`);
-  const disabled = await support.submit(page, {}, `/users/${userId}/disable`);
+  const confirm = await support.get(`/users/${userId}/disable`);
+  expect(wordsOf(confirm)).toContain('one grant');
+  const disabled = await support.submit(confirm, {}, `/users/${userId}/disable`);
   expect(disabled.status).toBe(200);
   expect(await liveGrants(userId)).toEqual([]);
   expect((await support.submit(disabled, {}, `/users/${userId}/enable`)).text).toContain('can log in again');
+});
+
+it('the confirmation of a disable or delete is shown again if the number of grants has changed', async () => {
+  const admin = await app.operator('admin');
+  for (const action of ['disable', 'delete']) {
+    const { userId } = await userWithGrant();
+    const confirm = await admin.get(`/users/${userId}/${action}`);
+    await app.sql('UPDATE grants SET revoked_at = now() WHERE user_id = $1', [userId]);
+    const again = await admin.submit(confirm, {}, `/users/${userId}/${action}`);
+    expect(again.status).toBe(409);
+    expect(await app.sql('SELECT disabled_at FROM users WHERE id = $1', [userId])).toEqual([
+      { disabled_at: null },
+    ]);
+    expect((await admin.submit(again, {}, `/users/${userId}/${action}`)).status).toBe(200);
+  }
+});
+
+it('the last admin is disabled only after a warning that names the way back', async () => {
+  const userId = await fixture.user();
+  const path = `/users/${userId}/disable`;
+  const confirm = await support.get(path);
+  await app.sql(`UPDATE users SET console_role = 'admin' WHERE id = $1`, [userId]);
+  const warned = await support.submit(confirm, {}, path);
+  expect(warned.status).toBe(409);
+  expect(wordsOf(warned)).toContain(`operator user enable id:${userId}`);
+  expect((await support.submit(warned, {}, path)).status).toBe(200);
 });
 
 it('the page of a user shows the Enable button only if an operator has disabled the user', async () => {
@@ -67,7 +94,8 @@ it('the page of a user shows the Enable button only if an operator has disabled 
   const page = await support.get(`/users/${userId}`);
   expect(page.text).not.toContain(`/users/${userId}/enable`);
   expect(wordsOf(page)).toContain('The product has disabled this user. Enable the user there');
-  const disabled = await support.submit(page, {}, `/users/${userId}/disable`);
+  const confirm = await support.get(`/users/${userId}/disable`);
+  const disabled = await support.submit(confirm, {}, `/users/${userId}/disable`);
   const enabled = await support.submit(disabled, {}, `/users/${userId}/enable`);
   expect(wordsOf(enabled)).toContain('The user is still disabled by the product.');
   expect(enabled.text).not.toContain(`/users/${userId}/enable`);

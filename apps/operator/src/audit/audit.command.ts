@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { changesText } from '#administration/audit/changed-fields.js';
 import type { SelectedEvents } from '#administration/audit/audit.service.js';
 import { MOMENT } from '#administration/audit/moment.js';
 import { counted, printable } from '#administration/text.js';
@@ -167,9 +168,13 @@ function lineOf(event: AuditEvent): string {
     .join('  ');
 }
 
-function summaryOf({ service, operator, error, check, detail = {} }: AuditEvent): string {
-  if (operator !== undefined)
-    return [operator, detail['command']].filter((part) => typeof part === 'string').join(': ');
+function summaryOf(event: AuditEvent): string {
+  const { service, operator, error, check, detail = {} } = event;
+  const changes = changesText(event);
+  if (operator !== undefined || changes !== '')
+    return [operator ?? `(${service})`, detail['command'], changes]
+      .filter((part) => typeof part === 'string' && part !== '')
+      .join(': ');
   const failed = check === undefined ? error : [error, `failed check: ${check}`].filter(Boolean).join(', ');
   return [failed ?? detail['outcome'], `(${service})`].filter((part) => typeof part === 'string').join(' ');
 }

@@ -1,13 +1,9 @@
-import { AdministrationError } from '#administration/administration.error.js';
 import type { Input } from '#administration/input.js';
-import type { Change } from '#administration/operation.js';
 import type { ClientChangesDto, NewClientDto } from '#administration/client/client.dto.js';
-import type { UpdatedClient } from '#administration/client/client.service.js';
 import { actor } from '../command-line/actor.js';
-import { confirmed } from '../command-line/dialog.js';
-import { choice, InputError, withNone } from '../command-line/input.js';
+import { choice, withNone } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
+import { confirmedChange, printChange } from '../command-line/change.js';
 import { asText, type JsonOption, printFields, printLine, printResult } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
@@ -300,20 +296,6 @@ async function update(
       if (requiredScopes.length > 0) printLine(`\nUsers may no longer decline ${requiredScopes.join(' ')}.`);
     }),
   );
-}
-
-async function confirmedChange(
-  yes: boolean,
-  change: (isConfirmed: boolean) => Promise<Change<UpdatedClient>>,
-): Promise<Change<UpdatedClient>> {
-  try {
-    return await change(yes);
-  } catch (error) {
-    if (!(error instanceof AdministrationError && error.kind === 'unconfirmed')) throw error;
-    if (!(await confirmed(false, `${error.message}. Change it?`)))
-      throw new InputError(['nothing was changed']);
-    return change(true);
-  }
 }
 
 async function inputOf({

@@ -2,7 +2,7 @@ import { counted, quoted } from '#administration/text.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { makeChange } from '../command-line/change.js';
+import { confirmedChange, makeChange } from '../command-line/change.js';
 import { type JsonOption, printLine } from '../command-line/output.js';
 import { CLIENT } from './client-lookup.command.js';
 
@@ -10,6 +10,7 @@ export function disableCommand(): OperatorCommand {
   return new OperatorCommand('disable')
     .argument('<id>', CLIENT)
     .description('refuse an application and all its tokens, until it is enabled again')
+    .option('--yes', 'even if operators log in to the console by it')
     .jsonOption()
     .notes(
       `\
@@ -41,10 +42,14 @@ export function deleteCommand(): OperatorCommand {
     .action(remove);
 }
 
-async function disable(idOrName: string, options: JsonOption): Promise<void> {
+async function disable(
+  idOrName: string,
+  { yes = false, ...options }: JsonOption & { yes?: boolean },
+): Promise<void> {
   await makeChange(
     options,
-    ({ clients }, actor) => clients.disable(actor, idOrName),
+    ({ clients }, actor) =>
+      confirmedChange(yes, (isConfirmed) => clients.disable(actor, idOrName, undefined, isConfirmed)),
     (result) => {
       const { client_id: id, disabled_before: before } = result;
       printLine(
@@ -67,7 +72,10 @@ async function enable(idOrName: string, options: JsonOption): Promise<void> {
   );
 }
 
-async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
+async function remove(
+  idOrName: string,
+  { yes = false, ...options }: JsonOption & { yes?: boolean },
+): Promise<void> {
   await makeChange(
     options,
     async ({ clients }, actor) => {
@@ -75,10 +83,11 @@ async function remove(idOrName: string, { yes, ...options }: JsonOption & { yes?
         // Shows the name as well, because ids look alike. A deleted client has no name.
         const { client_id: id, name } = await clients.identify(idOrName);
         const named = name === null ? quoted(id) : `${quoted(name)} (${id})`;
-        const question = `Delete ${named} and revoke all its grants? This cannot be undone.`;
+        const { grants, users } = await clients.countGrants(id);
+        const question = `Delete ${named} and revoke ${counted(grants, 'grant')} of ${counted(users, 'user')}? This cannot be undone.`;
         if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
       }
-      return clients.delete(actor, idOrName);
+      return confirmedChange(yes, (isConfirmed) => clients.delete(actor, idOrName, undefined, isConfirmed));
     },
     (result) =>
       printLine(

@@ -1,10 +1,12 @@
-import { withNames } from '#administration/administration.error.js';
+import { AdministrationError, withNames } from '#administration/administration.error.js';
 import type { Actor, Change } from '#administration/operation.js';
 import { withAdministration } from '../connections/administration.js';
 import type { Administration } from '../connections/open-administration.js';
 import { ChangeSettings } from '../settings/settings.js';
 import { actor } from './actor.js';
+import { confirmed } from './dialog.js';
 import { flagOf } from './flags.js';
+import { InputError } from './input.js';
 import { type JsonOption, printResult, warn } from './output.js';
 
 export async function makeChange<Result>(
@@ -16,6 +18,21 @@ export async function makeChange<Result>(
     operation(administration, actor()),
   );
   await printChange(change, (result) => printResult(options, result, () => printText(result)));
+}
+
+/** Asks for a confirmation if the operation requires one. @param yes true confirms in advance */
+export async function confirmedChange<Result>(
+  yes: boolean,
+  change: (isConfirmed: boolean) => Promise<Change<Result>>,
+): Promise<Change<Result>> {
+  try {
+    return await change(yes);
+  } catch (error) {
+    if (!(error instanceof AdministrationError && error.kind === 'unconfirmed')) throw error;
+    if (!(await confirmed(false, `${error.message}. Change it?`)))
+      throw new InputError(['nothing was changed']);
+    return change(true);
+  }
 }
 
 /** Prints the result, which may contain a new secret, before waiting for the announcement, which may take seconds. */

@@ -6,6 +6,8 @@ import { commandToPaste } from './shell.js';
 const FLAGS: Readonly<Record<string, string>> = {
   addRedirectUris: '--add-redirect-uri',
   addScopes: '--add-scope',
+  confirmConsole: '--yes',
+  confirmLastAdmin: '--yes',
   confirmNewSubjects: '--yes',
   deviceGrant: '--grant',
   idTokenKeys: '--stdin',

@@ -1,4 +1,4 @@
-import { makeChange } from '../command-line/change.js';
+import { confirmedChange, makeChange } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printLine, printResult, printTable } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
@@ -16,6 +16,7 @@ export function consoleCommand(): OperatorCommand {
     .argument('<login>', 'e-mail address or user name')
     .description('give a user a role, in place of an earlier one')
     .requiredOption('--role <role>', 'viewer reads, support also ends access, admin may do everything')
+    .option('--yes', 'even if the last admin loses the role')
     .jsonOption()
     .examples('console grant ada@example.com --role support')
     .action(grant);
@@ -24,6 +25,7 @@ export function consoleCommand(): OperatorCommand {
     .command('revoke')
     .argument('<login>', 'e-mail address or user name')
     .description('take the role of a user away, at once')
+    .option('--yes', 'even if the user is the last admin')
     .jsonOption()
     .examples('console revoke ada@example.com')
     .action(revoke);
@@ -38,18 +40,28 @@ export function consoleCommand(): OperatorCommand {
   return command;
 }
 
-async function grant(login: string, { role, ...options }: JsonOption & { role: string }): Promise<void> {
+async function grant(
+  login: string,
+  { role, yes = false, ...options }: JsonOption & { role: string; yes?: boolean },
+): Promise<void> {
   await makeChange(
     options,
-    ({ consoleOperators }, actor) => consoleOperators.grant(actor, { login, role }),
+    ({ consoleOperators }, actor) =>
+      confirmedChange(yes, (confirmLastAdmin) =>
+        consoleOperators.grant(actor, { login, role, confirmLastAdmin }),
+      ),
     (result) => printLine(`${login} may use the console as ${result.role}.`),
   );
 }
 
-async function revoke(login: string, options: JsonOption): Promise<void> {
+async function revoke(
+  login: string,
+  { yes = false, ...options }: JsonOption & { yes?: boolean },
+): Promise<void> {
   await makeChange(
     options,
-    ({ consoleOperators }, actor) => consoleOperators.revoke(actor, login),
+    ({ consoleOperators }, actor) =>
+      confirmedChange(yes, (isConfirmed) => consoleOperators.revoke(actor, login, isConfirmed)),
     () => printLine(`${login} may not use the console any more.`),
   );
 }

@@ -1,3 +1,4 @@
+import { changesText } from '#administration/audit/changed-fields.js';
 import { counted, printable } from '#administration/text.js';
 import type { AuditEvent } from '#audit/event.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
@@ -107,12 +108,12 @@ function printAround(around: readonly AuditEvent[], clientId: string | null): vo
   heading('The same client, 5 minutes before and after');
   if (around.length === 0) return printLine('  nothing else');
   printTable(
-    ['time', 'event', 'status', 'check', 'user', 'reference'],
-    around.map(({ time, type, status, check, error, user_id: user, reference }) => [
+    ['time', 'event', 'status', 'check or change', 'user', 'reference'],
+    around.map(({ time, type, status, check, error, user_id: user, reference, ...event }) => [
       time.slice(11, 23),
       type,
       String(status ?? ''),
-      check ?? error ?? '',
+      check ?? error ?? changesText(event),
       String(user ?? ''),
       reference ?? '',
     ]),

@@ -21,6 +21,8 @@ export class DatabaseSettings {
 export class ChangeSettings extends DatabaseSettings {
   @UrlsVariable('nats', 'tls') NATS_URL: string;
   @AuditUrlVariable() AUDIT_NATS_URL = '';
+  /** Empty without a console. */
+  @OriginVariable({ optional: true }) CONSOLE_URL = '';
 }
 
 export class KeySettings extends ChangeSettings {
@@ -44,7 +46,6 @@ export class ResourceServerSettings extends ChangeSettings {
 
 export class RegistrationSettings extends ResourceServerSettings {
   @OriginVariable() AUTH_URL: string;
-  @OriginVariable({ optional: true }) CONSOLE_URL = '';
   /** Same value as in the services: hosts outside the public internet that may serve metadata documents. */
   @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
 }
@@ -52,7 +53,6 @@ export class RegistrationSettings extends ResourceServerSettings {
 export class HandoverSettings extends ResourceServerSettings {
   @OriginVariable() AUTH_URL: string;
   @OriginVariable() API_URL: string;
-  @OriginVariable({ optional: true }) CONSOLE_URL = '';
 }
 
 export class DoctorSettings extends HandoverSettings {

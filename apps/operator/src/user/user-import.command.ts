@@ -81,12 +81,18 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   if (change.result.failed > 0) throw new IncompleteError();
 }
 
-const resultOf = ({ passwordsKept, ...counts }: ImportCounts, bad: readonly BadLine[], dryRun: boolean) => ({
-  ...counts,
-  passwords_kept: passwordsKept,
-  dry_run: dryRun,
-  bad_lines: bad,
-});
+function resultOf(counts: ImportCounts, bad: readonly BadLine[], dryRun: boolean): object {
+  const { created, updated, unchanged, failed, passwordsKept } = counts;
+  return {
+    created,
+    updated,
+    unchanged,
+    failed,
+    passwords_kept: passwordsKept,
+    dry_run: dryRun,
+    bad_lines: bad,
+  };
+}
 
 function printCounts(counts: ImportCounts, seconds: number, dryRun: boolean): void {
   const { created, updated, unchanged, passwordsKept, failed } = counts;

@@ -2,7 +2,7 @@ import { counted, quoted } from '#administration/text.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError, withNone } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { makeChange } from '../command-line/change.js';
+import { confirmedChange, makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
@@ -108,6 +108,7 @@ export function userCommand(): OperatorCommand {
     .command('disable')
     .argument(...LOGIN)
     .description('end all sessions and grants of a user, and refuse their logins')
+    .option('--yes', 'even if the user is the last admin of the console')
     .jsonOption()
     .notes(
       'Safe to repeat: if a service did not answer, run it again, and it continues. "user enable" lets the user log in again.',
@@ -225,10 +226,14 @@ async function logOut(login: string, options: JsonOption): Promise<void> {
   );
 }
 
-async function disable(login: string, options: JsonOption): Promise<void> {
+async function disable(
+  login: string,
+  { yes = false, ...options }: JsonOption & { yes?: boolean },
+): Promise<void> {
   await makeChange(
     options,
-    ({ users }, actor) => users.disable(actor, login),
+    ({ users }, actor) =>
+      confirmedChange(yes, (isConfirmed) => users.disable(actor, login, undefined, isConfirmed)),
     (result) =>
       printLine(
         result.disabled_before
@@ -258,12 +263,20 @@ async function enable(
   );
 }
 
-async function remove(login: string, { yes, ...options }: JsonOption & { yes?: boolean }): Promise<void> {
-  const question = `Delete the user ${quoted(login)} and revoke every access they granted? This cannot be undone.`;
-  if (!(await confirmed(yes ?? false, question))) throw new InputError(['nothing was deleted']);
+async function remove(
+  login: string,
+  { yes = false, ...options }: JsonOption & { yes?: boolean },
+): Promise<void> {
   await makeChange(
     options,
-    ({ users }, actor) => users.delete(actor, login),
+    async ({ users }, actor) => {
+      if (!yes) {
+        const { live_grants: grants } = await users.find(login);
+        const question = `Delete the user ${quoted(login)} and revoke ${counted(grants, 'grant')}? This cannot be undone.`;
+        if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
+      }
+      return confirmedChange(yes, (isConfirmed) => users.delete(actor, login, undefined, isConfirmed));
+    },
     (result) =>
       printLine(
         result.deleted_before

@@ -58,7 +58,10 @@ describe('the client and user commands', () => {
       'client.enabled',
     ]);
     expect(new Set(events.map(({ operator }) => operator))).toEqual(new Set([`ada@${hostname()}`]));
-    expect(events[1]?.detail).toMatchObject({ name: 'B', redirect_uris: ['https://a.example/cb'] });
+    expect(events[1]?.changes).toEqual({ name: { old: 'A', new: 'B' } });
+    expect(events[4]?.changes).toEqual({ disabled: { old: false, new: true } });
+    const { stdout } = await run('audit', 'search', '--client', id ?? '', '--type', 'client.updated');
+    expect(stdout).toContain('name: - A + B');
     for (const hidden of [secret, rotated['client_secret']])
       expect(JSON.stringify(events)).not.toContain(hidden);
   });
@@ -75,6 +78,12 @@ describe('the client and user commands', () => {
     const events = await auditEvents(operator.natsUrl, { userId: id }, 4);
     const types = ['user.created', 'user.updated', 'user.password_changed', 'user.enabled'];
     expect(events.map(({ type }) => type)).toEqual(types);
+    expect(events.map(({ changes }) => changes)).toEqual([
+      undefined,
+      { locale: { old: null, new: 'de' } },
+      { password: { omitted: 'secret' } },
+      undefined,
+    ]);
     for (const personal of [password, 'eve']) expect(JSON.stringify(events)).not.toContain(personal);
   });
 

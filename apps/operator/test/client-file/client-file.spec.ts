@@ -317,10 +317,8 @@ describe('operator client import', () => {
       'client_secret.revoked',
       'client.disabled',
     ]);
-    expect(imported[0]?.detail).toMatchObject({
-      name: 'Kalender',
-      fields: ['name', 'disabled', 'secrets'],
-    });
+    expect(imported[0]?.changes).toMatchObject({ name: { new: 'Kalender' } });
+    expect(imported[3]?.changes).toEqual({ disabled: { old: false, new: true } });
     expect(JSON.stringify(imported)).not.toContain('abab');
   });
 

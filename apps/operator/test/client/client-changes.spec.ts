@@ -248,6 +248,7 @@ describe('operator client update', () => {
         disabled_at: null,
         logo: null,
         auth_method: 'client_secret',
+        jwks: null,
         live_secrets: 1,
         created_at: expect.any(String),
       });
@@ -420,6 +421,7 @@ describe('operator resource-server', () => {
         id: made.id,
         name: 'Bookings',
         auth_method: 'client_secret',
+        jwks: null,
         version: 1,
         created_at: expect.any(String),
       },

@@ -32,6 +32,7 @@ describe('operator client create --grant-type client_credentials', () => {
     expect(created).toEqual({
       client_id: expect.stringMatching(/^sc_/),
       client_secret: null,
+      secret_id: null,
       token_url: 'https://api.example.com/api/auth/oauth/token',
       api_url: `${CONSOLE_URL}/admin/v1`,
       auth_method: 'private_key_jwt',

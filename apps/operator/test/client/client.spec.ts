@@ -37,6 +37,7 @@ describe('operator client', () => {
     expect(registered).toEqual({
       client_id: expect.stringMatching(/^sc_[a-z2-7]{24}$/),
       client_secret: expect.stringMatching(/^scs_[A-Za-z0-9_-]{43}$/),
+      secret_id: expect.stringMatching(/^[\da-f-]{36}$/),
       authorization_url: 'https://auth.example.com/auth/oauth2/authorize',
       token_url: 'https://api.example.com/api/auth/oauth/token',
       refresh_url: 'https://api.example.com/api/auth/oauth/refreshToken',
@@ -149,6 +150,7 @@ describe('operator client', () => {
       disabled_at: null,
       logo: null,
       auth_method: 'client_secret',
+      jwks: null,
       live_secrets: 1,
       version: 1,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),

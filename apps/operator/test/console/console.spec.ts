@@ -12,7 +12,9 @@ it('operator console grants, replaces and revokes a role', async () => {
   });
   await run('grant', 'ada', '--role', 'admin');
   expect(jsonOf(await run('list', '--json'))).toMatchObject([{ username: 'ada', role: 'admin' }]);
-  expect(await run('revoke', 'ada')).toMatchObject({ code: 0 });
+  for (const change of [['revoke'], ['grant', '--role', 'viewer']])
+    expectRefused(await run(...change, 'ada'), /operator console grant ada --role admin/);
+  expect(await run('revoke', 'ada', '--yes')).toMatchObject({ code: 0 });
   expect(jsonOf(await run('list', '--json'))).toEqual([]);
   expectRefused(await run('revoke', 'ada'), /has no role in the console/);
 });

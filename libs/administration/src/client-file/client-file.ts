@@ -98,7 +98,7 @@ export function changedFields(before: TransferredClient, after: TransferredClien
   return FIELDS.filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(now?.[field]));
 }
 
-function digestOf({ logo }: TransferredClient): string {
+export function digestOf({ logo }: TransferredClient): string {
   return createHash('sha256')
     .update(logo?.image ?? '')
     .digest('hex');

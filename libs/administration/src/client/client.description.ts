@@ -1,7 +1,6 @@
 import type { ClientWithSecrets } from '#database/client/client.js';
 import type { TransferredClient } from '#database/client/client-transfer.store.js';
-import { type ClientKeys, hasKeys } from '#oauth/client.js';
-import { thumbprintOf } from '#oauth/jwk.js';
+import { describeKeys, hasKeys } from '#oauth/client.js';
 import { describeGrantTypes } from './grant-type.js';
 import { algorithmOf, subjectTypeOf } from './openid-registration.js';
 
@@ -29,6 +28,24 @@ export function clientView(client: ClientWithSecrets) {
   };
 }
 
+/** Fields of a view that are not part of the registration. */
+const STATE: ReadonlySet<string> = new Set([
+  'client_id',
+  'created_at',
+  'disabled_at',
+  'jwks',
+  'document_due_at',
+  'document_problem',
+  'live_secrets',
+  'version',
+]);
+
+/** Describes a registration for the audit trail: keys by their thumbprints, the logo by its digest. */
+export function recordedRegistration(client: ClientWithSecrets): Readonly<Record<string, unknown>> {
+  const described = { ...clientView(client), ...(client.sector !== null && { sector: client.sector }) };
+  return Object.fromEntries(Object.entries(described).filter(([name]) => !STATE.has(name)));
+}
+
 /** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */
 export function isApiClient({ grant_types: types }: Pick<ClientView, 'grant_types'>): boolean {
   return types?.includes('client_credentials') ?? false;
@@ -53,14 +70,5 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
     client_uri: client.clientUri,
     policy_uri: client.policyUri,
     contacts: client.contacts,
-  };
-}
-
-/** Describes keys by their URL or by their thumbprints (RFC 7638); returns an empty object without keys. */
-export function describeKeys({ jwks, jwksUri }: ClientKeys): { keys?: string[]; jwks_uri?: string } {
-  if (jwksUri !== null) return { jwks_uri: jwksUri };
-  if (jwks === null) return {};
-  return {
-    keys: jwks.keys.map((key) => `${key.kid === undefined ? '' : `${key.kid}=`}${thumbprintOf(key)}`),
   };
 }

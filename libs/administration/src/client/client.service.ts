@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
-import {
-  type ClientRegistration,
-  ClientRegistrationStore,
-} from '#database/client/client-registration.store.js';
+import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
@@ -14,7 +12,7 @@ import {
   type ConsentPreviewRequest,
   OPERATOR_SUBJECTS,
 } from '#messaging/operator-requests.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { describeKeys, generateClientSecret } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
@@ -28,8 +26,8 @@ import { mapPage, pageRequest, trimmed } from '../list.js';
 import type { Actor, Change } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
-import { counted } from '../text.js';
-import { type ClientView, clientView, describeKeys } from './client.description.js';
+import { counted, shellWords } from '../text.js';
+import { type ClientView, clientView, recordedRegistration } from './client.description.js';
 import {
   type ClientChangesDto,
   ClientFilterDto,
@@ -40,7 +38,6 @@ import {
 } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { redirectUriHints } from '#oauth/registration/client-rules.js';
-import { describeGrantTypes } from './grant-type.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
 import { checkDocumentClient, checkNewClient } from './registration.js';
@@ -90,18 +87,6 @@ export interface DeletedClient {
   readonly deleted_before: boolean;
   readonly revoked_grants: number;
 }
-
-/** Fields that are not part of the registration, or that the event of an update already contains in another place. */
-const UNRECORDED = new Set([
-  'client_id',
-  'created_at',
-  'document_due_at',
-  'document_problem',
-  'live_secrets',
-  'logo',
-  'version',
-  'jwks',
-]);
 
 /** Methods accept the client_id, or a name that only one client has. */
 @Injectable()
@@ -171,15 +156,22 @@ export class ClientService {
     return clientView(client);
   }
 
-  async countGrants(idOrName: string): Promise<number> {
+  /** Numbers of live grants, and of their users. */
+  async countGrants(idOrName: string): Promise<{ readonly grants: number; readonly users: number }> {
     const clientId = await identifyClient(this.clients, idOrName);
     const [live] = await this.grants.countLive({ clientId });
-    return live?.count ?? 0;
+    return { grants: live?.count ?? 0, users: live?.users ?? 0 };
+  }
+
+  /** Returns true for the application by which operators log in to the console. */
+  isConsole({ redirect_uris: uris }: Pick<ClientView, 'redirect_uris'>): boolean {
+    const { CONSOLE_URL } = this.options.settings;
+    return CONSOLE_URL !== '' && uris.includes(`${CONSOLE_URL}/login/callback`);
   }
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
     const { dto, client } = await this.checkNew(input);
-    const { keys, type, rules } = client;
+    const { keys, type } = client;
     const credential = type === 'public' || keys ? null : generateClientSecret();
     const created = await this.clients
       .create({ ...client, ...(credential && { secretHash: credential.hash }) })
@@ -189,20 +181,7 @@ export class ClientService {
     const { clientId } = created;
     const { AUTH_URL, BASE_URL, CONSOLE_URL } = this.options.settings;
     const hints = redirectUriHints(client.redirectUris, type);
-    const detail = {
-      name: client.name,
-      public: type === 'public',
-      redirect_uris: client.redirectUris,
-      ...(dto.privateSchemes.length > 0 && { private_schemes: dto.privateSchemes }),
-      scopes: client.scopes,
-      ...(keys && describeKeys(keys)),
-      id_token_alg: dto.idTokenAlg,
-      subject: dto.subject,
-      ...describeGrantTypes(dto),
-      ...(rules?.profile && { profile: rules.profile }),
-      ...(dto.dpopBound && { dpop_bound_access_tokens: true }),
-      ...(dto.refreshTokenRotation === false && { refresh_token_rotation: false }),
-    };
+    const detail = recordedRegistration(created);
     return {
       result: {
         client_id: clientId,
@@ -242,38 +221,49 @@ export class ClientService {
     const clientId = await identifyClient(this.clients, idOrName);
     if (changes.subject !== undefined && !changes.confirmNewSubjects)
       await this.confirmSubjects(clientId, (current) => newSector(current, changes));
-    let before: ClientRegistration | undefined;
-    const done = await unlessOutdated(
+    const update = await unlessOutdated(
       APPLICATION,
       this.registrations.update(
         clientId,
-        (current, existing) => {
-          before = current;
-          return changedRegistration({ clientId, ...existing }, current, checked);
-        },
+        (current, existing) => changedRegistration({ clientId, ...existing }, current, checked),
         changes.expectedVersion,
       ),
     );
-    const updated = done && (await this.clients.find(clientId));
-    if (!updated || !before) throw unknownClient(clientId);
+    const updated = update && (await this.clients.find(clientId));
+    if (!updated) throw unknownClient(clientId);
+    const { before, after } = update;
     const { scopes, optionalScopes } = before;
-    const client = clientView(updated);
-    const detail = Object.fromEntries(Object.entries(client).filter(([name]) => !UNRECORDED.has(name)));
+    // `updated` may already contain a later change.
+    const recorded = (registration: typeof before) => recordedRegistration({ ...updated, ...registration });
+    const event = { type: 'client.updated', client_id: clientId } as const;
     const hints = redirectUriHints(changes.redirectUris ?? changes.addRedirectUris, updated.type);
     return {
       result: {
-        client,
+        client: clientView(updated),
         lostScopes: scopes.filter((name) => !updated.scopes.includes(name)),
         requiredScopes: optionalScopes.filter(
           (name) => updated.scopes.includes(name) && !updated.optionalScopes.includes(name),
         ),
       },
-      announced: this.announce(actor, { type: 'client.updated', client_id: clientId, detail }, hints),
+      announced: this.announce(
+        actor,
+        { ...event, ...changesBetween(recorded(before), recorded(after)) },
+        hints,
+      ),
     };
   }
 
-  /** Safe to repeat: the change is announced again. */
-  disable(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<ClientState>> {
+  /**
+   * Safe to repeat: the change is announced again.
+   * @throws AdministrationError of the kind `unconfirmed` for the client of the console without `confirmConsole`
+   */
+  async disable(
+    actor: Actor,
+    idOrName: string,
+    expected?: Expected,
+    confirmConsole = false,
+  ): Promise<Change<ClientState>> {
+    if (!confirmConsole) await this.keepConsole(idOrName, (id) => ['client', 'enable', id]);
     return this.setDisabled(actor, idOrName, true, expected);
   }
 
@@ -283,9 +273,15 @@ export class ClientService {
 
   /**
    * Safe to repeat after a failure.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer, or like `disable`
    */
-  async delete(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<DeletedClient>> {
+  async delete(
+    actor: Actor,
+    idOrName: string,
+    expected?: Expected,
+    confirmConsole = false,
+  ): Promise<Change<DeletedClient>> {
+    if (!confirmConsole) await this.keepConsole(idOrName, () => ['client', 'create', '--help']);
     const clientId = await identifyClient(this.clients, idOrName);
     const deletion = await unlessOutdated(
       APPLICATION,
@@ -366,6 +362,18 @@ export class ClientService {
     return client;
   }
 
+  /** @param wayBack returns the command that restores the login */
+  private async keepConsole(idOrName: string, wayBack: (id: string) => readonly string[]): Promise<void> {
+    const client = await this.clients.find(await identifyClient(this.clients, idOrName));
+    if (!client || !this.isConsole(clientView(client))) return;
+    const command = wayBack(client.clientId);
+    throw refusal(
+      'unconfirmed',
+      'confirmConsole',
+      `operators log in to the console by this application: nobody could log in there. The way back is: operator ${shellWords(command)}`,
+    );
+  }
+
   private async setDisabled(
     actor: Actor,
     idOrName: string,
@@ -379,7 +387,11 @@ export class ClientService {
     );
     if (changed === null) throw unknownClient(clientId);
     const type = disabled ? 'client.disabled' : 'client.enabled';
-    const warnings = await this.announcer.clientsChanged(actor, [clientId], { type, client_id: clientId });
+    const warnings = await this.announcer.clientsChanged(actor, [clientId], {
+      type,
+      client_id: clientId,
+      ...changesBetween({ disabled: disabled !== changed }, { disabled }),
+    });
     return {
       result: { client_id: clientId, disabled, disabled_before: changed !== disabled },
       announced: Promise.resolve(warnings),

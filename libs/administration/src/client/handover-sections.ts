@@ -2,12 +2,11 @@ import type { ClientWithSecrets } from '#database/client/client.js';
 import { MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
-import { hasKeys } from '#oauth/client.js';
+import { describeKeys, hasKeys } from '#oauth/client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isFapiAlgorithm } from '#oauth/jwk.js';
 import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
-import { describeKeys } from './client.description.js';
 import { algorithmOf } from './openid-registration.js';
 
 export const OPENID_NAMES: readonly string[] = OPENID_SCOPES.map(({ name }) => name);

@@ -1,22 +1,54 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
 import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js';
+import type { ConsoleInvitationEntity } from '#database/user/console-invitation.entity.js';
+import { ConsoleInvitationStore } from '#database/user/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { type AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
-import { Rule, Text, type Input, validated } from '../input.js';
+import { Flag, Rule, Text, type Input, validated } from '../input.js';
 import type { Actor, Change } from '../operation.js';
+import { isEmailAddress } from '#oauth/registration/client-links.js';
 import { quoted } from '../text.js';
+import { unlessLastAdmin } from './last-admin.js';
+
+const roleProblems = (role: ConsoleRole): string[] =>
+  CONSOLE_ROLES.includes(role) ? [] : [`‹role› must be one of ${CONSOLE_ROLES.join(', ')}`];
 
 class RoleDto {
   @Text()
   login: string;
 
   @Text()
-  @Rule('role_unknown', ({ role }: RoleDto) =>
-    CONSOLE_ROLES.includes(role) ? [] : [`‹role› must be one of ${CONSOLE_ROLES.join(', ')}`],
-  )
+  @Rule('role_unknown', ({ role }: RoleDto) => roleProblems(role))
   role: ConsoleRole;
+
+  @Flag()
+  confirmLastAdmin = false;
+}
+
+class InvitationDto {
+  @Text()
+  @Rule('email_invalid', ({ email }: InvitationDto) =>
+    email !== undefined && isEmailAddress(email)
+      ? []
+      : ['‹email› must be an email address, like ada@example.com'],
+  )
+  email: string;
+
+  @Text()
+  @Rule('role_unknown', ({ role }: InvitationDto) => roleProblems(role))
+  role: ConsoleRole;
+}
+
+export interface InvitationView {
+  readonly id: string;
+  readonly email: string;
+  readonly role: ConsoleRole;
+  readonly invited_by: string;
+  readonly created_at: string;
+  readonly expires_at: string;
 }
 
 export interface ConsoleOperatorView {
@@ -24,6 +56,7 @@ export interface ConsoleOperatorView {
   readonly username: string;
   readonly email: string;
   readonly role: ConsoleRole;
+  readonly disabled_at: string | null;
 }
 
 /** Grants and revokes console roles. Groups of another login provider replace these roles. */
@@ -33,54 +66,127 @@ export class ConsoleOperatorService {
 
   constructor(
     private readonly operators: ConsoleOperatorStore,
+    private readonly invited: ConsoleInvitationStore,
     private readonly users: UserStore,
     private readonly announcer: Announcer,
   ) {}
 
   async list(): Promise<ConsoleOperatorView[]> {
     const operators = await this.operators.list();
-    return operators.map(({ userId, username, email, role }) => ({
+    return operators.map(({ userId, username, email, role, disabledAt }) => ({
       user_id: userId,
       username,
       email,
       role,
+      disabled_at: disabledAt?.toISOString() ?? null,
     }));
   }
 
-  /** Replaces the current role, if any. The new role applies to the operator's next request. */
+  /**
+   * Replaces the current role, if any. The new role applies to the operator's next request.
+   * @throws AdministrationError of the kind `unconfirmed` if the last admin would lose the role without
+   * `confirmLastAdmin`
+   */
   async grant(
     actor: Actor,
     input: Input<RoleDto>,
   ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
-    const { login, role } = validated(RoleDto, input);
+    const { login, role, confirmLastAdmin } = validated(RoleDto, input);
     const userId = await this.userOf(login);
+    const change = this.operators.setRole(userId, role, confirmLastAdmin);
+    const before = await unlessLastAdmin(change, grantAgain(login));
     // The user may have been deleted in the meantime.
-    if (!(await this.operators.grant(userId, role))) throw unknownUser(login);
+    if (before === undefined) throw unknownUser(login);
     return {
       result: { user_id: userId, role },
       announced: this.announcer.record(actor, {
         type: 'console_operator.granted',
         user_id: userId,
-        detail: { role },
+        ...changesBetween({ role: before }, { role }),
       }),
     };
   }
 
-  /** The operator's next request is rejected. */
+  /** The operator's next request is rejected. @throws AdministrationError like `grant` */
   async revoke(
     actor: Actor,
     login: string,
+    confirmLastAdmin = false,
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
     const userId = await this.userOf(login);
-    if (!(await this.operators.revoke(userId)))
+    const change = this.operators.setRole(userId, null, confirmLastAdmin);
+    const role = await unlessLastAdmin(change, grantAgain(login));
+    if (!role)
       throw refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
         text: 'See',
         command: ['console', 'list'],
       });
     return {
       result: { user_id: userId, revoked: true },
-      announced: this.announcer.record(actor, { type: 'console_operator.revoked', user_id: userId }),
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.revoked',
+        user_id: userId,
+        ...changesBetween({ role }, {}),
+      }),
     };
+  }
+
+  /** Returns true if nobody else is an enabled admin. */
+  async isLastAdmin(userId: number): Promise<boolean> {
+    const admins = (await this.operators.list()).filter((one) => one.role === 'admin' && !one.disabledAt);
+    return admins.length === 1 && admins[0]?.userId === userId;
+  }
+
+  async invitations(): Promise<InvitationView[]> {
+    return (await this.invited.list()).map(invitationView);
+  }
+
+  /** Invites an email address for seven days. Replaces an earlier invitation. */
+  async invite(actor: Actor, input: Input<InvitationDto>): Promise<Change<InvitationView>> {
+    const { email, role } = validated(InvitationDto, input);
+    const invitation = await this.invited.create({ email, role, invitedBy: actor.name });
+    if (!invitation)
+      throw refusal('conflict', 'console_operator_known', `${quoted(email)} has a role already: change it`);
+    return {
+      result: invitationView(invitation),
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.invited',
+        // Without the address: the audit trail outlives personal data.
+        detail: { invitation: invitation.id, role },
+      }),
+    };
+  }
+
+  async uninvite(actor: Actor, id: string): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
+    if (!(await this.invited.delete(id)))
+      throw refusal('unknown', 'invitation_unknown', `there is no invitation ${quoted(id)}`);
+    return {
+      result: { id, revoked: true },
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.uninvited',
+        detail: { invitation: id },
+      }),
+    };
+  }
+
+  /**
+   * Accepts the invitation of a user who logs in to the console, if there is one. Does not wait for NATS.
+   * @param subject `sub` of an ID token of this service
+   */
+  async acceptInvitation(actor: Actor, subject: string): Promise<void> {
+    if (!/^[1-9]\d{0,8}$/.test(subject)) return;
+    const userId = Number(subject);
+    const accepted = await this.invited.accept(userId);
+    if (!accepted) return;
+    const { id, role } = accepted;
+    this.warn(
+      this.announcer.record(actor, {
+        type: 'console_operator.granted',
+        user_id: userId,
+        detail: { invitation: id },
+        ...changesBetween({}, { role }),
+      }),
+    );
   }
 
   /**
@@ -89,15 +195,40 @@ export class ConsoleOperatorService {
    * @param subject identifies the operator, because an operator can take another operator's former name
    */
   recordLogin(actor: Actor, subject: string, type: 'login.succeeded' | 'login.ended'): void {
-    const recorded = this.announcer.record(actor, { type, detail: { subject } });
+    this.warn(this.announcer.record(actor, { type, detail: { subject } }));
+  }
+
+  private warn(recorded: Promise<readonly string[]>): void {
     void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
   }
 
   private async userOf(login: string): Promise<number> {
-    const account = await this.users.findByLogin(login);
-    if (account) return account.user.id;
+    const [, id] = /^id:([1-9]\d{0,8})$/.exec(login) ?? [];
+    const user =
+      id === undefined ? (await this.users.findByLogin(login))?.user : await this.users.find(Number(id));
+    if (user) return user.id;
     throw unknownUser(login);
   }
+}
+
+const grantAgain = (login: string): string[] => ['console', 'grant', login, '--role', 'admin'];
+
+function invitationView({
+  id,
+  email,
+  role,
+  invitedBy,
+  createdAt,
+  expiresAt,
+}: ConsoleInvitationEntity): InvitationView {
+  return {
+    id,
+    email,
+    role,
+    invited_by: invitedBy,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+  };
 }
 
 function unknownUser(login: string): AdministrationError {

@@ -68,6 +68,11 @@ export class GrantService {
     };
   }
 
+  /** Counts the live grants of these users or applications, in one query. */
+  countLiveOf(owners: Parameters<GrantAdministrationStore['countLiveOf']>[0]): Promise<number> {
+    return this.grants.countLiveOf(owners);
+  }
+
   async countLive(input: Input<GrantSelectionDto>): Promise<number> {
     const counts = await this.grants.countLive(await this.ownerOf(validated(GrantSelectionDto, input)));
     return counts.reduce((sum, { count }) => sum + count, 0);

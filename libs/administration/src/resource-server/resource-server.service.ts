@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
 import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
 import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
-import { generateClientSecret, hasKeys } from '#oauth/client.js';
+import { describeKeys, generateClientSecret, hasKeys } from '#oauth/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type AdministrationError, type Problem, refusal, refuseInvalid } from '../administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
-import { describeKeys } from '../client/client.description.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from '../client/keys.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
@@ -120,11 +120,14 @@ export class ResourceServerService {
     const changes = { ...(name !== undefined && { name }), ...keys };
     const changed = await unlessOutdated('the account', this.servers.update(id, changes, expected?.version));
     if (!changed) throw unknownServer(id);
-    const view = resourceServerView(changed);
-    const detail = { id, name: view.name, ...describeKeys(changed) };
+    const { before, after } = changed;
     return {
-      result: view,
-      announced: this.announcer.clientsChanged(actor, [id], { type: 'resource_server.updated', detail }),
+      result: resourceServerView(after),
+      announced: this.announcer.clientsChanged(actor, [id], {
+        type: 'resource_server.updated',
+        detail: { id },
+        ...changesBetween(recorded(before), recorded(after)),
+      }),
     };
   }
 
@@ -149,6 +152,8 @@ const NO_CREDENTIAL: Problem = {
   id: 'keys_missing',
   message: 'the account would have neither keys nor a secret: give ‹jwks› or ‹jwksUri›',
 };
+
+const recorded = (server: ResourceServer) => ({ name: server.name, ...describeKeys(server) });
 
 function unknownServer(id: string): AdministrationError {
   return refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {

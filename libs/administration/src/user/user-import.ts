@@ -1,6 +1,12 @@
 import type { Readable } from 'node:stream';
+import { changesBetween } from '#audit/changes.js';
 import { refusedRow } from '#database/connection/errors.js';
-import type { UpsertResult, ImportedUser, ExternalUserStore } from '#database/user/external-user.store.js';
+import type {
+  UpsertResult,
+  ImportedUser,
+  ExternalUserStore,
+  UserChange,
+} from '#database/user/external-user.store.js';
 import { readUserRecord } from '#database/user/user-record.js';
 import { type Format, readRecords } from './user-file.js';
 
@@ -22,6 +28,8 @@ export interface ImportCounts {
   unchanged: number;
   passwordsKept: number;
   failed: number;
+  /** Number of updated users by changed field. */
+  readonly changed: Record<string, number>;
 }
 
 interface Pending {
@@ -35,7 +43,14 @@ const ATTEMPTS = 5;
 
 /** Imports a file of users in batches, in constant memory. */
 export class UserImport {
-  readonly counts: ImportCounts = { created: 0, updated: 0, unchanged: 0, passwordsKept: 0, failed: 0 };
+  readonly counts: ImportCounts = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    passwordsKept: 0,
+    failed: 0,
+    changed: {},
+  };
   private batch: Pending[] = [];
   private keys = new Set<string>();
 
@@ -121,6 +136,8 @@ export class UserImport {
       this.counts[
         result.outcome === 'created' || result.outcome === 'updated' ? result.outcome : 'unchanged'
       ] += 1;
+      for (const field of changedFields(result.change))
+        this.counts.changed[field] = (this.counts.changed[field] ?? 0) + 1;
       if (result.keptPassword) this.counts.passwordsKept += 1;
     }
     return true;
@@ -130,6 +147,12 @@ export class UserImport {
     this.counts.failed += lines;
     this.report({ line, problems });
   }
+}
+
+function changedFields(change: UserChange | null): string[] {
+  if (!change) return [];
+  const { changes = {} } = changesBetween(change.before, change.after);
+  return [...Object.keys(changes), ...(change.password ? ['password'] : [])];
 }
 
 /** Returns the key of a user. A statement must not contain the same key twice. */

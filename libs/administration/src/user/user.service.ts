@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
+import type { AuditRecord } from '#audit/event.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import type { ListPage } from '#database/list/list-page.js';
 import { hashPassword } from '#database/user/password.js';
+import type { Disabler } from '#database/user/user-account.statements.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { DuplicateUserError } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
@@ -15,6 +18,7 @@ import {
   type UserSessionsRequest,
 } from '#messaging/operator-requests.js';
 import { AdministrationError, refusal } from '../administration.error.js';
+import { unlessLastAdmin } from '../console/last-admin.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import { type Input, validated } from '../input.js';
@@ -34,6 +38,8 @@ import {
 } from './user.dto.js';
 
 const USER = 'the user';
+/** Way back after the deletion of the last admin. */
+const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
 const OPERATOR_PASSWORD = 'the user has a role in the console: change the password on the command line';
 
 export interface CreatedUser {
@@ -158,12 +164,15 @@ export class UserService {
   ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
     const { locale } = validated(UserChangesDto, input);
     const { id, username } = await findUser(this.accounts, login);
-    const changed = await unlessOutdated(USER, this.users.setLocale(id, locale, expected?.version));
-    if (!changed) throw unknownUser(login);
-    const detail = { locale };
+    const before = await unlessOutdated(USER, this.accounts.setLocale(id, locale, expected?.version));
+    if (!before) throw unknownUser(login);
     return {
       result: { username, locale },
-      announced: this.announcer.record(actor, { type: 'user.updated', user_id: id, detail }),
+      announced: this.announcer.record(actor, {
+        type: 'user.updated',
+        user_id: id,
+        ...changesBetween({ locale: before.locale }, { locale }),
+      }),
     };
   }
 
@@ -190,6 +199,7 @@ export class UserService {
       type: 'user.password_changed',
       user_id: id,
       detail: { sessions_ended: endSessions },
+      changes: { password: { omitted: 'secret' } },
     } as const;
     return {
       result: {
@@ -225,18 +235,21 @@ export class UserService {
 
   /**
    * Safe to repeat after a failure.
-   * @throws AdministrationError of the kind `incomplete` if the services do not answer
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer, or `unconfirmed` for the last
+   * admin of the console without `confirmLastAdmin`
    */
-  async disable(actor: Actor, login: string, expected?: Expected): Promise<Change<DisabledUser>> {
+  async disable(
+    actor: Actor,
+    login: string,
+    expected?: Expected,
+    confirmLastAdmin = false,
+  ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const disabling = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
+    const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
+    const disabling = await unlessLastAdmin(change, ['user', 'enable', username]);
     if (!disabling) throw unknownUser(login);
-    const { first, revokedGrants } = disabling;
-    const record = {
-      type: 'user.disabled',
-      user_id: id,
-      detail: { revoked_grants: revokedGrants },
-    } as const;
+    const { disabledBefore, revokedGrants } = disabling;
+    const record = { ...disabledEvent(id, disabledBefore), detail: { revoked_grants: revokedGrants } };
     const warnings = await this.announcer.applyRevocation(
       actor,
       { user_id: id },
@@ -245,7 +258,13 @@ export class UserService {
       id,
     );
     return {
-      result: { id, username, disabled: true, disabled_before: !first, revoked_grants: revokedGrants },
+      result: {
+        id,
+        username,
+        disabled: true,
+        disabled_before: disabledBefore.includes('operator'),
+        revoked_grants: revokedGrants,
+      },
       announced: Promise.resolve(warnings),
     };
   }
@@ -260,36 +279,42 @@ export class UserService {
     const { id, username } = await findUser(this.accounts, login);
     const enabling = await unlessOutdated(USER, this.accounts.enable(id, overrideProduct, expected?.version));
     if (!enabling) throw unknownUser(login);
-    const { wasDisabled, disabledBy } = enabling;
+    const { disabledBefore, disabledBy } = enabling;
     return {
       result: {
         id,
         username,
         disabled: disabledBy.length > 0,
-        disabled_before: wasDisabled,
+        disabled_before: disabledBefore.length > 0,
         disabled_by: disabledBy,
       },
       announced: this.announcer.record(actor, {
         type: 'user.enabled',
         user_id: id,
-        detail: { disabled_by: disabledBy },
+        ...changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
       }),
     };
   }
 
   /** Safe to repeat after a failure, which may leave the user disabled. @throws AdministrationError like `disable` */
-  async delete(actor: Actor, login: string, expected?: Expected): Promise<Change<DeletedUser>> {
+  async delete(
+    actor: Actor,
+    login: string,
+    expected?: Expected,
+    confirmLastAdmin = false,
+  ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
     const warnings: string[] = [];
     const applyAll = (state: string) =>
       this.services.applyRevocations({ user_id: id }, `${username} ${state}`);
     try {
-      const disabled = await unlessOutdated(USER, this.accounts.disable(id, expected?.version));
-      if (disabled?.first)
-        warnings.push(...(await this.announcer.record(actor, { type: 'user.disabled', user_id: id })));
+      const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
+      const disabled = await unlessLastAdmin(change, ANOTHER_ADMIN);
+      if (disabled && !disabled.disabledBefore.includes('operator'))
+        warnings.push(...(await this.announcer.record(actor, disabledEvent(id, disabled.disabledBefore))));
       warnings.push(...(await this.services.sessionsEnded(id)));
       await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
-      const deleted = await this.accounts.delete(id);
+      const deleted = await unlessLastAdmin(this.accounts.delete(id, confirmLastAdmin), ANOTHER_ADMIN);
       // Without name and email address: the audit trail outlives personal data.
       if (deleted)
         warnings.push(...(await this.announcer.record(actor, { type: 'user.deleted', user_id: id })));
@@ -326,9 +351,9 @@ export class UserService {
       const message = `stopped after line ${users.lastLine}: ${(cause as Error).message}`;
       throw new AdministrationError('incomplete', [{ id: 'import_stopped', message }], { cause });
     });
-    const { created, updated, failed } = users.counts;
+    const { created, updated, failed, changed } = users.counts;
     const hasChanged = !options.dryRun && created + updated > 0;
-    const detail = { created, updated, failed };
+    const detail = { created, updated, failed, changed };
     return {
       result: users.counts,
       announced: hasChanged
@@ -341,6 +366,16 @@ export class UserService {
 /** 144 random bits, in characters that survive copying. */
 function generatePassword(): string {
   return randomBytes(18).toString('base64url');
+}
+
+/** @param disabledBefore disablers before the operator disabled the user */
+function disabledEvent(userId: number, disabledBefore: readonly Disabler[]): AuditRecord {
+  const disabledBy = [...new Set(['operator', ...disabledBefore])];
+  return {
+    type: 'user.disabled',
+    user_id: userId,
+    ...changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
+  };
 }
 
 function duplicate({ fields }: DuplicateUserError): AdministrationError {

@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import { type INestApplicationContext } from '@nestjs/common';
 import { connect } from '@nats-io/transport-node';
+import sharp from 'sharp';
+import { DataSource } from 'typeorm';
 import { AuditService } from '#administration/audit/audit.service.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import type { Actor, Change } from '#administration/operation.js';
 import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
 import { UserService } from '#administration/user/user.service.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusSubject } from '#messaging/service-status.js';
+import { ConsoleInvitationStore } from '#database/user/console-invitation.store.js';
 import type { Isolated } from '#test/support/isolate.js';
 import { type Administration, openAdministration } from '../support/administration.js';
 
@@ -64,6 +69,82 @@ describe('an operation', () => {
     ]);
   });
 
+  it('records the old and the new value of each changed field of a client, also of a logo', async () => {
+    const [name, renamed] = ['Calendar', 'Kalender'];
+    const id = await client(name);
+    const [uri] = (await clients.find(id)).redirect_uris;
+    const added = 'https://other.example.com/callback';
+    const logo = await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    const digest = createHash('sha256').update(logo).digest('hex');
+    await done(clients.update(ADA, id, { name: renamed, addRedirectUris: [added], logo }));
+    await done(clients.update(ADA, id, { subject: 'pairwise', removeRedirectUris: [added], logo: null }));
+    await done(clients.update(ADA, id, { name: renamed }));
+    const { events } = await context.get(AuditService).search({ client: id, types: ['client.updated'] });
+    expect(events.map(({ changes }) => changes)).toEqual([
+      {
+        name: { old: name, new: renamed },
+        redirect_uris: { old: [uri], new: [uri, added] },
+        logo: { old: null, new: digest },
+      },
+      {
+        subject: { old: 'public', new: 'pairwise' },
+        sector: { old: null, new: new URL(uri ?? '').host },
+        redirect_uris: { old: [uri, added], new: [uri] },
+        logo: { old: digest, new: null },
+      },
+      undefined,
+    ]);
+  });
+
+  it('records changes without the changes of a concurrent operation', async () => {
+    const id = await client();
+    const names = ['A', 'B', 'C', 'D'];
+    await Promise.all(names.map((name) => done(clients.update(ADA, id, { name }))));
+    const { events } = await context.get(AuditService).search({ client: id, types: ['client.updated'] });
+    const changes = events.map(({ changes }) => changes?.['name'] as { old: string; new: string });
+    expect(changes.map((change) => change.new).toSorted()).toEqual(names);
+    // Each value was replaced once, except the last value.
+    const { name: last } = await clients.find(id);
+    expect(
+      changes
+        .map(({ old }) => old)
+        .filter((old) => names.includes(old))
+        .toSorted(),
+    ).toEqual(names.filter((name) => name !== last));
+  });
+
+  it('records the old and the new state of a disabled and enabled user', async () => {
+    const login = await user();
+    const { id } = await users.find(login);
+    // No token service answers here, so the operation is incomplete.
+    for (let times = 0; times < 2; times++)
+      await expect(users.disable(ADA, login)).rejects.toMatchObject({ kind: 'incomplete' });
+    await done(users.enable(ADA, login));
+    const { events } = await context.get(AuditService).search({ user: login });
+    const [, ...states] = events;
+    expect(states.map(({ user_id: userId, changes }) => [userId, changes])).toEqual([
+      [id, { disabled_by: { old: [], new: ['operator'] } }],
+      [id, undefined],
+      [id, { disabled_by: { old: ['operator'], new: [] } }],
+    ]);
+  });
+
+  it('records the old and the new role of an operator', async () => {
+    const operators = context.get(ConsoleOperatorService);
+    const login = await user();
+    await done(operators.grant(ADA, { login, role: 'viewer' }));
+    await done(operators.grant(ADA, { login, role: 'support' }));
+    await done(operators.revoke(ADA, login));
+    const { events } = await context.get(AuditService).search({ user: login, types: ['console_operator'] });
+    expect(events.map(({ changes }) => changes)).toEqual([
+      { role: { old: null, new: 'viewer' } },
+      { role: { old: 'viewer', new: 'support' } },
+      { role: { old: 'support', new: null } },
+    ]);
+  });
+
   it('records nothing if it is refused', async () => {
     const id = await client();
     await expect(clients.update(ADA, id, { redirectUris: ['http://a.example/'] })).rejects.toMatchObject({
@@ -78,6 +159,118 @@ describe('an operation', () => {
       kind: 'unknown',
       problems: [{ id: 'client_unknown', next: { command: ['client', 'list'] } }],
     });
+  });
+});
+
+describe('the last admin', () => {
+  let operators: ConsoleOperatorService;
+  const unconfirmed = { kind: 'unconfirmed', problems: [{ id: 'confirmLastAdmin' }] };
+
+  beforeAll(() => {
+    operators = context.get(ConsoleOperatorService);
+  });
+
+  const admin = async (): Promise<string> => {
+    const login = await user();
+    await done(operators.grant(ADA, { login, role: 'admin' }));
+    return login;
+  };
+  const admins = async () =>
+    (await operators.list()).filter(({ role, disabled_at: at }) => role === 'admin' && !at);
+
+  it.each<[string, (login: string, confirmed?: boolean) => Promise<unknown>]>([
+    ['lose the role', (login, confirmed) => operators.revoke(ADA, login, confirmed)],
+    [
+      'get another role',
+      (login, confirmLastAdmin) => operators.grant(ADA, { login, role: 'viewer', confirmLastAdmin }),
+    ],
+    ['be disabled', (login, confirmed) => users.disable(ADA, login, {}, confirmed)],
+    ['be deleted', (login, confirmed) => users.delete(ADA, login, {}, confirmed)],
+  ])('cannot %s without a confirmation, and one of two concurrent admins stays', async (_, remove) => {
+    // Without a token service, a completed operation on a user is `incomplete`.
+    const settled = (change: Promise<unknown>) =>
+      change.catch((error: { kind: string }) =>
+        error.kind === 'incomplete' ? undefined : Promise.reject(error),
+      );
+    const both = [await admin(), await admin()];
+    const outcomes = await Promise.allSettled(both.map((login) => settled(remove(login))));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: unconfirmed }]);
+    const [last, ...others] = await admins();
+    expect(others).toEqual([]);
+    await settled(remove(last?.username ?? '', true));
+    expect(await admins()).toEqual([]);
+  });
+});
+
+describe('an invitation', () => {
+  let operators: ConsoleOperatorService;
+  let invitations: ConsoleInvitationStore;
+
+  beforeAll(() => {
+    operators = context.get(ConsoleOperatorService);
+    invitations = context.get(ConsoleInvitationStore, { strict: false });
+  });
+
+  const roleOf = async (login: string) =>
+    (await operators.list()).find(({ username }) => username === login)?.role;
+  const accept = async (login: string) => {
+    const { id } = await users.find(login);
+    await operators.acceptInvitation(ADA, String(id));
+    return roleOf(login);
+  };
+
+  it('grants its role once, to a user with the verified address', async () => {
+    const [login, stranger] = [await user(), await user()];
+    await done(operators.invite(ADA, { email: `${login.toUpperCase()}@EXAMPLE.com`, role: 'support' }));
+    expect(await accept(stranger)).toBeUndefined();
+    expect(await accept(login)).toBe('support');
+    expect(await operators.invitations()).toEqual([]);
+    await done(operators.revoke(ADA, login));
+    expect(await accept(login)).toBeUndefined();
+  });
+
+  it('is accepted by only one of concurrent logins', async () => {
+    const login = await user();
+    await done(operators.invite(ADA, { email: `${login}@example.com`, role: 'viewer' }));
+    const { id } = await users.find(login);
+    const accepted = await Promise.all([1, 2, 3].map(() => invitations.accept(id)));
+    expect(accepted.filter((one) => one !== null)).toMatchObject([{ role: 'viewer' }]);
+  });
+
+  it.each<[string, string]>([
+    ['has expired', `UPDATE console_invitations SET expires_at = now()`],
+    ['is for an address that is not verified', `UPDATE users SET email_verified = false`],
+    ['is for a disabled user', `UPDATE users SET operator_disabled_at = now()`],
+  ])('grants nothing if it %s', async (_, statement) => {
+    const login = await user();
+    await done(operators.invite(ADA, { email: `${login}@example.com`, role: 'admin' }));
+    const { id } = await users.find(login);
+    const where = statement.includes('users') ? ` WHERE id = ${id}` : '';
+    await context.get(DataSource, { strict: false }).query(statement + where);
+    await operators.acceptInvitation(ADA, String(id));
+    expect(await roleOf(login)).toBeUndefined();
+  });
+
+  it('ends with the role of its user, and is refused for an operator', async () => {
+    const login = await user();
+    const email = `${login}@example.com`;
+    await done(operators.invite(ADA, { email, role: 'viewer' }));
+    await done(operators.grant(ADA, { login, role: 'support' }));
+    await expect(operators.invite(ADA, { email, role: 'admin' })).rejects.toMatchObject({ kind: 'conflict' });
+    await done(operators.revoke(ADA, login));
+    expect(await accept(login)).toBeUndefined();
+  });
+
+  it('is recorded without the address', async () => {
+    const { id } = await done(operators.invite(ADA, { email: 'secret@example.com', role: 'viewer' }));
+    await done(operators.uninvite(ADA, id));
+    await expect(operators.uninvite(ADA, id)).rejects.toMatchObject({ kind: 'unknown' });
+    const { events } = await context.get(AuditService).search({ types: ['console_operator'] });
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'console_operator.invited', detail: { invitation: id, role: 'viewer' } },
+      { type: 'console_operator.uninvited', detail: { invitation: id } },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('secret@example.com');
   });
 });
 

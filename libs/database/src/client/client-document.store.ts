@@ -48,30 +48,30 @@ export class ClientDocumentStore {
     ]);
   }
 
-  /** @returns the changed fields; null if the client is unknown or deleted */
+  /** @returns the description before the change; null if nothing changed, or the client is unknown or deleted */
   async save(
     clientId: string,
     described: DescribedClient,
     dueAt: Date,
     needsConsent: (before: DescribedClient, after: DescribedClient) => boolean,
-  ): Promise<readonly (keyof DescribedClient)[] | null> {
+  ): Promise<DescribedClient | null> {
     return this.dataSource.transaction(async (manager) => {
       const before = await lockClient(manager, clientId);
       if (!before) return null;
       const fields = Object.keys(described) as (keyof DescribedClient)[];
-      const changed = fields.filter(
-        (field) => JSON.stringify(before[field]) !== JSON.stringify(described[field]),
+      const isSame = fields.every(
+        (field) => JSON.stringify(before[field]) === JSON.stringify(described[field]),
       );
       await manager.query(
         'UPDATE clients SET document_due_at = $2, document_problem = NULL WHERE client_id = $1',
         [clientId, dueAt],
       );
-      if (changed.length === 0) return changed;
+      if (isSame) return null;
       const documentChangedAt = needsConsent(before, described)
         ? { documentChangedAt: () => 'clock_timestamp()' }
         : {};
       await manager.update(ClientEntity, { clientId }, { ...described, ...documentChangedAt });
-      return changed;
+      return before;
     });
   }
 }

@@ -23,6 +23,14 @@ export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris,
 /** A null `logo` removes the logo, an undefined `logo` keeps it. */
 export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
 
+/** Registration with the digest of the logo. */
+type StoredRegistration = ClientRegistration & { readonly logo: string | null };
+
+export interface RegistrationUpdate {
+  readonly before: StoredRegistration;
+  readonly after: StoredRegistration;
+}
+
 export interface Deletion {
   /** False if the client was already deleted. */
   readonly first: boolean;
@@ -46,18 +54,23 @@ export class ClientRegistrationStore {
       existing: { type: ClientType; hasSecrets: boolean; hasDocument: boolean },
     ) => ChangedRegistration,
     expectedVersion?: number,
-  ): Promise<ClientRegistration | null> {
+  ): Promise<RegistrationUpdate | null> {
     return this.dataSource.transaction(async (manager) => {
       const current = await lockClient(manager, clientId, expectedVersion);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
       const existing = { type: current.type, hasSecrets, hasDocument: current.documentDueAt !== null };
-      const { logo, ...changed } = change(registrationOf(current), existing);
+      const registration = registrationOf(current);
+      const before = (await manager.findOneBy(ClientLogoEntity, { clientId }))?.digest ?? null;
+      const { logo, ...changed } = change(registration, existing);
       if (changed.sector !== null) await ensureSector(manager, changed.sector);
       await manager.update(ClientEntity, { clientId }, changed);
-      if (logo) await writeClientLogo(manager, clientId, logo);
+      const digest = logo ? await writeClientLogo(manager, clientId, logo) : logo;
       if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
-      return changed;
+      return {
+        before: { ...registration, logo: before },
+        after: { ...changed, logo: digest === undefined ? before : digest },
+      };
     });
   }
 
@@ -119,6 +132,9 @@ function registrationOf({
   documentDueAt: _dueAt,
   documentChangedAt: _changedAt,
   documentProblem: _problem,
+  secrets: _secrets,
+  logo: _logo,
+  subjectSector: _sector,
   ...registration
 }: ClientEntity): ClientRegistration {
   return registration;

@@ -23,6 +23,7 @@ import { CreateSchema1795219200000 } from '../migrations/1795219200000-create-sc
 import { ResourceServerEntity } from '../resource-server/resource-server.entity.js';
 import { TokenKeyEntity } from '../token-key/token-key.entity.js';
 import { DeletedIdentityEntity } from '../user/deleted-identity.entity.js';
+import { ConsoleInvitationEntity } from '../user/console-invitation.entity.js';
 import { UserEntity } from '../user/user.entity.js';
 import { databaseUnavailable, isTransient, translateOutage } from './errors.js';
 import { FailFastClient, Statements } from './fail-fast-client.js';
@@ -76,6 +77,7 @@ export function databaseDataSource(
       ClientLogoEntity,
       SubjectSectorEntity,
       UserEntity,
+      ConsoleInvitationEntity,
       DeletedIdentityEntity,
       GrantRecordEntity,
       ResourceServerEntity,

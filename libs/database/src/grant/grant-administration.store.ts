@@ -28,6 +28,12 @@ export interface GrantListFilter extends GrantFilter {
   readonly ended: boolean;
 }
 
+export interface LiveGrants {
+  readonly clientId: string;
+  readonly count: number;
+  readonly users: number;
+}
+
 @Injectable()
 export class GrantAdministrationStore {
   private readonly grants: Repository<GrantRecordEntity>;
@@ -61,11 +67,19 @@ export class GrantAdministrationStore {
     return new Set(grants.map(({ id }) => id));
   }
 
-  countLive(owner: GrantFilter): Promise<{ readonly clientId: string; readonly count: number }[]> {
+  countLiveOf(
+    owners: { readonly userIds: readonly number[] } | { readonly clientIds: readonly string[] },
+  ): Promise<number> {
+    const owned = 'userIds' in owners ? { userId: Any(owners.userIds) } : { clientId: Any(owners.clientIds) };
+    return this.grants.createQueryBuilder('grant').where(owned).andWhere(LIVE).getCount();
+  }
+
+  countLive(owner: GrantFilter): Promise<LiveGrants[]> {
     return this.grants
       .createQueryBuilder('grant')
       .select('grant.clientId', 'clientId')
       .addSelect('count(*)::integer', 'count')
+      .addSelect('count(DISTINCT grant.userId)::integer', 'users')
       .where(ownedBy(owner))
       .andWhere(LIVE)
       .groupBy('grant.clientId')

@@ -6,6 +6,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await createSearch(runner);
     await createClients(runner);
     await createUsers(runner);
+    await createInvitations(runner);
     await createGrants(runner);
     await limitGrants(runner);
     await createServerTables(runner);
@@ -17,8 +18,8 @@ export class CreateSchema1795219200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, users, client_logos, client_secrets, clients,
-        subject_sectors`);
+      DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, console_invitations, users,
+        client_logos, client_secrets, clients, subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
         users_truncate_end_grants_first, users_inherit_no_grants, clients_keep_grants, clients_truncate_keep_grants, search_text`);
@@ -215,6 +216,22 @@ async function createUsers(runner: QueryRunner): Promise<void> {
     CREATE INDEX users_password_kind ON users ((
       substring(password_hash from '^[$](?:2.[$])?((?:(?:argon2|pbkdf2|scrypt)[^$]*[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"
     )) WHERE password_hash IS NOT NULL`);
+}
+
+/** An address has at most one invitation. An accepted invitation is deleted. */
+async function createInvitations(runner: QueryRunner): Promise<void> {
+  await runner.query(`
+    CREATE TABLE console_invitations (
+      id         uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      email      text NOT NULL CHECK (email ~ '^[^@[:space:]]+@[^@[:space:]]+$' AND char_length(email) <= 254),
+      role       text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
+      invited_by text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      expires_at timestamptz NOT NULL
+    )`);
+  await runner.query(
+    'CREATE UNIQUE INDEX console_invitations_email ON console_invitations (lower(email COLLATE "C"))',
+  );
 }
 
 async function createGrants(runner: QueryRunner): Promise<void> {

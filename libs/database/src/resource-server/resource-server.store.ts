@@ -47,15 +47,16 @@ export class ResourceServerStore {
     id: string,
     { name, ...keys }: { readonly name?: string } & Partial<ClientKeys>,
     expectedVersion?: number,
-  ): Promise<ResourceServer | null> {
-    const server = await this.find(id);
-    if (!server) return null;
+  ): Promise<{ readonly before: ResourceServer; readonly after: ResourceServer } | null> {
+    const before = await this.find(id);
+    if (!before) return null;
     const credential = keys.jwks === undefined ? {} : { secretHash: null, ...keys };
     const changes = { ...(name !== undefined && { name }), ...credential };
-    const current = { id, version: expectedVersion ?? server.version, revokedAt: IsNull() };
+    const current = { id, version: expectedVersion ?? before.version, revokedAt: IsNull() };
     const { affected } = await this.servers.update(current, changes);
     if (affected !== 1) throw new OutdatedVersionError();
-    return this.find(id);
+    const after = await this.find(id);
+    return after && { before, after };
   }
 
   /** @returns false if the account is unknown or already revoked @throws OutdatedVersionError */

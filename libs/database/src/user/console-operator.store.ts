@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
+import { keepAnAdmin, SAME_EMAIL } from './console-admin.statements.js';
 import type { ConsoleRole } from './console-role.js';
+import { ISOLATION_LEVEL } from '../grant/grant-record.statements.js';
 import { UserEntity } from './user.entity.js';
 
 export interface ConsoleOperator {
@@ -8,6 +10,7 @@ export interface ConsoleOperator {
   readonly username: string;
   readonly email: string;
   readonly role: ConsoleRole;
+  readonly disabledAt: Date | null;
 }
 
 export interface ConsoleAccess {
@@ -19,7 +22,7 @@ export interface ConsoleAccess {
 export class ConsoleOperatorStore {
   private readonly users: Repository<UserEntity>;
 
-  constructor(dataSource: DataSource) {
+  constructor(private readonly dataSource: DataSource) {
     this.users = dataSource.getRepository(UserEntity);
   }
 
@@ -39,24 +42,41 @@ export class ConsoleOperatorStore {
     return this.users.existsBy({ id, consoleRole: Not(IsNull()) });
   }
 
-  /** Replaces any existing role. @returns false if the user does not exist */
-  async grant(id: number, consoleRole: ConsoleRole): Promise<boolean> {
-    return (await this.users.update({ id }, { consoleRole })).affected === 1;
-  }
-
-  async revoke(id: number): Promise<boolean> {
-    const { affected } = await this.users.update({ id, consoleRole: Not(IsNull()) }, { consoleRole: null });
-    return affected === 1;
+  /**
+   * Also deletes invitations of the user's address, which could restore the role later.
+   * @param role null ends the role
+   * @returns the role before the change; undefined if the user does not exist
+   * @throws LastAdminError unless `mayRemoveLastAdmin`
+   */
+  async setRole(
+    id: number,
+    role: ConsoleRole | null,
+    mayRemoveLastAdmin = false,
+  ): Promise<ConsoleRole | null | undefined> {
+    return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
+      if (role !== 'admin' && !mayRemoveLastAdmin) await keepAnAdmin(manager, id);
+      const user = await manager.findOne(UserEntity, {
+        select: { id: true, consoleRole: true, email: true },
+        where: { id },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (user && user.consoleRole !== role) await manager.update(UserEntity, { id }, { consoleRole: role });
+      if (user)
+        await manager.query(`DELETE FROM console_invitations WHERE ${SAME_EMAIL('email', '$1::text')}`, [
+          user.email,
+        ]);
+      return user?.consoleRole;
+    });
   }
 
   async list(): Promise<ConsoleOperator[]> {
     const users = await this.users.find({
-      select: { id: true, username: true, email: true, consoleRole: true },
+      select: { id: true, username: true, email: true, consoleRole: true, disabledAt: true },
       where: { consoleRole: Not(IsNull()) },
       order: { id: 'ASC' },
     });
-    return users.flatMap(({ id: userId, username, email, consoleRole: role }) =>
-      role === null ? [] : [{ userId, username, email, role }],
+    return users.flatMap(({ id: userId, username, email, consoleRole: role, disabledAt }) =>
+      role === null ? [] : [{ userId, username, email, role, disabledAt }],
     );
   }
 }

@@ -71,6 +71,12 @@ const CHANGED = `
   AND (${ASSIGNMENTS.map(([column]) => `u.${column}`).join(', ')})
     IS DISTINCT FROM (${ASSIGNMENTS.map(([, value]) => value).join(', ')})`;
 
+/** SQL of the fields that an update may change, without the password hash, which is secret. */
+const DESCRIBED = `jsonb_build_object(
+  ${[...COLUMNS.map(({ name }) => name), 'issuer', 'external_id', 'email_verified'].map((name) => `'${name}', u.${name}`).join(', ')},
+  'disabled_by', array_remove(ARRAY[CASE WHEN u.operator_disabled_at IS NOT NULL THEN 'operator' END,
+    CASE WHEN u.product_disabled_at IS NOT NULL THEN 'product' END], NULL))`;
+
 /**
  * Creates or updates users by identity, or by email if the input has no identity. Each user is written atomically. $1
  * is a JSON array of objects with the columns above and
@@ -85,6 +91,8 @@ const CHANGED = `
  * - `enable`: undoes the product's disable of an existing user, unless the stored time is equal or newer
  * Returns a row for each element (index `at`). The id is null if the identity was deleted after this change (outcome
  * `deleted`), or if the statement must be retried because a concurrent one created, changed or deleted the user.
+ * `change` has the fields before and after an update; it is null without one, or if another statement changed the user
+ * while this one waited for the row.
  */
 export const UPSERT_USERS = `
   WITH input AS MATERIALIZED (
@@ -113,7 +121,7 @@ export const UPSERT_USERS = `
     UPDATE users u SET version = u.version + 1, ${ASSIGNMENTS.map(([column, value]) => `${column} = ${value}`).join(', ')}
     FROM known JOIN input i USING (at)
     WHERE u.id = known.id AND ${CHANGED}
-    RETURNING i.at, u.disabled_at
+    RETURNING i.at, u.disabled_at, u.version, u.password_hash, ${DESCRIBED} AS described
   ), created AS (
     INSERT INTO users (issuer, external_id, external_updated_at, password_hash, email_verified, operator_disabled_at,
                        product_disabled_at, ${COLUMNS.map(({ name }) => name).join(', ')})
@@ -141,6 +149,8 @@ export const UPSERT_USERS = `
          CASE WHEN coalesce(identity.id, login.id) IS NOT NULL THEN i.line -> 'disabled' = 'true'
               WHEN changed.at IS NOT NULL THEN changed.disabled_at IS NOT NULL ELSE u.disabled_at IS NOT NULL
          END AS disabled,
+         CASE WHEN changed.version = u.version + 1 THEN jsonb_build_object('before', ${DESCRIBED}, 'after', changed.described,
+           'password', changed.password_hash IS DISTINCT FROM u.password_hash) END AS change,
          coalesce(u.password_hash <> i.line ->> 'password_hash' AND i.line -> 'replace_password' = 'false', false) AS "keptPassword"
   FROM input i
     LEFT JOIN unidentified USING (at)

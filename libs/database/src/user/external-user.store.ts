@@ -31,6 +31,14 @@ export interface ImportedUser extends Omit<IdentifiedUser, 'identity'> {
   readonly enable: boolean;
 }
 
+/** Fields have the names of the columns. */
+export interface UserChange {
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>>;
+  /** True if the password hash changed. */
+  readonly password: boolean;
+}
+
 export interface UpsertResult {
   /** Null if the outcome is `deleted`. */
   readonly id: number | null;
@@ -38,6 +46,8 @@ export interface UpsertResult {
   readonly outcome: 'created' | 'updated' | 'kept' | 'stale' | 'deleted';
   readonly wasDisabled: boolean;
   readonly disabled: boolean;
+  /** Null without an update, or if another statement changed the user at the same time. */
+  readonly change: UserChange | null;
   /** True if the stored password hash differs from the given hash and was not replaced. */
   readonly keptPassword: boolean;
 }

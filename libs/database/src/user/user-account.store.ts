@@ -19,6 +19,7 @@ import {
   type PageRequest,
   selectPage,
 } from '../list/list-page.js';
+import { isLastAdmin, keepAnAdmin } from './console-admin.statements.js';
 import type { Identity, User } from './user.js';
 import {
   deleteLocked,
@@ -50,19 +51,21 @@ export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'dis
 }
 
 export interface Disabling {
-  /** False if the operator had already disabled the user. */
-  readonly first: boolean;
+  readonly disabledBefore: readonly Disabler[];
   readonly revokedGrants: number;
 }
 
 export interface IdentityDisabling {
   readonly id: number;
   readonly outcome: 'disabled' | 'disabled_before' | 'stale';
+  readonly disabledBefore: readonly Disabler[];
   readonly revokedGrants: number;
+  /** True if the console has no admin now. */
+  readonly wasLastAdmin: boolean;
 }
 
 export interface Enabling {
-  readonly wasDisabled: boolean;
+  readonly disabledBefore: readonly Disabler[];
   /** Empty if the user is enabled now. */
   readonly disabledBy: readonly Disabler[];
 }
@@ -186,13 +189,15 @@ export class UserAccountStore {
   /**
    * Ends every session, revokes every grant and blocks new grants, in one transaction. Idempotent. Only the operator
    * can enable the user again.
+   * @throws LastAdminError unless `mayRemoveLastAdmin`
    */
-  disable(id: number, expectedVersion?: number): Promise<Disabling | null> {
+  disable(id: number, expectedVersion?: number, mayRemoveLastAdmin = false): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
+      if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
       const revokedGrants = await disableLocked(manager, id, 'operator');
-      return { first: user.operatorDisabledAt === null, revokedGrants };
+      return { disabledBefore: disablersOf(user), revokedGrants };
     });
   }
 
@@ -202,9 +207,17 @@ export class UserAccountStore {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
       if (!user) return null;
       const { id, productDisabledAt } = user;
-      if (isStale) return { id, outcome: 'stale', revokedGrants: 0 };
+      const disabledBefore = disablersOf(user);
+      if (isStale) return { id, outcome: 'stale', disabledBefore, revokedGrants: 0, wasLastAdmin: false };
+      const wasLastAdmin = await isLastAdmin(manager, id);
       const revokedGrants = await disableLocked(manager, id, 'product', updatedAt);
-      return { id, outcome: productDisabledAt ? 'disabled_before' : 'disabled', revokedGrants };
+      return {
+        id,
+        outcome: productDisabledAt ? 'disabled_before' : 'disabled',
+        disabledBefore,
+        revokedGrants,
+        wasLastAdmin,
+      };
     });
   }
 
@@ -213,9 +226,8 @@ export class UserAccountStore {
     return this.transaction(async (manager) => {
       const user = await lockAccount(manager, id, expectedVersion);
       if (!user) return null;
-      const disabledBy = disablersOf(user);
-      const wasDisabled = disabledBy.length > 0;
-      if (wasDisabled)
+      const disabledBefore = disablersOf(user);
+      if (disabledBefore.length > 0)
         await manager.update(
           UserEntity,
           { id },
@@ -225,7 +237,8 @@ export class UserAccountStore {
             ...(overrideProduct && { productDisabledAt: null }),
           },
         );
-      return { wasDisabled, disabledBy: disabledBy.filter((by) => by === 'product' && !overrideProduct) };
+      const disabledBy = disabledBefore.filter((by) => by === 'product' && !overrideProduct);
+      return { disabledBefore, disabledBy };
     });
   }
 
@@ -234,8 +247,9 @@ export class UserAccountStore {
    * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
    * recreate the user.
    */
-  delete(id: number): Promise<{ readonly revokedGrants: number } | null> {
+  delete(id: number, mayRemoveLastAdmin = false): Promise<{ readonly revokedGrants: number } | null> {
     return this.transaction(async (manager) => {
+      if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id);
@@ -262,6 +276,19 @@ export class UserAccountStore {
       const wasDeleted = await rememberDeletion(manager, identity, updatedAt);
       if (!user) return { outcome: wasDeleted ? 'deleted_before' : 'unknown' };
       return { outcome: 'deleted', id: user.id, revokedGrants: await deleteLocked(manager, user.id) };
+    });
+  }
+
+  /**
+   * @param locale null for the browser's language
+   * @returns the user before the change; null if the user does not exist
+   * @throws OutdatedVersionError
+   */
+  setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<User | null> {
+    return this.transaction(async (manager) => {
+      const user = await lockAccount(manager, id, expectedVersion);
+      if (user) await manager.update(UserEntity, { id }, { locale });
+      return user && toUser(user);
     });
   }
 

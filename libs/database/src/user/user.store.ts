@@ -189,13 +189,9 @@ export class UserStore {
     return toUser(created);
   }
 
-  /**
-   * @param locale null for the browser's language
-   * @returns false if the user does not exist
-   * @throws OutdatedVersionError
-   */
-  setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<boolean> {
-    return updateUser(this.users, id, { locale }, expectedVersion);
+  /** @param locale null for the browser's language @returns false if the user does not exist */
+  setLocale(id: number, locale: string | null): Promise<boolean> {
+    return updateUser(this.users, id, { locale }, undefined);
   }
 
   /** @returns the new session generation @throws OutdatedVersionError */

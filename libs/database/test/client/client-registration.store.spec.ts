@@ -76,7 +76,10 @@ describe('ClientRegistrationStore', () => {
     const clientId = await registered();
     const before = await clients.find(clientId);
     const changed = await registrations.update(clientId, (current) => ({ ...current, name: 'Renamed' }));
-    expect(changed).toMatchObject({ name: 'Renamed', redirectUris: [CALLBACK] });
+    expect(changed).toMatchObject({
+      before: { name: 'Calendar', redirectUris: [CALLBACK], logo: null },
+      after: { name: 'Renamed', redirectUris: [CALLBACK], logo: null },
+    });
     expect(await clients.find(clientId)).toEqual({ ...before, name: 'Renamed', version: 2 });
   });
 

@@ -32,6 +32,7 @@ describe('migrate', () => {
       'client_logos',
       'client_secrets',
       'clients',
+      'console_invitations',
       'deleted_identities',
       'grants',
       'migrations',

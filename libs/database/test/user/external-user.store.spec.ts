@@ -237,9 +237,12 @@ describe('ExternalUserStore', () => {
       const { id } = await external.upsertIdentity(known);
       await accounts().disableIdentity(known.identity, '2026-01-03T00:00:00Z');
       await accounts().disable(id);
-      expect(await accounts().enable(id)).toEqual({ wasDisabled: true, disabledBy: ['product'] });
+      expect(await accounts().enable(id)).toEqual({
+        disabledBefore: ['operator', 'product'],
+        disabledBy: ['product'],
+      });
       expect((await users.find(id))?.disabled).toBe(true);
-      expect(await accounts().enable(id, true)).toEqual({ wasDisabled: true, disabledBy: [] });
+      expect(await accounts().enable(id, true)).toEqual({ disabledBefore: ['product'], disabledBy: [] });
       expect((await users.find(id))?.disabled).toBe(false);
     });
 

@@ -56,7 +56,7 @@ describe('disabling a user', () => {
     const { live, expired, other } = await granted();
     const before = await users.find(userId);
     expect(before?.disabled).toBe(false);
-    expect(await accounts.disable(userId)).toEqual({ first: true, revokedGrants: 3 });
+    expect(await accounts.disable(userId)).toEqual({ disabledBefore: [], revokedGrants: 3 });
     const after = await users.find(userId);
     expect(after).toEqual({
       ...before,
@@ -73,8 +73,10 @@ describe('disabling a user', () => {
     const { userId } = fixture;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(userId)));
-    expect(outcomes.filter((outcome) => outcome?.first)).toEqual([{ first: true, revokedGrants: 3 }]);
-    expect(await accounts.disable(userId)).toEqual({ first: false, revokedGrants: 0 });
+    expect(outcomes.filter((outcome) => outcome?.disabledBefore.length === 0)).toEqual([
+      { disabledBefore: [], revokedGrants: 3 },
+    ]);
+    expect(await accounts.disable(userId)).toEqual({ disabledBefore: ['operator'], revokedGrants: 0 });
     expect(await accounts.disable(2_000_000_000)).toBeNull();
   });
 
@@ -82,12 +84,12 @@ describe('disabling a user', () => {
     const { userId, clientId } = fixture;
     await granted();
     await accounts.disable(userId);
-    expect(await accounts.enable(userId)).toEqual({ wasDisabled: true, disabledBy: [] });
+    expect(await accounts.enable(userId)).toEqual({ disabledBefore: ['operator'], disabledBy: [] });
     expect((await users.find(userId))?.disabled).toBe(false);
     expect(await liveOf(userId)).toEqual([]);
     await fixture.grant(userId, clientId);
     expect(await liveOf(userId)).toHaveLength(1);
-    expect(await accounts.enable(userId)).toEqual({ wasDisabled: false, disabledBy: [] });
+    expect(await accounts.enable(userId)).toEqual({ disabledBefore: [], disabledBy: [] });
     expect(await liveOf(userId)).toHaveLength(1);
     expect(await accounts.enable(2_000_000_000)).toBeNull();
   });
@@ -164,7 +166,7 @@ describe('deleting a user', () => {
         end(),
         fixture.grant(user, otherClientId),
         grants.revokeEvery(user),
-        users.setLocale(user, 'de'),
+        accounts.setLocale(user, 'de'),
         end(),
         fixture.decline(user, otherClientId, ['bookings:read']),
       ]);

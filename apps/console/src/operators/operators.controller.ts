@@ -1,0 +1,129 @@
+import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
+import { AdministrationError, refusal } from '#administration/administration.error.js';
+import {
+  ConsoleOperatorService,
+  type ConsoleOperatorView,
+} from '#administration/console/console-operator.service.js';
+import { labelOf } from '../applications/application.form.js';
+import { ConsoleConfiguration } from '../console.configuration.js';
+import { Form } from '../form.js';
+import { actorOf, CurrentOperator, type Operator } from '../operator.js';
+import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
+import { RecentLogin, RequireRole } from '../session/operator.guard.js';
+import type { Notices } from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { invitedPage, newOperatorPage, operatorPage, operatorsPage } from './operators.page.js';
+
+/** Roles that this service stores. Groups of another login provider replace these roles. */
+@Controller('operators')
+export class OperatorsController {
+  constructor(
+    private readonly operators: ConsoleOperatorService,
+    private readonly configuration: ConsoleConfiguration,
+  ) {}
+
+  @Get()
+  list(@CurrentOperator() operator: Operator): Promise<Page> {
+    return this.listPage(operator);
+  }
+
+  @Get('new')
+  @RequireRole('admin')
+  @RecentLogin()
+  new(@CurrentOperator() operator: Operator, @SentBeforeLogin() sent: Form | null): Page {
+    return newOperatorPage(operator, sent ?? new Form());
+  }
+
+  /** Grants a role to a user, or invites an email address. */
+  @Post('new')
+  @RequireRole('admin')
+  @RecentLogin()
+  async add(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
+    this.requireStoredRoles();
+    const role = form.text('role');
+    try {
+      if (form.text('go') === 'invite') {
+        const input = { email: form.text('email'), role };
+        const { result, announced } = await this.operators.invite(actorOf(operator), input);
+        return invitedPage(result, `${this.configuration.CONSOLE_URL}/`, await announced);
+      }
+      const input = { login: form.text('login'), role };
+      const { announced } = await this.operators.grant(actorOf(operator), input);
+      return await this.listPage(operator, { note: t('The role is granted.'), warnings: await announced });
+    } catch (error) {
+      return newOperatorPage(operator, form, messagesOf(error));
+    }
+  }
+
+  @Get(':id')
+  @RequireRole('admin')
+  @RecentLogin()
+  async show(@CurrentOperator() operator: Operator, @Param('id', ParseIntPipe) id: number): Promise<Page> {
+    return operatorPage(operator, await this.find(id));
+  }
+
+  /** Changes or ends a role. */
+  @Post(':id')
+  @RequireRole('admin')
+  @RecentLogin()
+  async change(
+    @CurrentOperator() operator: Operator,
+    @Param('id', ParseIntPipe) id: number,
+    @Body() form: Form,
+  ): Promise<Page> {
+    this.requireStoredRoles();
+    const confirmLastAdmin = form.text('confirmLastAdmin') === 'true';
+    const [login, role, actor] = [`id:${id}`, form.text('role'), actorOf(operator)];
+    const ends = form.text('go') === 'end';
+    try {
+      const { announced } = ends
+        ? await this.operators.revoke(actor, login, confirmLastAdmin)
+        : await this.operators.grant(actor, { login, role, confirmLastAdmin });
+      const note = ends ? t('The role has ended.') : t('The role is changed.');
+      return await this.listPage(operator, { note, warnings: await announced });
+    } catch (error) {
+      const needsConfirmation = error instanceof AdministrationError && error.kind === 'unconfirmed';
+      if (!needsConfirmation) throw error;
+      return operatorPage(operator, await this.find(id), { form, warnings: messagesOf(error) });
+    }
+  }
+
+  @Post('invitations/:id/revoke')
+  @SentFrom('/operators')
+  @RequireRole('admin')
+  async uninvite(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    const { announced } = await this.operators.uninvite(actorOf(operator), id);
+    return this.listPage(operator, { note: t('The invitation is withdrawn.'), warnings: await announced });
+  }
+
+  private async listPage(operator: Operator, changed: Notices = {}): Promise<Page> {
+    const [operators, invitations] = await Promise.all([this.operators.list(), this.operators.invitations()]);
+    return operatorsPage({ operator, operators, invitations, isStored: this.isStored(), changed });
+  }
+
+  private async find(id: number): Promise<ConsoleOperatorView> {
+    const found = (await this.operators.list()).find(({ user_id: userId }) => userId === id);
+    if (!found)
+      throw refusal('unknown', 'console_operator_unknown', t('this user has no role in the console'));
+    return found;
+  }
+
+  private isStored(): boolean {
+    return this.configuration.CONSOLE_GROUPS_CLAIM === '';
+  }
+
+  private requireStoredRoles(): void {
+    if (!this.isStored())
+      throw refusal(
+        'conflict',
+        'roles_of_groups',
+        t('the groups of the login provider decide who has a role'),
+      );
+  }
+}
+
+function messagesOf(error: unknown): string[] {
+  if (error instanceof AdministrationError) return error.messages(labelOf);
+  throw error;
+}

@@ -1,0 +1,211 @@
+import type {
+  ConsoleOperatorView,
+  InvitationView,
+} from '#administration/console/console-operator.service.js';
+import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js';
+import { html, type Html } from '#ui/html.js';
+import type { Form } from '../form.js';
+import type { Operator } from '../operator.js';
+import { mayActAs } from '../role.js';
+import {
+  button,
+  copyable,
+  hiddenFields,
+  type Notices,
+  notices,
+  postForm,
+  problemBox,
+  selectField,
+  table,
+  textField,
+} from '../ui/components.js';
+import type { Page } from '../ui/page.responder.js';
+import { moment, t } from '../ui/text.js';
+
+const ROLES: Readonly<Record<ConsoleRole, string>> = {
+  viewer: t('viewer: reads'),
+  support: t('support: also ends access'),
+  admin: t('admin: may do everything'),
+};
+
+const roleField = (value: string): Html =>
+  selectField(
+    { name: 'role', label: t('Role'), value },
+    CONSOLE_ROLES.map((role) => ({ value: role, text: ROLES[role] })),
+  );
+
+interface OperatorsView {
+  readonly operator: Operator;
+  readonly operators: readonly ConsoleOperatorView[];
+  readonly invitations: readonly InvitationView[];
+  /** False if the groups of the login provider decide who has a role. */
+  readonly isStored: boolean;
+  readonly changed: Notices;
+}
+
+export function operatorsPage({ operator, operators, invitations, isStored, changed }: OperatorsView): Page {
+  const mayChange = isStored && mayActAs(operator.role, 'admin');
+  return {
+    title: t('Operators'),
+    section: '/operators',
+    content: html`
+      ${notices(changed)}
+      ${
+        isStored
+          ? html`${mayChange && html`<p><a class="button" href="/operators/new">${t('New operator')}</a></p>`}
+            ${table(
+              t('Users with a role in the console'),
+              [t('Username'), t('Email'), t('Role'), t('State'), mayChange && t('Action')],
+              operators.map(({ user_id: id, username, email, role, disabled_at: disabledAt }) => [
+                html`<a href="/users/${id}"><bdi>${username}</bdi></a>`,
+                email,
+                ROLES[role],
+                disabledAt === null
+                  ? html`<span class="tag">${t('enabled')}</span>`
+                  : html`<span class="tag bad">${t('disabled')}</span>`,
+                html`<a
+                  href="/operators/${id}"
+                  aria-label="${t('Change the role of {username}', { username })}"
+                  >${t('Change')}</a
+                >`,
+              ]),
+            )}
+            ${invitations.length > 0 && invitationTable(operator, invitations, mayChange)}`
+          : html`<p>
+              ${t('The groups of the login provider decide who has a role: see CONSOLE_GROUPS_CLAIM and CONSOLE_ROLES.')}
+            </p>`
+      }
+    `,
+  };
+}
+
+function invitationTable(
+  operator: Operator,
+  invitations: readonly InvitationView[],
+  mayChange: boolean,
+): Html {
+  return table(
+    t('Open invitations'),
+    [t('Email'), t('Role'), t('Invited by'), t('Expires'), mayChange && t('Action')],
+    invitations.map(({ id, email, role, invited_by: by, expires_at: expiresAt }) => [
+      email,
+      ROLES[role],
+      html`<bdi>${by}</bdi>`,
+      moment(expiresAt),
+      mayChange &&
+        postForm(operator, `/operators/invitations/${id}/revoke`, button(t('Withdraw'), 'plain'), ''),
+    ]),
+  );
+}
+
+export function newOperatorPage(operator: Operator, form: Form, problems: readonly string[] = []): Page {
+  const role = form.text('role') || 'viewer';
+  return {
+    title: t('New operator'),
+    status: problems.length > 0 ? 400 : 200,
+    section: '/operators',
+    content: html`
+      ${problemBox(problems)}
+      <section>
+        <h2>${t('Give a user a role')}</h2>
+        ${postForm(
+          operator,
+          '/operators/new',
+          html`${textField({ name: 'login', label: t('Email, username or id:42'), value: form.text('login'), required: true })}
+            ${roleField(role)}
+            <div class="actions">
+              ${button(t('Grant the role'))} <a class="button even" href="/operators">${t('Cancel')}</a>
+            </div>`,
+        )}
+      </section>
+      <section>
+        <h2>${t('Invite somebody')}</h2>
+        <p>
+          ${t('The role is granted once, when a user with this verified email address logs in to the console within seven days.')}
+        </p>
+        ${postForm(
+          operator,
+          '/operators/new',
+          html`${textField({ name: 'email', label: t('Email'), type: 'email', value: form.text('email'), required: true })}
+            ${invitedRole(role)} ${hiddenFields([['go', 'invite']])}
+            <div class="actions">${button(t('Invite'), 'even')}</div>`,
+        )}
+      </section>
+    `,
+  };
+}
+
+/** Uses another id than the field of the first form. */
+function invitedRole(value: string): Html {
+  return html`<div>
+    <label for="invited-role">${t('Role')}</label>
+    <select id="invited-role" name="role">
+      ${CONSOLE_ROLES.map((role) => html`<option value="${role}" ${role === value && html`selected`}>${ROLES[role]}</option>`)}
+    </select>
+  </div>`;
+}
+
+export function invitedPage(
+  { email, role, expires_at: expiresAt }: InvitationView,
+  link: string,
+  warnings: readonly string[],
+): Page {
+  return {
+    title: t('{email} is invited', { email }),
+    status: 201,
+    section: '/operators',
+    content: html`
+      ${notices({ warnings })}
+      <p>
+        ${t('No email is sent. Hand over this link: the first login with the verified address {email} until {time} gets the role {role}. Nobody else can use the invitation.', { email, time: moment(expiresAt), role })}
+      </p>
+      <p>${copyable('link', link)}</p>
+      <p><a class="button" href="/operators">${t('Go to the operators')}</a></p>
+    `,
+  };
+}
+
+export function operatorPage(
+  operator: Operator,
+  { user_id: id, username, email, role }: ConsoleOperatorView,
+  refused?: { readonly form: Form; readonly warnings: readonly string[] },
+): Page {
+  const path = `/operators/${id}`;
+  const wanted = refused?.form.text('role') || role;
+  const confirm = hiddenFields(refused ? [['confirmLastAdmin', 'true']] : []);
+  const ends = refused?.form.text('go') === 'end';
+  return {
+    title: t('Role of {username}', { username }),
+    status: refused ? 409 : 200,
+    section: '/operators',
+    content: html`
+      ${problemBox(refused?.warnings ?? [])}
+      <p><bdi>${email}</bdi></p>
+      ${
+        !ends &&
+        postForm(
+          operator,
+          path,
+          html`${roleField(wanted)} ${confirm}
+            <div class="actions">
+              ${button(refused ? t('Change anyway') : t('Change the role'), refused ? 'danger' : '')}
+              <a class="button even" href="/operators">${t('Cancel')}</a>
+            </div>`,
+        )
+      }
+      ${
+        (!refused || ends) &&
+        postForm(
+          operator,
+          path,
+          html`${hiddenFields([['go', 'end']])} ${confirm}
+            <div class="actions">
+              ${button(refused ? t('End the role anyway') : t('End the role'), 'danger')}
+              ${refused && html`<a class="button even" href="/operators">${t('Cancel')}</a>`}
+            </div>`,
+          '',
+        )
+      }
+    `,
+  };
+}

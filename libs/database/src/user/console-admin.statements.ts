@@ -1,0 +1,34 @@
+import type { EntityManager } from 'typeorm';
+
+/** Thrown, before anything is written, by a change after which the console would have no admin. */
+export class LastAdminError extends Error {
+  constructor() {
+    super('the user is the last admin of the console');
+    this.name = 'LastAdminError';
+  }
+}
+
+const ENABLED_ADMIN = `console_role = 'admin' AND disabled_at IS NULL`;
+
+/**
+ * Locks all enabled admins in the order of their ids, so that of two admins who remove each other, one stays. Must run
+ * before the transaction locks another user, because locks in another order could deadlock.
+ * @throws LastAdminError if the user is the only enabled admin
+ */
+export async function keepAnAdmin(manager: EntityManager, userId: number): Promise<void> {
+  const admins = await manager.query<{ id: number }[]>(
+    `SELECT id FROM users WHERE ${ENABLED_ADMIN} ORDER BY id FOR NO KEY UPDATE`,
+  );
+  if (admins.length === 1 && admins[0]?.id === userId) throw new LastAdminError();
+}
+
+export async function isLastAdmin(manager: EntityManager, userId: number): Promise<boolean> {
+  const [first, ...others] = await manager.query<{ id: number }[]>(
+    `SELECT id FROM users WHERE ${ENABLED_ADMIN} LIMIT 2`,
+  );
+  return first?.id === userId && others.length === 0;
+}
+
+/** Compares only ASCII letters without case, because other letters may belong to another mailbox. */
+export const SAME_EMAIL = (a: string, b: string): string =>
+  `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
