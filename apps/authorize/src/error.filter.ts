@@ -54,6 +54,7 @@ export class ErrorFilter implements ExceptionFilter {
     const kind = errorKind(error);
     const diagnosis = await this.cookies.diagnose(kind, error, request);
     if (diagnosis) addLogContext(request.raw, { diagnosis: diagnosis.kind, ...diagnosis.facts });
+    if (diagnosis?.continuesAt !== undefined) return this.pages.seeOther(reply, diagnosis.continuesAt);
     const page = errorPage({
       translator: this.language.translatorFor({ headers: request.headers, query }),
       error,

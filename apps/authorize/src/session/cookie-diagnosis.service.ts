@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { User } from '#database/user/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
@@ -8,6 +9,7 @@ import { afterLogin, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { ErrorKind } from '../ui/errors/error-kind.js';
 import type { Hint } from '../ui/errors/error.page.js';
+import type { FormFields } from './csrf.guard.js';
 import { SessionService } from './session.service.js';
 
 export interface Diagnosis {
@@ -16,9 +18,11 @@ export interface Diagnosis {
   readonly next: string | null;
   readonly hints: readonly Hint[];
   readonly facts: Readonly<Record<string, unknown>>;
+  /** Path at which the browser continues without an error page. */
+  readonly continuesAt?: string;
 }
 
-/** Explains why a form without the right cookie was rejected. Changes only the error page; its link is to AUTH_URL. */
+/** Explains why a form without the right cookie was rejected. Never accepts the form, and links only to AUTH_URL. */
 @Injectable()
 export class CookieDiagnosisService {
   constructor(
@@ -33,7 +37,7 @@ export class CookieDiagnosisService {
       case 'form_outdated':
         return this.changedSession(request);
       case 'form_foreign':
-        // The error page for a cross-site form has no link, not even to a confirmation page.
+        // The error page for a cross-site form does not continue what the other site began.
         return this.isOwnForm(error, request)
           ? this.missingCookie(request)
           : { kind, next: null, hints: [], facts: {} };
@@ -70,9 +74,13 @@ export class CookieDiagnosisService {
     // If Redis or PostgreSQL fails, shows the page for a logged-out user, which has the same link.
     const account = await this.sessions.findAccount(request.headers.cookie).catch(() => null);
     const rest = { next: this.startOf(request), hints: [], facts: {} };
-    return account
-      ? { kind: 'logged_in_elsewhere', values: { name: account.user.name }, ...rest }
-      : { kind: 'form_outdated', ...rest };
+    if (!account) return { kind: 'form_outdated', ...rest };
+    const diagnosis = { kind: 'logged_in_elsewhere', values: { name: account.user.name }, ...rest } as const;
+    const isLogin = request.url.split('?', 1)[0] === ENDPOINTS.login;
+    // Who typed another user's name must learn from the page whose session this is.
+    return isLogin && isTypedName(request.body, account.user)
+      ? { ...diagnosis, continuesAt: afterLogin(rawQuery(request.url)) }
+      : diagnosis;
   }
 
   /** Detects a form of our own page that was opened at an origin other than AUTH_URL. */
@@ -92,6 +100,14 @@ export class CookieDiagnosisService {
     const start = isPage ? withQuery(path, query) : afterLogin(query);
     return this.configuration.AUTH_URL + start;
   }
+}
+
+function isTypedName(body: unknown, { email, username }: User): boolean {
+  const typed = (body as FormFields | undefined)?.['username'];
+  return (
+    typeof typed === 'string' &&
+    [email, username].some((name) => name.toLowerCase() === typed.trim().toLowerCase())
+  );
 }
 
 /** Maximum length of an origin in characters, on pages and in log lines. A Host header may have 16 KiB. */

@@ -160,11 +160,25 @@ describe('a form with an outdated cookie', () => {
     return { browser, form };
   };
 
-  it('results in a page that names the user of the other tab, and continues without a password', async () => {
+  it.each(['email', 'username'] as const)(
+    'continues with the session of the other tab if it is of the user whose %s was typed',
+    async (name) => {
+      const { browser, form } = await loginForm();
+      const other = await app.loggedIn(user);
+      const cookie = other.cookies.get('oauth_service_session') ?? '';
+      browser.cookies.set('oauth_service_session', cookie);
+      const typed = { username: ` ${user[name].toUpperCase()}`, password: 'not checked' };
+      const answer = await browser.post(form.action, { ...form.hidden, ...typed });
+      expect([answer.status, answer.headers['location']]).toEqual([303, `/auth/oauth2/authorize?${QUERY}`]);
+      expect(browser.cookies.get('oauth_service_session')).toBe(cookie);
+    },
+  );
+
+  it('results in a page that names the user of the other tab if another name was typed', async () => {
     const { browser, form } = await loginForm();
     const other = await app.loggedIn(user);
     browser.cookies.set('oauth_service_session', other.cookies.get('oauth_service_session') ?? '');
-    const answer = await browser.post(form.action, form.hidden);
+    const answer = await browser.post(form.action, { ...form.hidden, username: 'grace@example.com' });
     expectKind(answer, 'logged_in_elsewhere');
     expect(answer.text).toContain('<bdi>Ada &lt;b&gt;</bdi>');
     expect(buttonOf(answer)).toBe(`${HTTP}/auth/login?client_id=x&amp;state=%22%3Cb%3E`);
