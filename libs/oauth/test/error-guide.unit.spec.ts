@@ -59,6 +59,7 @@ describe('error_uri (RFC 6749 5.2)', () => {
     [undefined, 'server_error', 'server_error'],
     ['prompt_invalid', 'invalid_request', 'prompt_invalid'],
     ['login_impossible', 'login_required', 'login_required'],
+    ['login_too_old', 'login_required', 'login_required'],
     ['consent_impossible', 'consent_required', 'consent_required'],
     ['consent_denied', 'access_denied', 'access_denied'],
   ])(

@@ -141,17 +141,23 @@ function rejectIfPageNeeded(request: ValidatedRequest, isLoginForRequest: boolea
 /** OpenID Connect Core 3.1.2.1: prompt=none requires an error instead of a page. The errors are in 3.1.2.6. */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
   const [code, check, description] =
-    page === 'login'
+    page === 'consent'
       ? ([
-          'login_required',
-          'login_impossible',
-          'no user is logged in, and prompt=none does not allow a login page',
-        ] as const)
-      : ([
           'consent_required',
           'consent_impossible',
           'the user must give consent, and prompt=none does not allow a consent page',
-        ] as const);
+        ] as const)
+      : request.user
+        ? ([
+            'login_required',
+            'login_too_old',
+            'the login is older than max_age allows, and prompt=none does not allow a login page',
+          ] as const)
+        : ([
+            'login_required',
+            'login_impossible',
+            'no user is logged in, and prompt=none does not allow a login page',
+          ] as const);
   const detail: ErrorDetail = { check, ...(request.user && { user_id: request.user.id }) };
   return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
 }

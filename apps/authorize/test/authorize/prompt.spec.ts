@@ -39,6 +39,19 @@ describe('prompt=none (OpenID Connect Core 3.1.2.1)', () => {
     expect(redirectParameters(answer.headers['location'])).toEqual(refused('login_required'));
   });
 
+  // @openid core 3.1.2.1
+  it('distinguishes a login that is too old for max_age from no login', async () => {
+    const describedFor = async (browser: Browser) => {
+      const { headers } = await browser.get(address({ prompt, max_age: '0' }));
+      const { error, error_description } = redirectParameters(headers['location']);
+      expect(error).toBe('login_required');
+      return error_description;
+    };
+    const tooOld = await describedFor(await app.loggedIn(now.user));
+    expect(tooOld).toContain('max_age');
+    expect(await describedFor(app.browser())).not.toBe(tooOld);
+  });
+
   it('returns consent_required when consent is needed', async () => {
     const answer = await (await app.loggedIn(now.user)).get(address({ prompt }));
     expect(redirectParameters(answer.headers['location'])).toEqual(refused('consent_required'));

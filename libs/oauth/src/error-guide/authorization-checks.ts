@@ -179,6 +179,14 @@ export const AUTHORIZATION_CHECKS = {
     application: 'Send the user through the authorization again without `prompt=none`.',
     publishedAs: 'login_required',
   },
+  login_too_old: {
+    title: 'The login is too old, and no login page is allowed',
+    meaning:
+      'The request has `prompt=none`, and the user logged in longer ago than `max_age` allows (OpenID Connect Core 3.1.2.1).',
+    application:
+      'Send the user through the authorization again without `prompt=none`, or with a longer `max_age`.',
+    publishedAs: 'login_required',
+  },
   other_user_logged_in: {
     title: 'Another user is logged in',
     meaning:
