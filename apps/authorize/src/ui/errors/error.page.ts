@@ -26,7 +26,7 @@ export interface ErrorReport {
   readonly reference: string | null;
   readonly client: Client | null;
   readonly query: string;
-  /** URL of the button; null if no page can help. */
+  /** URL of the button; null links to a page of the user. */
   readonly next: string | null;
   readonly hints?: readonly Hint[];
 }
@@ -45,15 +45,13 @@ export function errorPage(report: ErrorReport): Page {
       <p role="alert">${translator.rich(`error.${kind}.what`, values)}</p>
       ${client && application(translator, client)}
       <p>${translator.text(`error.party.${party}`)} ${translator.text(`error.advice.${advice}`)}</p>
-      ${next !== null && html`<p><a class="button" href="${next}">${translator.text(buttonOf(kind))}</a></p>`}
-      ${
-        ACCOUNT_LINK.includes(kind) &&
-        html`<p><a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a></p>`
-      }
-      ${
-        kind === 'client_disabled' &&
-        html`<p><a class="alone" href="${ENDPOINTS.connectedApps}">${translator.text('apps.title')}</a></p>`
-      }
+      <p>
+        ${
+          next === null
+            ? ownPage(translator, kind)
+            : html`<a class="button" href="${next}">${translator.text(buttonOf(kind))}</a>`
+        }
+      </p>
       ${
         reference !== null &&
         html`<p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>`
@@ -63,8 +61,12 @@ export function errorPage(report: ErrorReport): Page {
   };
 }
 
-/** Errors after which the user can continue only on the account page. */
-const ACCOUNT_LINK: readonly ErrorKind[] = ['not_found', 'logout_malformed', 'logout_redirect'];
+/** Link for users who cannot continue what they began. The account page leads to the login page if nobody is logged in. */
+function ownPage(translator: Translator, kind: ErrorKind): Html {
+  return kind === 'client_disabled'
+    ? html`<a class="alone" href="${ENDPOINTS.connectedApps}">${translator.text('apps.title')}</a>`
+    : html`<a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a>`;
+}
 
 /** Name and links of the application. Omits the links of a disabled application, which are not trusted. */
 function application(translator: Translator, client: Client): Html {
