@@ -102,6 +102,8 @@ export const CONSOLE_ENDPOINTS: readonly Endpoint[] = [
   operation(['DELETE', 'resource-servers/:id'], 204),
   operation(['PATCH', 'resource-servers/:id'], 200, { body: () => ({ name: 'Rooms <b>' }) }),
   operation(['GET', 'scopes'], 200),
+  operation(['GET', 'operators'], 200),
+  operation(['GET', 'operator-invitations'], 200),
   operation(['GET', 'events'], 200, { query: events }),
   operation(['GET', 'explanations/:id'], 200),
   operation(['GET', 'doctor'], 200, { query: () => ({ skip: 'clients', fail_on: 'warning' }) }),

@@ -4,6 +4,7 @@ import { ClientLogoApiController } from './client-logo.controller.js';
 import { ClientsApiController } from './clients.controller.js';
 import { GrantsApiController } from './grants.controller.js';
 import { OpenApiController } from './openapi.controller.js';
+import { OperatorInvitationsApiController, OperatorsApiController } from './operators.controller.js';
 import { ReportsApiController } from './reports.controller.js';
 import { ResourceServersApiController } from './resource-servers.controller.js';
 import { ScopesApiController } from './scopes.controller.js';
@@ -18,6 +19,8 @@ import { UsersApiController } from './users.controller.js';
     UsersApiController,
     GrantsApiController,
     ResourceServersApiController,
+    OperatorsApiController,
+    OperatorInvitationsApiController,
     ReportsApiController,
     OpenApiController,
   ],

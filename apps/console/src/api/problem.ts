@@ -44,7 +44,7 @@ export function sendProblem(
 
 /** Invalid input may have several problems, which `errors` lists. Any other error has one. */
 function idOf({ kind, problems }: AdministrationError): string {
-  return kind === 'invalid' ? 'invalid_input' : (problems[0]?.id ?? kind);
+  return kind === 'invalid' ? 'invalid_input' : memberOf(problems[0]?.id ?? kind);
 }
 
 export function tokenFailure(thrown: unknown): FailedRequest | null {
@@ -58,7 +58,8 @@ export function tokenFailure(thrown: unknown): FailedRequest | null {
 
 function errorsOf({ problems }: AdministrationError, request: FastifyRequest): object[] {
   return problems.map((problem) => ({
-    id: problem.id,
+    // A missing confirmation has the name of its field as the id.
+    id: memberOf(problem.id),
     detail: withNames(problem.message, memberOf),
     ...locationOf(problem, request),
   }));

@@ -1,5 +1,6 @@
 import type { Change } from '#administration/operation.js';
 import type { ListPage } from '#database/list/list-page.js';
+import { tagOf } from '#oauth/entity-tag.js';
 import { queryOf } from '../form.js';
 import { etagOf } from './conditions.js';
 import { API } from './operation-rules.js';
@@ -51,7 +52,10 @@ export async function created<Result extends object>(
   const resource = await read(made).catch(() => null);
   const warnings = await announced;
   return {
-    headers: { ...resource?.headers, Location: `${API}/${pathOf(made)}` },
+    headers: {
+      ...(resource && { ETag: `"${tagOf(JSON.stringify(resource.body))}"`, ...resource.headers }),
+      Location: `${API}/${pathOf(made)}`,
+    },
     body: { ...made, ...(resource?.body as object | undefined) },
     warnings: resource ? warnings : [...warnings, 'the new resource could not be read: read it at Location'],
   };

@@ -1,3 +1,4 @@
+import { CONSOLE_ROLES } from '#database/user/console-role.js';
 import type { Schema } from '#openapi/schema.js';
 
 // Schemas of the API. The tests validate every response against them.
@@ -191,6 +192,7 @@ export const USER_STATE = object(
   { id: number, username: text, disabled: flag, disabled_before: flag },
   { revoked_grants: number, disabled_by: DISABLED_BY, ...WARNINGS },
 );
+export const DISABLE_USER = object('DisableUser', {}, { confirm_last_admin: flag });
 export const ENABLE_USER = object('EnableUser', {}, { override_product: flag });
 
 export const GRANT = object('Grant', {
@@ -226,6 +228,21 @@ export const REGISTERED_RESOURCE_SERVER = object(
   'RegisteredResourceServer',
   { ...RESOURCE_SERVER_FIELDS, secret: orNull(text), introspection_url: text },
   { assertion_audience: text, ...WARNINGS },
+);
+
+const ROLE = oneOf(...CONSOLE_ROLES);
+export const OPERATOR = object(
+  'Operator',
+  { user_id: number, username: text, email: text, role: ROLE, disabled_at: orNull(time) },
+  WARNINGS,
+);
+export const OPERATOR_ROLE = object('OperatorRole', { role: ROLE }, { confirm_last_admin: flag });
+const NEW_INVITATION_FIELDS: Properties = { email: text, role: ROLE };
+export const NEW_INVITATION = object('NewInvitation', NEW_INVITATION_FIELDS);
+export const INVITATION = object(
+  'Invitation',
+  { id: text, ...NEW_INVITATION_FIELDS, invited_by: text, created_at: time, expires_at: time },
+  WARNINGS,
 );
 
 export const HANDOVER = object('Handover', { client_id: text, markdown: text }, WARNINGS);

@@ -91,11 +91,13 @@ export class UsersApiController {
 
   @Operation('post', ':id/disable', {
     summary: 'Disables a user, which ends all sessions and grants',
+    input: schemas.DISABLE_USER,
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  disableUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.users.disable(actor, `id:${id}`, expected));
+  async disableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+    const isConfirmed = flagOf(input, 'confirmLastAdmin');
+    return changed(this.users.disable(actor, `id:${id}`, expected, isConfirmed));
   }
 
   @Operation('post', ':id/enable', {
@@ -110,8 +112,12 @@ export class UsersApiController {
 
   @Operation('delete', ':id', {
     summary: 'Deletes a user, and ends all sessions and grants',
+    query: { confirm_last_admin: '`true`: also the last admin of the console.' },
   })
-  deleteUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return deleted(this.users.delete(actor, `id:${id}`, expected));
+  deleteUser(
+    @RequestedChange() { actor, id, expected }: ChangeRequest,
+    @Query({ flags: ['confirm_last_admin'] }) { confirmLastAdmin }: Readonly<Record<string, unknown>>,
+  ): Promise<ApiResponse> {
+    return deleted(this.users.delete(actor, `id:${id}`, expected, confirmLastAdmin === true));
   }
 }

@@ -150,3 +150,36 @@ it('the scopes of the file can be read, and the ETag changes only with the file'
   const again = await api.call('get', '/scopes', { headers: { 'If-None-Match': headers['etag'] ?? '' } });
   expect(again.status).toBe(304);
 });
+
+describe('an operator', () => {
+  const put = (id: number, body: object) => api.call('put', `/operators/${id}`, { body });
+
+  it('gets, changes and loses a role, and the last admin only with a confirmation', async () => {
+    const [ada, grace] = [await api.fixture.user(), await api.fixture.user()];
+    expect((await put(ada, { role: 'admin' })).body).toMatchObject({ user_id: ada, role: 'admin' });
+    expect((await put(grace, { role: 'viewer' })).body.role).toBe('viewer');
+    expect((await api.call('get', '/operators')).body.items).toHaveLength(2);
+    for (const refused of [
+      await put(ada, { role: 'viewer' }),
+      await api.call('delete', `/operators/${ada}`),
+      await api.call('post', `/users/${ada}/disable`, { headers: ANY }),
+      await api.call('delete', `/users/${ada}`, { headers: ANY }),
+    ])
+      expect([refused.status, refused.body.id]).toEqual([409, 'confirm_last_admin']);
+    expect((await put(ada, { role: 'owner' })).body.errors).toMatchObject([{ pointer: '#/role' }]);
+    expect((await put(ada, { role: 'viewer', confirm_last_admin: true })).body.role).toBe('viewer');
+    expect((await api.call('delete', `/operators/${ada}`)).status).toBe(204);
+    expect((await api.call('get', `/operators/${ada}`)).status).toBe(404);
+    expect((await api.call('get', `/operators/${grace}`)).body.role).toBe('viewer');
+  });
+
+  it('can be invited, until the invitation is withdrawn', async () => {
+    const body = { email: 'katherine@example.com', role: 'support' };
+    const created = await api.call('post', '/operator-invitations', { body });
+    const read = await api.call('get', pathOf(created));
+    expect([created.body, created.headers['etag']]).toEqual([read.body, read.headers['etag']]);
+    expect(read.body).toMatchObject({ ...body, invited_by: expect.stringContaining(api.clientId) });
+    expect((await api.call('delete', pathOf(created))).status).toBe(204);
+    expect((await api.call('get', '/operator-invitations')).body.items).toEqual([]);
+  });
+});

@@ -237,7 +237,7 @@ const act = (
   rest: readonly [number, string] = [400, 'invalid_input'],
 ): Case => [
   `${path} ${JSON.stringify(body ?? {})}`,
-  () => send('post', path, body, /users$|servers$|revoke$/.test(path) ? {} : ANY),
+  () => send('post', path, body, /users$|servers$|invitations$|revoke$/.test(path) ? {} : ANY),
   ...rest,
   errors,
 ];
@@ -253,6 +253,7 @@ const actions: readonly Case[] = [
   act('/users/USER/enable', { override_product: 'yes' }, 'type #/override_product'),
   act('/users/USER/disable', { reason: 'spam' }, 'unknown_field #/reason'),
   act('/users/99999999999/disable', undefined, 'user_unknown', [404, 'user_unknown']),
+  act('/operator-invitations', { role: 'owner' }, 'email_invalid #/email, role_unknown #/role'),
   act('/grants/revoke', {}, 'grants_not_selected'),
   act('/grants/revoke', { all: true, client: 'x' }, 'grants_not_selected'),
   act('/grants/revoke', { all: 'yes' }, 'type #/all'),
@@ -297,6 +298,9 @@ const reads: readonly Case[] = [
   read('/events?since=yesterday', 'time_invalid since'),
   read('/events?limit=501', 'number_invalid limit'),
   read('/explanations/AAAAAAAAAAAA', 'reference_unknown', [404, 'reference_unknown']),
+  read('/operators/USER', 'console_operator_unknown', [404, 'console_operator_unknown']),
+  read('/operators?limit=5', 'unknown_parameter limit'),
+  read('/operator-invitations/unknown', 'invitation_unknown', [404, 'invitation_unknown']),
   read('/scopes/nothing', 'scope_unknown', [404, 'scope_unknown']),
   read('/scopes?cursor=zzz', 'unknown_parameter cursor'),
   read('/clients/CLIENT/secrets/unknown', 'secret_unknown', [404, 'secret_unknown']),

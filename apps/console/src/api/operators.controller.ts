@@ -1,0 +1,108 @@
+import { Param } from '@nestjs/common';
+import { refusal } from '#administration/administration.error.js';
+import {
+  ConsoleOperatorService,
+  type ConsoleOperatorView,
+} from '#administration/console/console-operator.service.js';
+import { type ChangeRequest, Query, RequestedChange } from './input.js';
+import { ApiController, Operation } from './operation.js';
+import { type ApiResponse, created, deleted, result } from './response.js';
+import * as schemas from './schemas.js';
+
+const NO_VERSION = 'Needs no `If-Match`: the request sets the whole role, and can be repeated.';
+
+/** Roles of users in the console. `:id` is the id of the user. */
+@ApiController('operators')
+export class OperatorsApiController {
+  constructor(private readonly operators: ConsoleOperatorService) {}
+
+  @Operation('get', '', {
+    summary: 'Lists the operators, who are the users with a role in the console',
+    returns: schemas.OPERATOR,
+    isWholeList: true,
+  })
+  async listOperators(): Promise<ApiResponse> {
+    return result({ items: await this.operators.list(), next: null });
+  }
+
+  @Operation('get', ':id', { summary: 'Reads the role of a user', returns: schemas.OPERATOR })
+  async readOperator(@Param('id') id: string): Promise<ApiResponse> {
+    return result(await this.operator(id));
+  }
+
+  @Operation('put', ':id', {
+    summary: 'Gives a user a role, in place of an earlier one',
+    description: NO_VERSION,
+    input: schemas.OPERATOR_ROLE,
+    returns: schemas.OPERATOR,
+    needsVersion: false,
+  })
+  async replaceOperator(@RequestedChange() { actor, id, input }: ChangeRequest): Promise<ApiResponse> {
+    const { announced } = await this.operators.grant(actor, { ...input, login: `id:${id}` });
+    return { ...result(await this.operator(id)), warnings: await announced };
+  }
+
+  @Operation('delete', ':id', {
+    summary: 'Takes the role of a user away',
+    description: NO_VERSION,
+    query: { confirm_last_admin: '`true`: also the role of the last admin.' },
+    needsVersion: false,
+  })
+  deleteOperator(
+    @RequestedChange() { actor, id }: ChangeRequest,
+    @Query({ flags: ['confirm_last_admin'] }) { confirmLastAdmin }: Readonly<Record<string, unknown>>,
+  ): Promise<ApiResponse> {
+    return deleted(this.operators.revoke(actor, `id:${id}`, confirmLastAdmin === true));
+  }
+
+  private async operator(id: string): Promise<ConsoleOperatorView> {
+    const operator = (await this.operators.list()).find(({ user_id: userId }) => String(userId) === id);
+    if (operator) return operator;
+    throw refusal('unknown', 'console_operator_unknown', 'there is no such user, or the user has no role');
+  }
+}
+
+@ApiController('operator-invitations')
+export class OperatorInvitationsApiController {
+  constructor(private readonly operators: ConsoleOperatorService) {}
+
+  @Operation('get', '', {
+    summary: 'Lists the invitations that are not accepted yet',
+    returns: schemas.INVITATION,
+    isWholeList: true,
+  })
+  async listInvitations(): Promise<ApiResponse> {
+    return result({ items: await this.operators.invitations(), next: null });
+  }
+
+  @Operation('post', '', {
+    summary: 'Invites an email address, in place of an earlier invitation',
+    description: 'A user with this verified address gets the role at the next login to the console.',
+    input: schemas.NEW_INVITATION,
+    returns: schemas.INVITATION,
+    creates: true,
+  })
+  createInvitation(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
+    return created(
+      this.operators.invite(actor, input),
+      ({ id }) => `operator-invitations/${id}`,
+      ({ id }) => this.readInvitation(id),
+    );
+  }
+
+  @Operation('get', ':id', { summary: 'Reads an invitation', returns: schemas.INVITATION })
+  async readInvitation(@Param('id') id: string): Promise<ApiResponse> {
+    const invitation = (await this.operators.invitations()).find((candidate) => candidate.id === id);
+    if (invitation) return result(invitation);
+    throw refusal('unknown', 'invitation_unknown', 'there is no such invitation');
+  }
+
+  @Operation('delete', ':id', {
+    summary: 'Withdraws an invitation',
+    description: 'Needs no `If-Match`: an invitation never changes.',
+    needsVersion: false,
+  })
+  deleteInvitation(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {
+    return deleted(this.operators.uninvite(actor, id));
+  }
+}
