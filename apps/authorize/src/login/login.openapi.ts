@@ -21,5 +21,9 @@ export const SUBMIT_LOGIN_OPERATION: OperationDescription = {
   tag: 'Pages',
   summary: 'Submits the login page',
   form: formOf({ ...CSRF_TOKEN, username: 'Username or email address.', password: 'The password.' }, []),
-  responses: { 200: continues('To the next page, with the session.'), ...formErrors(401) },
+  responses: {
+    200: continues('To the next page, with the session.'),
+    303: seeOther('To the next page: the user has logged in in another tab.'),
+    ...formErrors(401),
+  },
 };
