@@ -77,7 +77,7 @@ export class CookieDiagnosisService {
     if (!account) return { kind: 'form_outdated', ...rest };
     const diagnosis = { kind: 'logged_in_elsewhere', values: { name: account.user.name }, ...rest } as const;
     const isLogin = request.url.split('?', 1)[0] === ENDPOINTS.login;
-    // Who typed another user's name must learn from the page whose session this is.
+    // If the user typed the name of another user, the page names the user of the session.
     return isLogin && isTypedName(request.body, account.user)
       ? { ...diagnosis, continuesAt: afterLogin(rawQuery(request.url)) }
       : diagnosis;

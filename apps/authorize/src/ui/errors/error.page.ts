@@ -61,7 +61,7 @@ export function errorPage(report: ErrorReport): Page {
   };
 }
 
-/** Link for users who cannot continue what they began. The account page leads to the login page if nobody is logged in. */
+/** Link for users who cannot continue. Without a session, the account page redirects to the login page. */
 function ownPage(translator: Translator, kind: ErrorKind): Html {
   return kind === 'client_disabled'
     ? html`<a class="alone" href="${ENDPOINTS.connectedApps}">${translator.text('apps.title')}</a>`
