@@ -36,6 +36,7 @@ export function confirmLogoutPage({
   sent,
 }: LogoutConfirmation): Page {
   const title = translator.text('logout.title', { product });
+  const kind = refused && errorKind(refused);
   return {
     translator,
     title,
@@ -59,7 +60,8 @@ export function confirmLogoutPage({
       </form>
       ${
         refused &&
-        html`<p class="quiet">${translator.text(`error.${errorKind(refused)}.what`)}</p>
+        kind &&
+        html`<p class="quiet">${translator.text(`error.${kind}.what`)}</p>
           ${developerDetails(translator, refused, sent)}`
       }
     `,

@@ -31,7 +31,7 @@ export class ReportsApiController {
       user: 'Email address, user name or external_id; `id:` and the id also for a deleted user.',
       grant: 'Id of a grant.',
       reference: '`error_reference` of a response.',
-      check: 'Failed check, like `code_expired`.',
+      check: `Failed check, like \`code_expired\`.`,
       operator: 'As the events name the operator.',
       since: 'Inclusive: ISO 8601, or like `1h`, `7d`.',
       until: 'Exclusive.',

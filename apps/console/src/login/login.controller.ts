@@ -63,8 +63,11 @@ export class LoginController {
     await this.sessions.create(cookie, session);
     if (before !== null) await this.sessions.end(before);
     reply.header('Set-Cookie', this.cookies.set(cookie));
-    // Without a role, every page is refused, but the user can log out there.
-    if (!hasRole) return seeOther(page);
+    if (!hasRole) {
+      // Every page is refused, but the user can log out there.
+      this.operators.recordLoginWithoutRole(actorOf(session), session.subject);
+      return seeOther(page);
+    }
     addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
     this.operators.recordLogin(actorOf(session), session.subject, 'login.succeeded');
     return seeOther(page);

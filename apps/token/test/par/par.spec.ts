@@ -82,7 +82,7 @@ describe('POST /api/auth/oauth/par (RFC 9126)', () => {
   it('stores less than 7 KB for the longest request without openid', async () => {
     const before = await keys();
     const wide = (length: number) => '\u{ffff}'.repeat(length);
-    const longest = { state: wide(1_024), login_hint: wide(254), ui_locales: wide(200), dpop_jkt: CHALLENGE };
+    const longest = { state: wide(611), login_hint: wide(254), ui_locales: wide(200), dpop_jkt: CHALLENGE };
     const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
     const prompt = 'login consent select_account';
     expect((await send().send({ ...valid(), ...longest, ...pkce, prompt })).status).toBe(201);

@@ -198,6 +198,17 @@ export class ConsoleOperatorService {
     this.warn(this.announcer.record(actor, { type, detail: { subject } }));
   }
 
+  recordLoginWithoutRole(actor: Actor, subject: string): void {
+    const description = 'the user has no role in the console';
+    const record = {
+      type: 'login.refused',
+      check: 'console_role_missing',
+      description,
+      detail: { subject },
+    } as const;
+    this.warn(this.announcer.record(actor, record));
+  }
+
   private warn(recorded: Promise<readonly string[]>): void {
     void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
   }

@@ -4,6 +4,7 @@ import { API_CHECKS } from './api-checks.js';
 import { ASSERTION_CHECKS } from './assertion-checks.js';
 import { AUTHORIZATION_CHECKS } from './authorization-checks.js';
 import { CLIENT_CHECKS } from './client-checks.js';
+import { CONSOLE_API_CHECKS } from './console-api-checks.js';
 import { DEVICE_CHECKS } from './device-checks.js';
 import { DPOP_CHECKS } from './dpop-checks.js';
 import { ERROR_CODES } from './error-codes.js';
@@ -24,6 +25,7 @@ export const SECTIONS = {
   Devices: DEVICE_CHECKS,
   'DPoP proofs': DPOP_CHECKS,
   'Calls of an API': API_CHECKS,
+  'HTTP API of the console': CONSOLE_API_CHECKS,
   'Logout tokens': LOGOUT_CHECKS,
   'Pages for users': PAGE_CHECKS,
   'The service itself': SERVICE_CHECKS,
