@@ -1,3 +1,4 @@
+import { continuationOf } from '#local/demo/html-form.js';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
@@ -67,7 +68,8 @@ export class AnswerChecker {
     return [
       ...this.headerProblems(described.headers ?? {}, headers),
       ...this.bodyProblems(`${operation.operationId}/${status}`, described, headers, body),
-      ...(status < 300 ? this.requestProblems(operation, request) : []),
+      // A page that continues takes the place of a redirect.
+      ...(status < 300 && continuationOf(body) === null ? this.requestProblems(operation, request) : []),
     ].map((problem) => `${where}: ${problem}`);
   }
 
