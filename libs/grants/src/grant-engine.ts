@@ -12,6 +12,7 @@ import {
   type ClientGrant,
   type ClientToken,
   type CountTransition,
+  type CreatedGrant,
   type Granted,
   type DevicePoll,
   type KeyRefusal,
@@ -70,7 +71,7 @@ export class GrantEngine {
   }
 
   /** Nothing → pending. @param now milliseconds since the epoch at which the code was issued */
-  create(id: string, grant: PendingGrant, now: number): Promise<void> {
+  create(id: string, grant: PendingGrant, now: number): Promise<CreatedGrant> {
     return this.store.create(id, grant, now, codeTtl(this.lifetimes));
   }
 

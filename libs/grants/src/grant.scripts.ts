@@ -4,7 +4,8 @@ import { COVERS, EXISTS, grantScript, REPLICATION_ID, RETRY, SET_OPTIONAL } from
 // and INTROSPECT return the outcome, and the fields of the grant if the outcome is `active`.
 
 /**
- * Nothing ──► pending, generation 0. An existing key is a tombstone: the grant is already revoked, so the code is void.
+ * Nothing ──► pending, generation 0. Returns the status and its time. An existing key is the grant of the same form,
+ * perhaps already redeemed, or a tombstone.
  */
 export const CREATE = grantScript(
   [
@@ -22,7 +23,7 @@ export const CREATE = grantScript(
     'id_token',
   ],
   `${SET_OPTIONAL}${REPLICATION_ID}
-if redis.call('EXISTS', KEYS[1]) == 1 then return end
+if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('HMGET', KEYS[1], STATUS, ROTATED_AT) end
 redis.call('HSET', KEYS[1], STATUS, PENDING, GENERATION, 0, CLIENT, client, USER, user, SCOPE, scope,
   'redirect_uri', redirect_uri, 'challenge', challenge, ROTATED_AT, now, 'replication_id', replication_id())
 set_optional(JKT, jkt)
@@ -31,6 +32,7 @@ set_optional(EXTERNAL_ID, external_id)
 set_optional(LOGIN, login)
 set_optional('id_token', id_token)
 redis.call('EXPIRE', KEYS[1], ttl)
+return {PENDING, now}
 `,
 );
 

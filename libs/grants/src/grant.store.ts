@@ -9,6 +9,7 @@ import type {
   Authorization,
   ClientGrant,
   CountTransition,
+  CreatedGrant,
   DevicePoll,
   GrantTransition,
   IdTokenRequest,
@@ -35,6 +36,7 @@ import {
   REVOKE_OF_CLIENT,
   VOID_CODE,
 } from './grant.scripts.js';
+import { STATUS } from './grant-hash.js';
 import type { Token } from './token-codec.js';
 
 export const COUNT_TRANSITION = Symbol('count of grant transitions');
@@ -117,10 +119,10 @@ export class GrantStore {
     this.run = defineScripts(redis, SCRIPTS);
   }
 
-  async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<void> {
+  async create(id: string, grant: PendingGrant, now: number, ttl: number): Promise<CreatedGrant> {
     const { clientId, userId, externalId, scope, resources, redirectUri, challenge, jkt, login, idToken } =
       grant;
-    await this.run('grantCreate', keysOf(id), {
+    const reply = await this.run('grantCreate', keysOf(id), {
       client: clientId,
       user: userId,
       external_id: externalId,
@@ -134,7 +136,12 @@ export class GrantStore {
       login: login ? writeLogin(login) : null,
       id_token: idToken && Object.keys(idToken).length > 0 ? JSON.stringify(idToken) : null,
     });
-    this.count('created');
+    const [status, time] = reply as [string | null, string | null];
+    const issuedAt = Number(time);
+    if (status !== STATUS.pending)
+      return { outcome: status === STATUS.active ? 'redeemed' : 'revoked', issuedAt };
+    if (issuedAt === now) this.count('created');
+    return { outcome: 'pending', issuedAt };
   }
 
   async issue(

@@ -59,6 +59,12 @@ export interface ClientGrant {
   readonly jkt: string | null;
 }
 
+/** `issuedAt` is the time at which the code was issued, in milliseconds, perhaps to an earlier request of the form. */
+export type CreatedGrant = {
+  readonly outcome: 'pending' | 'redeemed' | 'revoked';
+  readonly issuedAt: number;
+};
+
 /** RFC 6749 4.4.3: "A refresh token SHOULD NOT be included." */
 export type ClientToken = Omit<TokenPair, 'refreshToken'> & { readonly grantId: string };
 

@@ -36,9 +36,6 @@ export interface PushRefusal {
 const LOGIN_LIFETIME = 5 * 60;
 /** Seconds in which a logged-in user must answer. */
 const ANSWER_LIFETIME = 15 * 60;
-/** Seconds to keep an answered request, so that a second browser request gets a specific error. */
-const ANSWERED_LIFETIME = 60;
-
 // All keys share the hash tag `{par}`, because a script may use keys of only one Redis Cluster slot.
 
 /**
@@ -62,7 +59,7 @@ return {0, 0}
 /** The keys are the request and the client's counter. `live` sets both TTLs. `ttl` and `remaining` are in ms. */
 const liveScript = (lua: string) =>
   script(
-    ['id', 'client', 'ttl'],
+    ['id', 'client', 'ttl', 'form'],
     `${COUNTERS}
 local function live(remaining)
   redis.call('PEXPIRE', KEYS[1], remaining)
@@ -72,11 +69,11 @@ ${lua}`,
   );
 
 const FIND = `
-local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters')
+local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters', 'form')
 local status = request[1]
 if not status then return {'unknown'} end
 if request[2] ~= client then return {'other_client'} end
-if status == 'answered' then return {'answered'} end
+if status == 'answered' and (not form or request[4] ~= form) then return {'answered'} end
 `;
 
 /** pushed ──► visited. Only the first open extends the TTL. */
@@ -90,22 +87,24 @@ return {'open', request[3]}
 
 /** pushed or visited ──► opened. Only the first open after a login sets a new TTL. */
 const OPEN = liveScript(`${FIND}
-if status ~= 'opened' then
+if status ~= 'opened' and status ~= 'answered' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
   live(ttl)
 end
 return {'open', request[3]}
 `);
 
+/** opened or answered ──► answered. `answers` counts the requests of the form that have not failed. */
 const ANSWER = liveScript(`${FIND}
-redis.call('HSET', KEYS[1], 'status', 'answered')
+redis.call('HSET', KEYS[1], 'status', 'answered', 'form', form or '')
+redis.call('HINCRBY', KEYS[1], 'answers', 1)
 live(math.min(redis.call('PTTL', KEYS[1]), ttl))
 return {'open', request[3]}
 `);
 
-/** answered ──► opened. Does not recreate an expired request. */
+/** answered ──► opened, once every request of the form has failed. Does not recreate an expired request. */
 const REOPEN = liveScript(`
-if redis.call('HGET', KEYS[1], 'status') == 'answered' then
+if redis.call('HGET', KEYS[1], 'status') == 'answered' and redis.call('HINCRBY', KEYS[1], 'answers', -1) == 0 then
   redis.call('HSET', KEYS[1], 'status', 'opened')
   live(ttl)
 end
@@ -139,21 +138,27 @@ export class PushedRequestStore {
     return limit ? { counter: limit.counter, retryAfter: Math.ceil(wait / 1000) } : null;
   }
 
-  /** Reads an unanswered request. The first open, and the first open after a login, extend the request's lifetime. */
-  open(id: string, clientId: string, loggedIn: boolean): Promise<PushedRequest> {
+  /**
+   * Reads a request that is unanswered, or answered by the same form. The first open, and the first open after a login,
+   * extend the request's lifetime.
+   */
+  open(id: string, clientId: string, loggedIn: boolean, form: string | null = null): Promise<PushedRequest> {
     return loggedIn
-      ? this.step('parOpen', id, clientId, ANSWER_LIFETIME)
-      : this.step('parVisit', id, clientId, LOGIN_LIFETIME);
+      ? this.step('parOpen', id, clientId, ANSWER_LIFETIME, form)
+      : this.step('parVisit', id, clientId, LOGIN_LIFETIME, form);
   }
 
-  /** At most one of several calls gets `open`, unless `reopen` is called in between. */
-  answer(id: string, clientId: string): Promise<PushedRequest> {
-    return this.step('parAnswer', id, clientId, ANSWERED_LIFETIME);
+  /**
+   * Only the calls of one form get `open`, unless `reopen` is called after each.
+   * @param lifetime seconds in which the form gets the same answer again, and other requests get a specific error
+   */
+  answer(id: string, clientId: string, form: string | null, lifetime: number): Promise<PushedRequest> {
+    return this.step('parAnswer', id, clientId, lifetime, form);
   }
 
   /** Undoes `answer` after a failure, so that the user can retry. Call it only after `answer` has returned `open`. */
   async reopen(id: string, clientId: string): Promise<void> {
-    const values = { id, client: clientId, ttl: ANSWER_LIFETIME * 1000 };
+    const values = { id, client: clientId, ttl: ANSWER_LIFETIME * 1000, form: null };
     await this.run('parReopen', keysOf(id, clientId), values);
   }
 
@@ -162,8 +167,9 @@ export class PushedRequestStore {
     id: string,
     clientId: string,
     lifetime: number,
+    form: string | null,
   ): Promise<PushedRequest> {
-    const values = { id, client: clientId, ttl: lifetime * 1000 };
+    const values = { id, client: clientId, ttl: lifetime * 1000, form };
     const reply = await this.run(name, keysOf(id, clientId), values);
     const [outcome, parameters = ''] = reply as string[];
     return { outcome, parameters } as PushedRequest;

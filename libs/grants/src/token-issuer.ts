@@ -9,7 +9,7 @@ interface NewCode {
   readonly grantId: string;
 }
 
-/** Computes the tokens of a grant without storing anything. Only the handle of a new grant is random. */
+/** Computes the tokens of a grant without storing anything. The handle of a new grant is random, or derived from a form of the user's browser. */
 export class TokenIssuer {
   constructor(
     private readonly codec: TokenCodec,
@@ -17,17 +17,17 @@ export class TokenIssuer {
     private readonly random: (bytes: number) => Buffer = randomBytes,
   ) {}
 
-  code(now: number): NewCode {
-    return this.newCode('code', seconds(now) + this.lifetimes.code);
+  /** @param handle derived from a form, which then gets the same code again; random by default */
+  code(now: number, handle = this.random(HANDLE_BYTES)): NewCode {
+    return this.newCode('code', seconds(now) + this.lifetimes.code, handle);
   }
 
   /** Creates a device code (RFC 8628 3.2). */
   deviceCode(now: number): NewCode {
-    return this.newCode('device', seconds(now) + DEVICE_CODE_LIFETIME);
+    return this.newCode('device', seconds(now) + DEVICE_CODE_LIFETIME, this.random(HANDLE_BYTES));
   }
 
-  private newCode(kind: 'code' | 'device', expiry: number): NewCode {
-    const handle = this.random(HANDLE_BYTES);
+  private newCode(kind: 'code' | 'device', expiry: number, handle: Buffer): NewCode {
     const code = this.codec.encode({
       kind,
       handle,

@@ -144,19 +144,22 @@ describe('a pushed request', () => {
 
   it('frees its place within a minute after its answer, unless the answer is undone', async () => {
     const { id, clientId } = await pushed();
-    expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
-    expect(await store.answer(id, clientId)).toEqual({ outcome: 'answered', parameters: '' });
+    expect(await store.answer(id, clientId, null, MINUTE / 1000)).toMatchObject({ outcome: 'open' });
+    expect(await store.answer(id, clientId, null, MINUTE / 1000)).toEqual({
+      outcome: 'answered',
+      parameters: '',
+    });
     expect(await left(id)).toBeLessThanOrEqual(MINUTE);
     expect(await counts(clientId, id)).toBeLessThanOrEqual(MINUTE + 1_000);
     await store.reopen(id, clientId);
     expect(await left(id)).toBeGreaterThan(LIFETIME * 1000);
-    expect(await store.answer(id, clientId)).toMatchObject({ outcome: 'open' });
+    expect(await store.answer(id, clientId, null, MINUTE / 1000)).toMatchObject({ outcome: 'open' });
   });
 
   it('does not live longer if it is answered just before it expires', async () => {
     const { id, clientId } = await pushed();
     await redis.pexpire(`{par}:request:${id}`, 30_000);
-    await store.answer(id, clientId);
+    await store.answer(id, clientId, null, MINUTE / 1000);
     expect(await left(id)).toBeLessThanOrEqual(30_000);
   });
 });

@@ -24,6 +24,7 @@ import { isPushedReference } from '#oauth/pushed-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { requestedScopes } from '../consent/interaction.js';
+import type { SentForm } from '../consent/sent-form.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';
@@ -51,13 +52,17 @@ export class AuthorizationRequestService {
    * repeats the query if the document has changed the registration.
    * @throws RedirectableError if the redirect URI is verified, otherwise OAuthError
    */
-  async validate(query: string, session: Session | null): Promise<ValidatedRequest> {
+  async validate(
+    query: string,
+    session: Session | null,
+    form: SentForm | null = null,
+  ): Promise<ValidatedRequest> {
     const parameters = parseQuery(query);
     const clientId = clientIdOf(parameters);
     const context = await this.contextOf(clientId, session?.userId ?? null);
     const client = enabledClient(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
-    const { request, pushedId } = await this.check(parameters, client, user !== null).catch(
+    const { request, pushedId } = await this.check(parameters, client, user !== null, form).catch(
       (error: unknown) => {
         const showsPage = error instanceof OAuthError && !(error instanceof RedirectableError);
         throw showsPage ? new KnownClientError(error, client) : error;
@@ -118,6 +123,7 @@ export class AuthorizationRequestService {
     parameters: Parameters,
     client: Client,
     loggedIn: boolean,
+    form: SentForm | null,
   ): Promise<{ request: AuthorizationRequest; pushedId: string | null }> {
     const { scopes, apis } = this;
     const requestUri = readParameter(parameters, 'request_uri');
@@ -136,7 +142,7 @@ export class AuthorizationRequestService {
     }
     // Ignores all parameters except client_id and request_uri (RFC 9101 6.3). Checks the pushed parameters again,
     // because the registration of the client may have changed since the push.
-    const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn);
+    const { id, parameters: pushed } = await this.pushed.open(requestUri, client, loggedIn, form);
     const options = { scopes, apis: this.apis };
     return { request: checkAuthorizationRequest(pushed, client, options), pushedId: id };
   }

@@ -6,7 +6,13 @@ import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { addQuery } from '../urls.js';
-import { type Approval, ConsentService } from '../consent/consent.service.js';
+import {
+  type AllowedConsent,
+  type Approval,
+  ConsentEndedError,
+  ConsentService,
+} from '../consent/consent.service.js';
+import type { SentForm } from '../consent/sent-form.js';
 import { type LanguageContext, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { formPostPage } from './form-post.page.js';
@@ -38,25 +44,46 @@ export class AuthorizationResponseService {
     request: ValidatedRequest,
     user: User,
     approval: Approval,
-  ): Promise<{ response: AuthorizationResponse; grantId: string }> {
-    await this.pushed.consume(request);
-    try {
-      const { code, grantId } = await this.consent.allow(request, user, approval);
-      const parameters = [['code', code]] as const;
-      return { response: { returnTo: request, clientName: request.client.name, parameters }, grantId };
-    } catch (error) {
-      await this.pushed.reopen(request);
-      throw error;
-    }
+    form: SentForm | null,
+  ): Promise<{ response: AuthorizationResponse } & Omit<AllowedConsent, 'code'>> {
+    const { code, ...rest } = await this.answerPushed(request, form, () =>
+      this.consent.allow(request, user, approval),
+    );
+    const parameters = [['code', code]] as const;
+    return { response: { returnTo: request, clientName: request.client.name, parameters }, ...rest };
   }
 
   /** @returns the error to throw; the error filter redirects it to the application */
-  async deny(request: ValidatedRequest, { id }: User): Promise<RedirectableError> {
-    await this.pushed.consume(request);
+  async deny(
+    request: ValidatedRequest,
+    { id }: User,
+    scope: string,
+    form: SentForm | null,
+  ): Promise<RedirectableError> {
+    await this.answerPushed(request, form, async () => {
+      if (form) await this.consent.deny(request, form.handleOf(scope));
+    });
     const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
       detail: { check: 'consent_denied', user_id: id },
     });
     return new RedirectableError(denied, request, request.client);
+  }
+
+  /** Reopens the pushed request if the step fails, so that the user can retry. */
+  private async answerPushed<T>(
+    request: ValidatedRequest,
+    form: SentForm | null,
+    step: () => Promise<T>,
+  ): Promise<T> {
+    await this.pushed.consume(request, form);
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof ConsentEndedError && error.reason === 'redeemed')
+        this.pushed.rejectAnswered(request);
+      await this.pushed.reopen(request);
+      throw error;
+    }
   }
 
   /** Adds error_reference. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters". */

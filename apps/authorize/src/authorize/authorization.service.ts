@@ -8,6 +8,7 @@ import { RedirectableError } from '#oauth/redirectable.error.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
 import { grantedEarlier, readDecision, requiredInteraction } from '../consent/interaction.js';
+import type { SentForm } from '../consent/sent-form.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
@@ -22,6 +23,8 @@ export interface Visit {
   readonly request: ValidatedRequest;
   readonly visitor: Visitor;
   readonly query: string;
+  /** Null for a request without a form. */
+  readonly form: SentForm | null;
   /** Node's request, which collects log fields and audit events. */
   readonly raw: IncomingMessage;
 }
@@ -73,9 +76,9 @@ export class AuthorizationService {
    * pushed request was answered or has expired
    */
   async decide(visit: Visit, fields: FormFields): Promise<NextStep> {
-    const { request, visitor, query, raw } = visit;
+    const { request, visitor, query, form, raw } = visit;
     // The login may have become too old since the page was sent. A recent login for this request is never too old.
-    const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query);
+    const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query, form);
     const loggedIn = loggedInOf(visit);
     if (loggedIn === null || request.isOtherUser || isTooOld) return this.login(visit);
     const decision = readDecision(request, fields);
@@ -83,7 +86,7 @@ export class AuthorizationService {
       return { kind: 'consent', ...loggedIn, nothingChosen: decision.nothingChosen };
     if (!(await this.consumeLogin(visit))) return this.login(visit);
     if (decision.kind === 'allowed') return this.allow(visit, loggedIn, decision.scope, false);
-    const denied = await this.responses.deny(request, loggedIn.user);
+    const denied = await this.responses.deny(request, loggedIn.user, decision.scope, form);
     addAuditEvent(raw, 'consent.denied');
     throw denied;
   }
@@ -95,30 +98,33 @@ export class AuthorizationService {
   }
 
   /** OpenID Connect Core 3.1.2.1: prompt=login requires a new login for each request, so a login counts only once. */
-  private async consumeLogin({ request, visitor, query }: Visit): Promise<boolean> {
-    return !request.prompt.has('login') || this.sessions.consumeLogin(visitor, query);
+  private async consumeLogin({ request, visitor, query, form }: Visit): Promise<boolean> {
+    return !request.prompt.has('login') || this.sessions.consumeLogin(visitor, query, form);
   }
 
   private async allow(
-    { request, query, raw }: Visit,
+    visit: Visit,
     { user, cookie, session }: LoggedIn,
     scope: string,
     isByEarlierConsent: boolean,
   ): Promise<NextStep> {
+    const { request, query, form, raw } = visit;
     const isForced = request.maxAge !== null || request.prompt.has('login');
-    const login = this.sessions.loginOf(cookie, session, { query, isForced });
+    const login = this.sessions.loginOf(cookie, session, { query, isForced, form });
     // A first-party application may get scopes without earlier consent. Such a grant does not continue a consent.
     const continuesConsent =
       isByEarlierConsent && (!request.client.firstParty || grantedEarlier(request.scopes) !== null);
     try {
-      const approval = { scope, continuesConsent, login };
-      const { response, grantId } = await this.responses.approve(request, user, approval);
-      const outcome = isByEarlierConsent ? 'allowed before' : 'allowed';
+      const approval = { scope, continuesConsent, login, handle: form?.handleOf(scope) };
+      const { response, grantId, isRepeated } = await this.responses.approve(request, user, approval, form);
+      const outcome = isRepeated ? 'allowed again' : isByEarlierConsent ? 'allowed before' : 'allowed';
       addLogContext(raw, { user_id: user.id, grant_id: grantId, scope, outcome });
       addAuditEvent(raw, 'consent.allowed');
       return { kind: 'response', user, response };
     } catch (error) {
       if (!(error instanceof ConsentEndedError)) throw error;
+      if (error.reason === 'denied') throw await this.responses.deny(request, user, scope, form);
+      if (request.prompt.has('login')) return this.login(visit);
       return { kind: 'redirect', location: withQuery(ENDPOINTS.authorize, query) };
     }
   }

@@ -6,6 +6,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
+import { FORM_FIELD, newFormNonce, SentForm } from '../consent/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
@@ -53,21 +54,22 @@ export class AuthorizeController {
   ): Promise<void> {
     if (isPostedRequest(fields))
       return this.pages.seeOther(reply, withQuery(ENDPOINTS.authorize, postedQuery(fields)));
-    const visit = await this.open(request);
+    const visit = await this.open(request, fields[FORM_FIELD]);
     this.send(request, reply, visit, await this.authorization.decide(visit, fields));
   }
 
-  private async open({ url, headers, raw }: FastifyRequest): Promise<Visit> {
+  private async open({ url, headers, raw }: FastifyRequest, nonce?: unknown): Promise<Visit> {
     const query = rawQuery(url);
     const visitor = await this.sessions.findVisitor(headers.cookie);
-    const request = await this.requests.validate(query, visitor.session);
+    const form = SentForm.of(visitor.cookie, query, nonce);
+    const request = await this.requests.validate(query, visitor.session, form);
     const { client, pushedId } = request;
     // The log line of the push contains the same `pushed_request`.
     addLogContext(raw, {
       client_id: client.clientId,
       ...(pushedId !== null && { pushed_request: pushedId }),
     });
-    return { request, visitor, query, raw };
+    return { request, visitor, query, form, raw };
   }
 
   private send({ headers }: FastifyRequest, reply: FastifyReply, visit: Visit, step: NextStep): void {
@@ -95,6 +97,7 @@ export class AuthorizeController {
       request,
       user,
       cookie,
+      nonce: newFormNonce(),
       query,
       product: this.configuration.PRODUCT_NAME,
       apis: this.hasSeveralApis && resources !== null ? resources.split(' ') : [],

@@ -4,6 +4,8 @@ import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.s
 import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import type { SentForm } from '../consent/sent-form.js';
 import type { ValidatedRequest } from '../validated-request.js';
 
 /** Pushed requests (RFC 9126 4). Approval and denial consume a request; logins, reloads and errors do not. */
@@ -11,7 +13,10 @@ import type { ValidatedRequest } from '../validated-request.js';
 export class PushedRequestService {
   private readonly logger = new Logger(PushedRequestService.name);
 
-  constructor(private readonly store: PushedRequestStore) {}
+  constructor(
+    private readonly store: PushedRequestStore,
+    private readonly configuration: AuthorizeConfiguration,
+  ) {}
 
   /**
    * @param loggedIn if true, extends the validity of the request, so that the user has time to decide
@@ -21,6 +26,7 @@ export class PushedRequestService {
     requestUri: string,
     client: Client,
     loggedIn: boolean,
+    form: SentForm | null,
   ): Promise<{ id: string; parameters: Parameters }> {
     const id = pushedRequestId(requestUri);
     if (id === null)
@@ -29,13 +35,23 @@ export class PushedRequestService {
         { request_uri: 'malformed' },
         client,
       );
-    const pushed = await this.store.open(id, client.clientId, loggedIn);
+    const pushed = await this.store.open(id, client.clientId, loggedIn, form && form.id);
     return { id, parameters: readPushedParameters(openParameters(pushed, id, client)) };
   }
 
-  /** Consumes a pushed request, so that only one of several concurrent responses succeeds (RFC 9126 7.3). */
-  async consume({ pushedId: id, client }: ValidatedRequest): Promise<void> {
-    if (id !== null) openParameters(await this.store.answer(id, client.clientId), id, client);
+  /**
+   * Consumes a pushed request, so that only one of several concurrent forms gets a response. RFC 9126 7.3: the server
+   * "MAY allow for duplicate requests due to a user reloading/refreshing their user agent".
+   */
+  async consume({ pushedId: id, client }: ValidatedRequest, form: SentForm | null): Promise<void> {
+    if (id === null) return;
+    const { CODE_LIFETIME } = this.configuration;
+    openParameters(await this.store.answer(id, client.clientId, form && form.id, CODE_LIFETIME), id, client);
+  }
+
+  /** @throws OAuthError for a pushed request, whose only answer has been used */
+  rejectAnswered({ pushedId: id, client }: ValidatedRequest): void {
+    if (id !== null) openParameters({ outcome: 'answered' }, id, client);
   }
 
   /** Reopens a request after its response failed, for example in a PostgreSQL outage, so that the user can retry. */

@@ -44,6 +44,7 @@ export class ConsentPreviewService {
       request: { client, redirectUri, scopes, prompt: new Set() },
       user: ADA,
       cookie: '',
+      nonce: '',
       query: '',
       product: this.configuration.PRODUCT_NAME,
       apis: [],

@@ -5,6 +5,7 @@ export const DECISION_FORM = {
     {
       ...CSRF_TOKEN,
       decision: '`allow` or `deny`.',
+      form: 'Hidden field: the same form gets the same answer again.',
       required_scopes: 'Hidden field: the required scopes that the page listed.',
     },
     ['csrf_token', 'decision'],

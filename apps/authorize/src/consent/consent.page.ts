@@ -16,6 +16,7 @@ import { html, type Html } from '#ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
+import { FORM_FIELD } from './sent-form.js';
 import type { RequestedScope, ValidatedRequest } from '../validated-request.js';
 
 export interface ConsentForm {
@@ -26,6 +27,8 @@ export interface ConsentForm {
   };
   readonly user: Pick<User, 'name' | 'email' | 'avatarUrl' | 'timeZone'>;
   readonly cookie: string;
+  /** From `newFormNonce`. */
+  readonly nonce: string;
   readonly query: string;
   /** Target of the form; defaults to the authorization endpoint with `query`. */
   readonly action?: string;
@@ -71,6 +74,7 @@ export function consentPage(form: ConsentForm): Page {
       </div>
       <form method="post" action="${form.action ?? withQuery(ENDPOINTS.authorize, query)}">
         ${csrfField(cookie, 'consent')}
+        <input type="hidden" name="${FORM_FIELD}" value="${form.nonce}" />
         <input type="hidden" name="${REQUIRED_SCOPES_FIELD}" value="${requiredScopes(scopes)}" />
         ${requiredList(form, decided.length === 0 ? 'consent.may' : 'consent.may_new', listed)}
         ${checkboxes(form, optionalOnly ? 'consent.optional_only' : 'consent.optional', listed, nothingChosen)}

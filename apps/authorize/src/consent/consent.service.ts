@@ -10,6 +10,7 @@ import type { User } from '#database/user/user.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import type { IdTokenRequest, Login } from '#grants/grant.js';
+import { grantId } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { parseClaims } from '#oauth/openid/claims.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -24,13 +25,25 @@ export interface Approval {
   /** The user granted the scope earlier, and this time no consent page was shown. */
   readonly continuesConsent: boolean;
   readonly login: Login;
+  /** Handle of the grant, if the same form must get the same code again; absent for a new code each time. */
+  readonly handle?: Buffer | undefined;
+}
+
+export interface AllowedConsent {
+  readonly code: string;
+  readonly grantId: string;
+  /** True if an earlier request with the same form has already got the code. */
+  readonly isRepeated: boolean;
 }
 
 type ConsentRequest = Pick<ValidatedRequest, 'client' | 'scope' | 'resources'>;
 
-/** The consent was revoked or declined, its user or client deleted or disabled, or its device already has a grant. */
+/**
+ * The consent was revoked or declined, its user or client deleted or disabled, or its device already has a grant.
+ * `denied`: the same form was denied. `redeemed`: the code of the same form was redeemed.
+ */
 export class ConsentEndedError extends Error {
-  constructor() {
+  constructor(readonly reason: 'ended' | 'denied' | 'redeemed' = 'ended') {
     super('the consent ended while the request was being answered');
     this.name = 'ConsentEndedError';
   }
@@ -57,24 +70,33 @@ export class ConsentService {
    * @throws UnfinishedRevocationError if Redis did not apply these revocations; the new grant is then withdrawn
    * @throws ConsentEndedError
    */
-  async allow(
-    request: ValidatedRequest,
-    user: User,
-    approval: Approval,
-  ): Promise<{ code: string; grantId: string }> {
+  async allow(request: ValidatedRequest, user: User, approval: Approval): Promise<AllowedConsent> {
     const { redirectUri, challenge, jkt } = request;
+    const { handle } = approval;
     const now = this.clock();
-    const { code, grantId } = this.issuer.code(now);
+    const { code, grantId } = this.issuer.code(now, handle);
     const { record, declined } = this.recordOf(grantId, request, user, approval);
-    const ended = await this.withdrawOnError(grantId, () => this.records.create(record, declined));
+    const repeatable = { ...record, ...(handle && { repeatableFor: this.configuration.CODE_LIFETIME }) };
+    const ended = await this.withdrawOnError(record, () => this.records.create(repeatable, declined));
     const revoked = this.endedGrants(record, ended);
-    await this.withdrawOnError(grantId, async () => {
+    const created = await this.withdrawOnError(record, async () => {
       await this.revocations.apply(revoked);
       const idToken = record.login === null ? {} : idTokenRequest(request);
       const pending = { ...record, externalId: user.externalId, redirectUri, challenge, jkt, idToken };
-      await this.engine.create(grantId, pending, now);
+      const { outcome, issuedAt } = await this.engine.create(grantId, pending, now);
+      if (outcome === 'revoked') throw new ConsentEndedError(handle ? 'denied' : 'ended');
+      return { outcome, issuedAt };
     });
-    return { code, grantId };
+    if (created.outcome === 'redeemed') throw new ConsentEndedError('redeemed');
+    const { issuedAt } = created;
+    const isRepeated = issuedAt !== now;
+    return { code: isRepeated ? this.issuer.code(issuedAt, handle).code : code, grantId, isRepeated };
+  }
+
+  /** Voids the code that the form got before, unless the code was redeemed, and any code that it would get later. */
+  async deny({ client }: ConsentRequest, handle: Buffer): Promise<void> {
+    const id = grantId(handle);
+    if (await this.engine.voidCode(id, client.clientId)) await this.records.withdraw(id);
   }
 
   /**
@@ -149,16 +171,19 @@ export class ConsentService {
   }
 
   /**
-   * Withdraws the grant if the step fails or its response is lost. Only logs an error of the withdrawal, because a
-   * record without a delivered code is harmless.
+   * Withdraws the grant if the step fails or its response is lost. Keeps the record if the form was sent again, because
+   * the other request may have issued the code, unless the grant has ended. Only logs an error of the withdrawal,
+   * because a record without a delivered code is harmless.
    */
-  private async withdrawOnError<T>(grantId: string, step: () => Promise<T>): Promise<T> {
+  private async withdrawOnError<T>({ id, expiresAt }: NewGrantRecord, step: () => Promise<T>): Promise<T> {
     try {
       return await step();
     } catch (error) {
-      await this.records.withdraw(grantId).catch((reason: Error) => {
-        this.logger.warn(`could not withdraw a grant without a code: ${reason.message}`);
-      });
+      await this.records
+        .withdraw(id, error instanceof ConsentEndedError ? undefined : expiresAt)
+        .catch((reason: Error) => {
+          this.logger.warn(`could not withdraw a grant without a code: ${reason.message}`);
+        });
       throw error;
     }
   }

@@ -110,7 +110,7 @@ export function requiredScopes(scopes: readonly RequestedScope[]): string {
 }
 
 type Decision =
-  | { readonly kind: 'denied' }
+  | { readonly kind: 'denied'; readonly scope: string }
   | { readonly kind: 'allowed'; readonly scope: string }
   /** The page must be shown again: no scope was selected, or the required scopes have changed since it was sent. */
   | { readonly kind: 'undecided'; readonly nothingChosen: boolean };
@@ -121,12 +121,12 @@ export function readDecision(
   fields: FormFields,
 ): Decision {
   const { decision } = fields;
-  if (decision === 'deny') return { kind: 'denied' };
+  const scope = grantedByForm(scopes, fields);
+  if (decision === 'deny') return { kind: 'denied', scope };
   if (decision !== 'allow')
     throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
       detail: { check: 'decision_missing', client_id: clientId },
     });
-  const scope = grantedByForm(scopes, fields);
   const isOutdated = (fields[REQUIRED_SCOPES_FIELD] ?? '') !== requiredScopes(scopes);
   if (scope === '' || isOutdated) return { kind: 'undecided', nothingChosen: scope === '' };
   return { kind: 'allowed', scope };

@@ -8,6 +8,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
 import { readDecision } from '../consent/interaction.js';
+import { newFormNonce } from '../consent/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { type CurrentAccount, SessionService } from '../session/session.service.js';
@@ -84,7 +85,11 @@ export class DeviceController {
       return this.redirect(reply, ENDPOINTS.account, account, { id: 'flash.device_denied' });
     }
     const { scope } = decision;
-    const login = this.sessions.loginOf(account.cookie, account.session, { query: '', isForced: false });
+    const login = this.sessions.loginOf(account.cookie, account.session, {
+      query: '',
+      isForced: false,
+      form: null,
+    });
     await this.devices.allow(raw, device, account, { scope, continuesConsent: false, login });
     const values = { client: device.client.name };
     await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
@@ -150,6 +155,7 @@ export class DeviceController {
       request: { client, redirectUri: null, scopes, prompt: new Set(['consent']) },
       user,
       cookie,
+      nonce: newFormNonce(),
       query,
       action: withQuery(ENDPOINTS.deviceDecision, query),
       notice: deviceNotice(translator, device),

@@ -5,6 +5,7 @@ import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import type { SentForm } from '../consent/sent-form.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { encrypt } from '#platform/encryption.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
@@ -28,6 +29,7 @@ export interface LoginRequest {
   readonly query: string;
   /** True if the request has `max_age` or `prompt=login`. */
   readonly isForced: boolean;
+  readonly form: SentForm | null;
 }
 
 /** Milliseconds for which a login is fresh for its authorization request. Must be enough to read a consent page. */
@@ -129,29 +131,36 @@ export class SessionService {
     return id;
   }
 
-  /** Returns true for a fresh login that was made for this request (prompt=login, OpenID Connect Core 3.1.2.1). */
-  isLoginFor(session: Session | null, query: string): boolean {
+  /**
+   * Returns true for a fresh login that was made for this request (prompt=login, OpenID Connect Core 3.1.2.1), and that
+   * no other form has consumed.
+   */
+  isLoginFor(session: Session | null, query: string, form: Pick<SentForm, 'id'> | null = null): boolean {
     return (
       session !== null &&
-      session.loginFor === digestOf(query) &&
+      (session.loginFor === digestOf(query) || (form !== null && session.answered === form.id)) &&
       this.clock() - session.authTime < FRESH_LOGIN_MS
     );
   }
 
   /** After an external login without `auth_time`, our start time counts only if this request forced the login. */
-  loginOf(cookie: string, session: Session, { query, isForced }: LoginRequest): Login {
+  loginOf(cookie: string, session: Session, { query, isForced, form }: LoginRequest): Login {
     const known = session.external ? session.external.authTime : session.authTime;
-    const authTime = known ?? (isForced && this.isLoginFor(session, query) ? session.authTime : null);
+    const authTime = known ?? (isForced && this.isLoginFor(session, query, form) ? session.authTime : null);
     return {
       authTime: authTime === null ? null : Math.floor(authTime / 1000),
       session: sessionIdOf(cookie, session),
     };
   }
 
-  /** Consumes the login of this request. Returns true for only one of several concurrent responses. */
-  async consumeLogin({ cookie, session }: Visitor, query: string): Promise<boolean> {
-    if (cookie === null || session === null || !this.isLoginFor(session, query)) return false;
-    return this.sessions.replace(cookie, session, { ...session, loginFor: null });
+  /** Consumes the login of this request. Returns true for only one of several concurrent forms, also if it is repeated. */
+  async consumeLogin({ cookie, session }: Visitor, query: string, form: SentForm | null): Promise<boolean> {
+    if (cookie === null || session === null || !this.isLoginFor(session, query, form)) return false;
+    if (session.loginFor === null) return true;
+    const answered = { ...session, loginFor: null, ...(form && { answered: form.id }) };
+    if (await this.sessions.replace(cookie, session, answered)) return true;
+    const current = await this.sessions.use(cookie);
+    return form !== null && current?.answered === form.id;
   }
 
   /**

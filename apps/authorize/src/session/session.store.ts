@@ -19,6 +19,8 @@ export interface Session {
   readonly authTime: number;
   /** Digest of the query of the login page; null after prompt=login has consumed the login. */
   readonly loginFor: string | null;
+  /** Id of the form that has consumed the login. */
+  readonly answered?: string;
   /** Id in grants, if the session continues another session of the user. Otherwise, the id is a hash of the cookie. */
   readonly id?: string;
   readonly external?: ExternalSession;

@@ -68,6 +68,17 @@ it('Allow costs two Redis commands, one query and one insert', async () => {
   expect(statements).toEqual(['WITH', 'WITH']);
 });
 
+it('Cancel costs two Redis commands, one query and one deletion', async () => {
+  const browser = await app.loggedIn(user);
+  const cancel = async (page: Response) =>
+    browser.submit(page, { decision: 'deny' }, '/auth/oauth2/authorize');
+  await cancel(await browser.get(address()));
+  const page = await browser.get(address());
+  expect((await cost(() => cancel(page))).status).toBe(303);
+  expect(commands).toEqual(['getex', 'evalsha']);
+  expect(statements).toEqual(['WITH', 'DELETE']);
+});
+
 it('issuing a code because the user consented earlier costs the same as Allow', async () => {
   const browser = await app.loggedIn(user);
   await browser.submit(await browser.get(address()), { decision: 'allow' }, '/auth/oauth2/authorize');

@@ -1,15 +1,25 @@
 import pg from 'pg';
+import type { Response } from 'supertest';
+import { FIELD, STATUS } from '#grants/grant-hash.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
 import { blocked } from '#test/support/blocked.js';
 import { until } from '#test/support/until.js';
 import { redirectParameters, PASSWORD } from '../support/start-authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
 
-const { app, user, proxies, push, address } = usePushedRequests();
+const { app, client, token, user, proxies, push, address } = usePushedRequests();
 
 const grants = () => app.redis.keys('grant:*');
 /** Returns the new grants. A comparison of counts would fail if a grant of an earlier test expired. */
 const grantsSince = async (before: readonly string[]) =>
   (await grants()).filter((key) => !before.includes(key));
+
+const statusOf = (keys: readonly string[]) =>
+  Promise.all(keys.map((key) => app.redis.hget(key, FIELD.status)));
+const records = () => app.sql('SELECT id FROM grants WHERE user_id = $1', [user.id]);
+const responseOf = ({ headers }: Response) => redirectParameters(headers['location']);
+
+beforeEach(() => app.sql('DELETE FROM grants'));
 
 const NO_NEW_GRANTS = 'ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID';
 const NEW_GRANTS = 'ALTER TABLE grants DROP CONSTRAINT none';
@@ -51,10 +61,11 @@ describe('a pushed request', () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
+    const otherTab = await browser.get(address(requestUri));
     expect((await decide(browser, page)).status).toBe(303);
     const before = await grants();
-    expectStartAgain(await decide(browser, page), ANSWERED);
-    expectStartAgain(await decide(browser, page, 'deny'), ANSWERED);
+    expectStartAgain(await decide(browser, otherTab), ANSWERED);
+    expectStartAgain(await decide(browser, otherTab, 'deny'), ANSWERED);
     expectStartAgain(await browser.get(address(requestUri)), ANSWERED);
     expectStartAgain(await (await app.loggedIn(await app.user())).get(address(requestUri)), ANSWERED);
     expect(await grantsSince(before)).toEqual([]);
@@ -64,11 +75,27 @@ describe('a pushed request', () => {
     const requestUri = await push();
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(requestUri));
-    expect(redirectParameters((await decide(browser, page, 'deny')).headers['location'])).toMatchObject({
-      error: 'access_denied',
-      state: 's 1&é',
-    });
+    const otherTab = await browser.get(address(requestUri));
+    const denied = { error: 'access_denied', state: 's 1&é' };
+    expect(responseOf(await decide(browser, page, 'deny'))).toMatchObject(denied);
+    expectStartAgain(await decide(browser, otherTab), ANSWERED);
+    // The same form gets the same answer again, even if the user now presses Allow.
+    expect(responseOf(await decide(browser, page))).toMatchObject(denied);
+    expect(await records()).toEqual([]);
+  });
+
+  it('gives no second answer to a form whose code was redeemed, and keeps its tokens', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get(address(await push()));
+    const { code = '' } = responseOf(await decide(browser, page));
+    const form = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
+    const exchange = () =>
+      fetch(`${token.url}/api/auth/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+    expect((await exchange()).status).toBe(200);
+    const before = await grants();
     expectStartAgain(await decide(browser, page), ANSWERED);
+    expect(await grantsSince(before)).toEqual([]);
+    expect(await statusOf(before)).toContain(STATUS.active);
   });
 
   // @rfc 9126 4
@@ -77,21 +104,41 @@ describe('a pushed request', () => {
     const page = await browser.get(address(await push()));
     const before = await grants();
     const answers = await race(() => Promise.all(Array.from({ length: 20 }, () => decide(browser, page))));
-    const won = answers.filter(({ status }) => status === 303);
-    expect(won).toHaveLength(1);
-    expect(redirectParameters(won[0]?.headers['location'])['code']).toMatch(/^sac_/);
-    for (const lost of answers.filter((answer) => answer !== won[0])) expectStartAgain(lost, ANSWERED);
+    const [code, ...others] = new Set(answers.map((answer) => responseOf(answer)['code']));
+    expect(code).toMatch(/^sac_/);
+    expect(others).toEqual([]);
     expect(await grantsSince(before)).toHaveLength(1);
+    expect(await records()).toHaveLength(1);
   });
 
-  it('yields one response for concurrent submissions of Allow and Cancel', async () => {
+  it('yields one response for concurrent submissions of two tabs', async () => {
+    const browser = await app.loggedIn(user);
+    const requestUri = await push();
+    const tabs = [await browser.get(address(requestUri)), await browser.get(address(requestUri))];
+    const decisions = tabs.flatMap((page) => ['allow', 'deny'].map((decision) => ({ page, decision })));
+    const answers = await race(() =>
+      Promise.all(
+        decisions.map(async ({ page, decision }) => ({
+          page,
+          answer: await decide(browser, page, decision),
+        })),
+      ),
+    );
+    const answered = answers.filter(({ answer }) => answer.status === 303);
+    expect(new Set(answered.map(({ page }) => page)).size).toBe(1);
+  });
+
+  it('yields no usable code for concurrent submissions of Allow and Cancel', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));
+    const before = await grants();
     const decisions = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'allow' : 'deny'));
     const answers = await race(() =>
       Promise.all(decisions.map((decision) => decide(browser, page, decision))),
     );
-    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    expect(answers.map(({ status }) => status)).toEqual(decisions.map(() => 303));
+    expect(new Set(await statusOf(await grantsSince(before)))).toEqual(new Set([STATUS.revoked]));
+    expect(await records()).toEqual([]);
   });
 
   it('is not used up by an invalid decision or by a form without a CSRF token', async () => {

@@ -137,9 +137,25 @@ describe('prompt=login (OpenID Connect Core 3.1.2.1)', () => {
     expect((await browser.get(request().replace(AUTHORIZE, '/auth/login'))).headers['location']).toBe(
       request(),
     );
-    expectCode(await allow(browser, page));
-    expectLogin(await allow(browser, page), request());
+    const otherTab = await browser.get(request());
+    const answer = await allow(browser, page);
+    expectCode(answer);
+    // The same form gets the same answer again.
+    expect((await allow(browser, page)).headers['location']).toBe(answer.headers['location']);
+    expectLogin(await allow(browser, otherTab), request());
     expectLogin(await browser.get(request()), request());
+  });
+
+  it('accepts the same form again if the first answer was an error', async () => {
+    const browser = app.browser();
+    const page = await browser.follow(
+      await logIn(browser, await browser.follow(await browser.get(request()))),
+    );
+    await app.sql('ALTER TABLE grants ADD CONSTRAINT none CHECK (false) NOT VALID');
+    const failed = await allow(browser, page);
+    await app.sql('ALTER TABLE grants DROP CONSTRAINT none');
+    expect(failed.status).toBe(500);
+    expectCode(await allow(browser, page));
   });
 
   it('requires a new login after Cancel', async () => {

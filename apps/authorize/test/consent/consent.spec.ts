@@ -1,3 +1,4 @@
+import type { Response } from 'supertest';
 import { KeyRing } from '#grants/key-ring.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
@@ -13,7 +14,7 @@ import {
   startAuthorizeApp,
 } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
-import { wordsOf } from '#test/support/browser.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
@@ -175,15 +176,54 @@ describe('Allow', () => {
     expect(code.expiry).toBeLessThanOrEqual(after / 1000 + 60);
   });
 
-  it('issues two independent codes when it is submitted twice', async () => {
-    const browser = await app.loggedIn(user);
-    const page = await browser.get(address());
-    const answers = await Promise.all(
-      [1, 2].map(() => browser.submit(page, { decision: 'allow' }, AUTHORIZE)),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
-    const codes = answers.map(({ headers }) => redirectParameters(headers['location'])['code']);
-    expect(new Set(codes).size).toBe(2);
+  describe('again', () => {
+    const decide = async (browser: Browser, page: Response, decision = 'allow') =>
+      redirectParameters((await browser.submit(page, { decision }, AUTHORIZE)).headers['location']);
+    const countGrants = async () => (await app.sql('SELECT id FROM grants')).length;
+
+    it('gets the same code for as long as the code is valid, and no second grant', async () => {
+      const browser = await app.loggedIn(user);
+      const page = await browser.get(address());
+      const before = await countGrants();
+      const answers = await Promise.all([1, 2].map(() => decide(browser, page)));
+      app.clock.ahead += 30_000;
+      answers.push(await decide(browser, page));
+      app.clock.ahead -= 30_000;
+      expect(new Set(answers.map(({ code }) => code)).size).toBe(1);
+      expect(answers[0]?.['code']).toMatch(/^sac_/);
+      expect(await countGrants()).toBe(before + 1);
+    });
+
+    it('gets another code in another tab or another browser', async () => {
+      const [browser, other] = [await app.loggedIn(user), await app.loggedIn(user)];
+      const page = await browser.get(address());
+      const fields = (from: Response) =>
+        formsOf(from.text).find(({ action }) => action.startsWith(AUTHORIZE));
+      const form = fields(page)?.hidden['form'] ?? '';
+      const { code } = await decide(browser, page);
+      const stolen = await other.submit(await other.get(address()), { decision: 'allow', form }, AUTHORIZE);
+      const codes = [
+        code,
+        redirectParameters(stolen.headers['location'])['code'],
+        (await decide(browser, await browser.get(address())))['code'],
+      ];
+      expect(codes).toEqual(codes.map(() => expect.stringMatching(/^sac_/)));
+      expect(new Set(codes).size).toBe(3);
+    });
+
+    it('is denied after Cancel, which voids the code', async () => {
+      const browser = await app.loggedIn(user);
+      const page = await browser.get(address());
+      const before = await countGrants();
+      const { code = '' } = await decide(browser, page);
+      expect((await decide(browser, page, 'deny'))['error']).toBe('access_denied');
+      const handle = new TokenCodec(KeyRing.parse(app.configuration.TOKEN_KEYS)).decode(code)?.handle;
+      expect(await storedGrant(app.redis, grantId(handle ?? Buffer.alloc(0)))).toMatchObject({
+        status: 'revoked',
+      });
+      expect((await decide(browser, page))['error']).toBe('access_denied');
+      expect(await countGrants()).toBe(before);
+    });
   });
 
   it('keeps a custom-scheme redirect URI exactly as registered', async () => {
@@ -219,7 +259,8 @@ describe('Cancel', () => {
   // @rfc 6749 4.1.2.1 @rfc 9207 2
   it('sends access_denied, state and iss to the redirect URI, and creates no grant', async () => {
     const browser = await app.loggedIn(user);
-    const before = await app.redis.keys('grant:*');
+    const grants = () => app.sql('SELECT id FROM grants ORDER BY id');
+    const before = await grants();
     const answer = await browser.submit(await browser.get(address()), { decision: 'deny' }, AUTHORIZE);
     expect(answer.status).toBe(303);
     expect(redirectParameters(answer.headers['location'])).toEqual({
@@ -232,7 +273,7 @@ describe('Cancel', () => {
       state: 's1',
       iss: BASE_URL,
     });
-    expect((await app.redis.keys('grant:*')).sort()).toEqual(before.sort());
+    expect(await grants()).toEqual(before);
   });
 });
 

@@ -28,7 +28,7 @@ export function everyError({
     const parameters = { redirect_uri: REDIRECT_URI, state: 's' };
     const requestUri = await storePushed(app.redis, by.clientId, parameters);
     const id = pushedRequestId(requestUri) ?? '';
-    if (then === 'answered') await new PushedRequestStore(app.redis).answer(id, by.clientId);
+    if (then === 'answered') await new PushedRequestStore(app.redis).answer(id, by.clientId, null, 60);
     return requestUri;
   }
 

@@ -16,6 +16,8 @@ export interface NewGrantRecord {
   expiresAt: Date;
   /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
   continuesConsent?: boolean;
+  /** Seconds for which the same id may be recorded again, because the user has sent the same form again. */
+  repeatableFor?: number;
 }
 
 export interface GrantFilter {
@@ -86,7 +88,11 @@ const LONGEST_EXPIRED = `
 const LONGEST_REVOKED = `
   SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
 
-/** Records a grant. @returns ids of the grants that the limit revoked; null if nothing was recorded */
+/**
+ * Records a grant. A repetition makes `expires_at` differ from the expiry of every request, so that no failed request
+ * withdraws the record of another one.
+ * @returns ids of the grants that the limit revoked; null if nothing was recorded
+ */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
   {
@@ -99,6 +105,7 @@ export async function recordGrant(
     expiresAt,
     login = null,
     continuesConsent = false,
+    repeatableFor = 0,
   }: NewGrantRecord,
 ): Promise<string[] | null> {
   const [created] = await on.query<{ revoked: string[] }[]>(
@@ -118,6 +125,9 @@ export async function recordGrant(
        WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
+     ON CONFLICT (id) DO UPDATE
+     SET expires_at = greatest(grants.expires_at, excluded.expires_at) + interval '1 microsecond'
+     WHERE $10::int > 0 AND grants.revoked_at IS NULL AND grants.created_at > now() - make_interval(secs => $10::int)
      RETURNING revoke_oldest_grants(user_id, client_id, id, ${MAX_LIVE_GRANTS}) AS revoked`,
     [
       id,
@@ -129,6 +139,7 @@ export async function recordGrant(
       resources ?? '',
       login?.authTime ?? null,
       login?.session ?? null,
+      repeatableFor,
     ],
   );
   return created?.revoked ?? null;

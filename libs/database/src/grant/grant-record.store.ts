@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
-import { violatedConstraint } from '../connection/errors.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
   BATCH,
@@ -49,6 +48,9 @@ export interface RecordedRevocation {
 
 const PAGE = 500;
 
+/** Rolls back the revocations of the transaction. */
+class AlreadyRecordedError extends Error {}
+
 /** Uses the database's clock, so that replicas do not need synchronized clocks. */
 @Injectable()
 export class GrantRecordStore {
@@ -70,22 +72,24 @@ export class GrantRecordStore {
    * would count as consent once the newer grant is revoked.
    * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with
    * `continuesConsent`) a scope was concurrently revoked or declined, or if the grant is already recorded (after two
-   * approvals of one device)
+   * approvals of one device) and the record is not `repeatableFor` this time
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
-    try {
-      if (declined.length > 0) return await this.createDeclining(record, declined);
-      const aboveLimit = await recordGrant(this.dataSource, record);
-      return aboveLimit && { declined: [], aboveLimit };
-    } catch (error) {
-      if (violatedConstraint(error) !== 'grants_pkey') throw error;
-      return null;
-    }
+    if (declined.length > 0)
+      return this.createDeclining(record, declined).catch((error: unknown) => {
+        if (error instanceof AlreadyRecordedError) return null;
+        throw error;
+      });
+    const aboveLimit = await recordGrant(this.dataSource, record);
+    return aboveLimit && { declined: [], aboveLimit };
   }
 
-  /** Deletes a record whose code was never issued, so that it does not count as consent. */
-  async withdraw(id: string): Promise<void> {
-    await this.grants.delete({ id });
+  /**
+   * Deletes a record whose code was never issued, so that it does not count as consent.
+   * @param expiresAt expiry in the request that recorded the grant; keeps the record if the request was repeated
+   */
+  async withdraw(id: string, expiresAt?: Date): Promise<void> {
+    await this.grants.delete({ id, ...(expiresAt && { expiresAt }) });
   }
 
   /** Also finds records of revoked and expired grants. */
@@ -227,7 +231,8 @@ export class GrantRecordStore {
       const condition = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
       const declined = await revokeGrants(manager, condition, [userId, clientId, scopes]);
       // Runs last, because this statement locks expired grants in no particular order, skipping locked rows.
-      const aboveLimit = (await recordGrant(manager, record)) ?? [];
+      const aboveLimit = await recordGrant(manager, record);
+      if (!aboveLimit) throw new AlreadyRecordedError();
       return { declined, aboveLimit };
     });
   }
