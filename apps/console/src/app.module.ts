@@ -24,7 +24,7 @@ import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
 import { acceptImages, acceptUploads, parseConsoleForm, refuseNul } from './form.js';
-import { CopyScriptController } from './ui/copy-script.controller.js';
+import { CopyScriptController } from './copy-script.controller.js';
 import { PageInterceptor } from './ui/page.interceptor.js';
 import { UiModule } from './ui/ui.module.js';
 import { UsersModule } from './users/users.module.js';

@@ -10,10 +10,6 @@ export interface Expected {
 export function unlessOutdated<T>(record: string, change: Promise<T>): Promise<T> {
   return change.catch((error: unknown) => {
     if (!(error instanceof OutdatedVersionError)) throw error;
-    throw refusal(
-      'outdated',
-      'version_outdated',
-      `${record} has changed since it was read: read it again`,
-    );
+    throw refusal('outdated', 'version_outdated', `${record} has changed since it was read: read it again`);
   });
 }

@@ -1,4 +1,4 @@
-import { type ListPage, parseCursor, type PageRequest } from '#database/list/list-page.js';
+import { type ListPage, parseCursor, type PageRequest } from '#database/list/list-page.statements.js';
 import { Rule, Text, WholeNumber } from './input.js';
 import { quoted } from './text.js';
 

@@ -24,7 +24,7 @@ import { isPushedReference } from '#oauth/pushed-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { requestedScopes } from '../consent/interaction.js';
-import type { SentForm } from '../consent/sent-form.js';
+import type { SentForm } from '../session/sent-form.js';
 import { isCurrent } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
 import { KnownClientError } from './known-client.error.js';

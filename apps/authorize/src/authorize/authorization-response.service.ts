@@ -12,7 +12,7 @@ import {
   ConsentEndedError,
   ConsentService,
 } from '../consent/consent.service.js';
-import type { SentForm } from '../consent/sent-form.js';
+import type { SentForm } from '../session/sent-form.js';
 import { type LanguageContext, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { formPostPage } from './form-post.page.js';

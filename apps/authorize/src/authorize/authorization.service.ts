@@ -8,7 +8,7 @@ import { RedirectableError } from '#oauth/redirectable.error.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
 import { grantedEarlier, readDecision, requiredInteraction } from '../consent/interaction.js';
-import type { SentForm } from '../consent/sent-form.js';
+import type { SentForm } from '../session/sent-form.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';

@@ -6,7 +6,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
-import { FORM_FIELD, newFormNonce, SentForm } from '../consent/sent-form.js';
+import { FORM_FIELD, newFormNonce, SentForm } from '../session/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';

@@ -5,7 +5,7 @@ import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js'
 import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import type { SentForm } from '../consent/sent-form.js';
+import type { SentForm } from '../session/sent-form.js';
 import type { ValidatedRequest } from '../validated-request.js';
 
 /** Pushed requests (RFC 9126 4). Approval and denial consume a request; logins, reloads and errors do not. */

@@ -16,7 +16,7 @@ import { html, type Html } from '#ui/html.js';
 import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
-import { FORM_FIELD } from './sent-form.js';
+import { FORM_FIELD } from '../session/sent-form.js';
 import type { RequestedScope, ValidatedRequest } from '../validated-request.js';
 
 export interface ConsentForm {

@@ -8,7 +8,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
 import { readDecision } from '../consent/interaction.js';
-import { newFormNonce } from '../consent/sent-form.js';
+import { newFormNonce } from '../session/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { type CurrentAccount, SessionService } from '../session/session.service.js';

@@ -5,7 +5,7 @@ import type { Identity, User } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import type { SentForm } from '../consent/sent-form.js';
+import type { SentForm } from './sent-form.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { encrypt } from '#platform/encryption.js';
 import { CLOCK, type Clock } from '#platform/clock.js';

@@ -181,7 +181,8 @@ export class SessionStore {
   }
 
   private async move(cookie: string, to: string): Promise<Session | null> {
-    const text = (await this.run('sessionTake', [keyOf(cookie), to], { ttl: MOVED_LIFETIME })) as string | null;
+    const text = (await this.run('sessionTake', [keyOf(cookie), to], { ttl: MOVED_LIFETIME })) as
+      string | null;
     return text === null ? null : (JSON.parse(text) as Session);
   }
 }

@@ -1,14 +1,13 @@
 import { html, unchanged } from '#ui/html.js';
 import { destination, destinationOf } from './components.js';
 import type { Translator } from './i18n/translator.js';
-import type { Page } from './page.responder.js';
 
 /**
  * Page after a form, in place of a redirect. Delays the button to a web application, because a second click while the
  * application exchanges the code would send the code twice, and the second exchange revokes the tokens.
  * @param application null for a page of this service or of a login provider
  */
-export function continuationPage(translator: Translator, url: string, application: string | null): Page {
+export function continuationPage(translator: Translator, url: string, application: string | null) {
   const values = { client: application ?? '' };
   const id = application === null ? 'error.button.continue' : 'continuation.title';
   const isDelayed = application !== null && destinationOf(url).kind === 'site';

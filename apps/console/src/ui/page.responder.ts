@@ -6,7 +6,7 @@ import { html, type Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
 import { button, postForm } from './components.js';
-import { COPY_SCRIPT_PATH } from './copy-script.controller.js';
+import { COPY_SCRIPT_PATH } from './copy-script.js';
 import { t } from './text.js';
 
 export const ICON_PATH = '/icon';

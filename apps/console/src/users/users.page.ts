@@ -1,4 +1,4 @@
-import type { ListPage } from '#database/list/list-page.js';
+import type { ListPage } from '#database/list/list-page.statements.js';
 import type { GrantView } from '#administration/grant/grant.service.js';
 import type { UserDetails, UserView } from '#administration/user/user.description.js';
 import type { UserSession } from '#messaging/operator-requests.js';

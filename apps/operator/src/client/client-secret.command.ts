@@ -1,6 +1,13 @@
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { makeChange } from '../command-line/change.js';
-import { type JsonOption, minuteOf, printFields, printLine, printResult, printTable } from '../command-line/output.js';
+import {
+  type JsonOption,
+  minuteOf,
+  printFields,
+  printLine,
+  printResult,
+  printTable,
+} from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';

@@ -1,4 +1,4 @@
-import type { ListPage } from '#database/list/list-page.js';
+import type { ListPage } from '#database/list/list-page.statements.js';
 import { jsonText, printable } from '#administration/text.js';
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';

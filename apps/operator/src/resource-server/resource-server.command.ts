@@ -85,12 +85,7 @@ async function list(options: JsonOption): Promise<void> {
       );
     printTable(
       ['id', 'auth_method', 'created_at', 'name'],
-      servers.map(({ id, auth_method, created_at, name }) => [
-        id,
-        auth_method,
-        minuteOf(created_at),
-        name,
-      ]),
+      servers.map(({ id, auth_method, created_at, name }) => [id, auth_method, minuteOf(created_at), name]),
     );
   });
 }

@@ -3,7 +3,7 @@ import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import type { Progress } from '#audit/reader.js';
 import { ClientStore } from '#database/client/client.store.js';
-import type { ListPage } from '#database/list/list-page.js';
+import type { ListPage } from '#database/list/list-page.statements.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
 import { type Input, validated } from '../input.js';

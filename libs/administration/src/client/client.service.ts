@@ -6,7 +6,7 @@ import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
-import type { ListPage } from '#database/list/list-page.js';
+import type { ListPage } from '#database/list/list-page.statements.js';
 import {
   type ConsentPreviewReply,
   type ConsentPreviewRequest,

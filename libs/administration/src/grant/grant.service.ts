@@ -6,7 +6,7 @@ import {
   GrantAdministrationStore,
   type GrantFilter,
 } from '#database/grant/grant-administration.store.js';
-import type { ListPage } from '#database/list/list-page.js';
+import type { ListPage } from '#database/list/list-page.statements.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { AdministrationError, refusal, refuseInvalid } from '../administration.error.js';
 import { Announcer } from '../announcer.js';

@@ -5,7 +5,7 @@ import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
-import type { ListPage } from '#database/list/list-page.js';
+import type { ListPage } from '#database/list/list-page.statements.js';
 import { hashPassword } from '#database/user/password.js';
 import type { Disabler } from '#database/user/user-account.statements.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';

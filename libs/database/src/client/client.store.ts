@@ -23,7 +23,7 @@ import {
   type ListPage,
   type PageRequest,
   selectPage,
-} from '../list/list-page.js';
+} from '../list/list-page.statements.js';
 
 export interface NewClient {
   name: string;

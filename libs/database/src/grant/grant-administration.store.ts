@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { checkVersion } from '../outdated-version.error.js';
-import { countOf, inOrder, type ListPage, type PageRequest, selectPage } from '../list/list-page.js';
+import {
+  countOf,
+  inOrder,
+  type ListPage,
+  type PageRequest,
+  selectPage,
+} from '../list/list-page.statements.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { type GrantFilter, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 

@@ -74,6 +74,12 @@ export async function disableLocked(
 /** @returns the number of grants revoked */
 export async function deleteLocked(manager: EntityManager, id: number): Promise<number> {
   const revokedGrants = await revokeEveryGrant(manager, id);
+  // An invitation that was not accepted contains the user's address.
+  await manager.query(
+    `DELETE FROM console_invitations
+     WHERE lower(email COLLATE "C") = (SELECT lower(email COLLATE "C") FROM users WHERE id = $1)`,
+    [id],
+  );
   await manager.delete(UserEntity, { id });
   return revokedGrants;
 }

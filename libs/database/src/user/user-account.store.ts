@@ -18,7 +18,7 @@ import {
   type ListPage,
   type PageRequest,
   selectPage,
-} from '../list/list-page.js';
+} from '../list/list-page.statements.js';
 import { isLastAdmin, keepAnAdmin } from './console-admin.statements.js';
 import type { Identity, User } from './user.js';
 import {

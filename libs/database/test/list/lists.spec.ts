@@ -1,6 +1,6 @@
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
-import { type ListPage, parseCursor, type PageRequest } from '#database/list/list-page.js';
+import { type ListPage, parseCursor, type PageRequest } from '#database/list/list-page.statements.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { UserStore } from '#database/user/user.store.js';
 import { useGrants } from '../grant/use-grants.js';

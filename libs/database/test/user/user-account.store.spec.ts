@@ -111,8 +111,14 @@ describe('deleting a user', () => {
   it('removes all personal data and keeps the revoked grant records', async () => {
     const { userId, grants, database } = fixture;
     const { live, expired, other } = await granted();
+    await database.dataSource.query(
+      `INSERT INTO console_invitations (email, role, invited_by, expires_at)
+       SELECT upper(email), 'viewer', 'ada', now() + interval '1 day' FROM users WHERE id = $1`,
+      [userId],
+    );
     expect(await accounts.delete(userId)).toEqual({ revokedGrants: 3 });
     expect(await users.find(userId)).toBeNull();
+    expect(await database.dataSource.query('SELECT FROM console_invitations')).toEqual([]);
     for (const id of [...live, expired])
       expect(await grants.find(id)).toMatchObject({ userId, revokedAt: expect.any(Date) });
     expect((await grants.find(other))?.revokedAt).toBeNull();
@@ -123,6 +129,7 @@ describe('deleting a user', () => {
       WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email', 'external_id')
       GROUP BY 1 ORDER BY 1`;
     expect(await database.dataSource.query(elsewhere)).toEqual([
+      { table_name: 'console_invitations' },
       { table_name: 'grants' },
       { table_name: 'users' },
     ]);

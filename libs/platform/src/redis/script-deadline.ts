@@ -1,5 +1,4 @@
 import { Cluster, type Command, type Redis } from 'ioredis';
-import type { RedisClient } from './redis-client.js';
 
 type Sent = Parameters<Redis['sendCommand']>[0];
 
@@ -58,13 +57,13 @@ export function deadlineOf(timeoutMs: number): string {
   return `${LOCAL_TIME}${performance.now() + timeoutMs * START_SHARE}`;
 }
 
-const clients = new WeakSet<RedisClient>();
+const clients = new WeakSet<Redis | Cluster>();
 
 /**
  * Makes the client replace the deadlines of scripts by times of the server that executes the script. The client reads
  * the clock of each server after it connects, and then every second. A script waits until the clock is known.
  */
-export function addDeadlines(redis: RedisClient): void {
+export function addDeadlines(redis: Redis | Cluster): void {
   if (clients.has(redis)) return;
   clients.add(redis);
   if (!(redis instanceof Cluster)) return DeadlineConnection.extend(redis);
