@@ -26,7 +26,7 @@ const comparable = (text: string, email: string): string =>
     .replaceAll(email, 'ada@example.com')
     .replaceAll(/<script [^>]*><\/script>/g, '')
     .replaceAll(/(<[^>]*?) (?:href|action)="[^"]*"/g, '$1')
-    .replaceAll(/(name="csrf_token" value|src)="[^"]*"/g, '$1')
+    .replaceAll(/(name="(?:csrf_token|form)" value|src)="[^"]*"/g, '$1')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' >', '>');
 

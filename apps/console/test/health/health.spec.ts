@@ -96,7 +96,7 @@ describe('key rotation', () => {
     const form = await admin.get('/health/keys');
     const page = await admin.submit(form, { tokenKeys: TOKEN_KEYS }, '/health/keys/token');
     expect(page.status).toBe(200);
-    const [, value = ''] = /<code>([\w-]{43},[\w-]{43})<\/code>/.exec(page.text) ?? [];
+    const [, value = ''] = /<code id="keys-value-0">([\w-]{43},[\w-]{43})<\/code>/.exec(page.text) ?? [];
     expect(value.startsWith(`${TOKEN_KEYS},`)).toBe(true);
     expect(page.headers['cache-control']).toBe('no-store');
     expect(wordsOf(page)).toContain('Set TOKEN_KEYS for authorize and token');

@@ -65,8 +65,8 @@ describe('the settings of the commands', () => {
   const wanted = new Map<string, Set<string>>();
   for (const [command, , needs] of COMMANDS)
     for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
-  // The commands need CONSOLE_URL only for clients of client_credentials.
-  wanted.set('CONSOLE_URL', new Set(['client create', 'client handover']));
+  // Needed only for clients of client_credentials, and to recognize the console's own client.
+  wanted.set('CONSOLE_URL', new Set(['client create', 'client handover', 'client disable', 'client delete']));
 
   it('are listed in the help', async () => {
     const { stdout } = await operator.run(['--help'], {});
