@@ -28,6 +28,8 @@ export const LOGIN_STARTS = { address: 600, site: 2_000 } as const;
 const UNIT_BYTES = 1_024;
 /** Upper bound of the memory that Redis needs for a transaction in addition to its texts. */
 const OVERHEAD_BYTES = 300;
+/** jemalloc rounds an allocation up by at most a quarter. */
+const ALLOCATED = 1.25;
 const STARTS_WINDOW_S = 10 * 60;
 
 /**
@@ -90,7 +92,7 @@ export class LoginTransactionStore {
     if (site !== network) counters.push([this.counterOf(site), LOGIN_STARTS.site]);
     const key = keyOf(state);
     const stored = { browser: sha256(browser), query, login: JSON.stringify(login) };
-    const bytes = OVERHEAD_BYTES + Buffer.byteLength([key, ...Object.values(stored)].join(''));
+    const bytes = OVERHEAD_BYTES + ALLOCATED * Buffer.byteLength([key, ...Object.values(stored)].join(''));
     const cost = Math.ceil(bytes / UNIT_BYTES);
     return (await this.run(
       'loginBegin',
