@@ -139,6 +139,7 @@ describe('a development installation', () => {
       grantRevoked,
       clientChanged,
       userChanged,
+      requestGivenUp,
     } = SUBJECTS;
     const { userUpsert, userDisable, userDelete } = SUBJECTS;
     const ASKED = Object.values(OPERATOR_SUBJECTS);
@@ -173,7 +174,14 @@ describe('a development installation', () => {
         subscribe: [statusSubject('authorize'), ...ASKED, '_INBOX.authorize.1'],
       },
       token: {
-        publish: [grantRevoked, clientChanged, userChanged, ...repliesOf('token'), ...INBOXES],
+        publish: [
+          grantRevoked,
+          clientChanged,
+          userChanged,
+          requestGivenUp,
+          ...repliesOf('token'),
+          ...INBOXES,
+        ],
         subscribe: [
           introspect,
           consumeProof,
@@ -185,6 +193,7 @@ describe('a development installation', () => {
           userDelete,
           statusSubject('token'),
           '_INBOX.token.1',
+          requestGivenUp,
           ...BROADCASTS,
         ],
       },
