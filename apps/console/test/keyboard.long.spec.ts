@@ -160,10 +160,13 @@ describe('an operator with only a keyboard and no JavaScript', () => {
 it('the second of two operators who edit an application sees the conflict', async () => {
   const [one, other] = [await adminTab('ada'), await adminTab('grace')];
   const id = await create(one.page, 'Rooms of two');
-  for (const { page } of [one, other]) {
+  for (const [{ page }, addition] of [
+    [one, ' of ada'],
+    [other, ' of grace'],
+  ] as const) {
     await page.goto(`${origin}/applications/${id}/edit`);
     await tabTo(page, 'name');
-    await page.keyboard.type(' edited');
+    await page.keyboard.type(addition);
     await activate(page, 'Review changes');
   }
   await activate(one.page, 'Save');

@@ -59,7 +59,8 @@ describe('with the keyboard only and no JavaScript', () => {
     const context = await fixture.visit(chromium, null, { javaScriptEnabled: false, locale: 'en' });
     const page = await context.newPage();
     await page.goto(`${fixture.app.url}/auth/oauth2/authorize?client_id=sc_unknown`);
-    await page.keyboard.press('Tab');
+    for (let tabs = 0; tabs < 5 && (await page.locator('summary:focus').count()) === 0; tabs++)
+      await page.keyboard.press('Tab');
     const shown = page.getByText('Failed check');
     expect(await shown.isVisible()).toBe(false);
     await page.keyboard.press('Enter');
@@ -77,6 +78,8 @@ describe.each<Locale>(['en', 'ar'])('in %s', (locale) => {
     const tab = await openTab(locale, { viewport: { width: 320, height: 480 } });
     for (const scene of scenes) {
       const page = await tab.play(scene);
+      // The button of a page that continues is shown after a delay.
+      await page.evaluate(() => document.getAnimations().forEach((animation) => animation.finish()));
       await page
         .locator('details')
         .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
