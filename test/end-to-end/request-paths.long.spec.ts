@@ -96,7 +96,7 @@ describe('ARCHITECTURE.md', () => {
         state: 's1',
       });
       const files = await filesOf(() => browser.get(address), 200);
-      expectListed('GET /auth/oauth2/authorize', files, 25);
+      expectListed('GET /auth/oauth2/authorize', files, 27);
     } finally {
       await app.close();
     }
