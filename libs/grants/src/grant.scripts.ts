@@ -176,12 +176,13 @@ if not is_for(stored_resources, resources) then return {'resource_exceeded', sto
 if not is_retry then
   if not kept_since then
     stored_generation, stored_time = string.format('%d', presented + 1), now
+    set_optional('request', request)
   elseif presented > current then
     stored_generation, stored_time = generation, kept_since
+    redis.call('HDEL', KEYS[1], 'request')
   end
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
-  set_optional('request', request)
   stored_jkt = jkt
   redis.call('EXPIRE', KEYS[1], ttl)
 end
@@ -204,6 +205,7 @@ if tonumber(generation) > tonumber(stored_generation) then
   stored_generation, stored_time, stored_jkt = generation, rotated_at, jkt
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
+  redis.call('HDEL', KEYS[1], 'request')
   redis.call('EXPIRE', KEYS[1], ttl)
 end
 return {'active', stored_client, user, external_id, stored_scope, stored_resources, stored_jkt, stored_generation,

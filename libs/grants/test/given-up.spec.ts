@@ -213,4 +213,19 @@ describe('a single-use refresh token whose refresh failed', () => {
     granted(await refresh(other.strict, refreshToken));
     expect((await refresh(other.strict, refreshToken)).outcome).toBe('refresh_token_reused');
   });
+
+  it('is reused if its refresh was answered, and a refresh that kept the successor failed', async () => {
+    const request = { ...access(), jkt: 'A'.repeat(43), scope: null };
+    const { refreshToken } = granted(
+      await other.engine.redeem(await code(), { ...request, redirectUri: REDIRECT_URI, challenge: null }),
+    ).pair;
+    const successor = granted(await other.strict.refresh(refreshToken, request)).pair.refreshToken;
+    redisOfFailing.hold();
+    const failure = await failing.strict
+      .refresh(successor, { ...request, keepsRefreshToken: true })
+      .catch((error: unknown) => error);
+    redisOfFailing.release();
+    expect(failure).toBeInstanceOf(DependencyUnavailableError);
+    expect((await other.strict.refresh(refreshToken, request)).outcome).toBe('refresh_token_reused');
+  });
 });
