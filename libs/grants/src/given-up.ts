@@ -12,7 +12,7 @@ const ANNOUNCEMENT_TIMEOUT_MS = 1_000;
 
 /**
  * Thrown if a code or single-use token may have been used although its client gets an error, and the other processes
- * do not know of it. A repeated request may then count as a replay.
+ * may not have heard of it. A repeated request may then count as a replay.
  */
 export class UnconfirmedRequestError extends Error {
   constructor(cause: unknown) {
@@ -22,7 +22,7 @@ export class UnconfirmedRequestError extends Error {
 }
 
 /**
- * Token requests whose client got an error although Redis may have executed them. Nobody has their tokens, because only
+ * Token requests whose client got an error although Redis may have executed them. Their tokens do not exist, because only
  * the process that gave up could have issued them, so the client may repeat the request
  * (docs/adr/0043-deadlines-of-scripts.md).
  */
@@ -33,7 +33,7 @@ export class GivenUpRequests {
     return this.requests.has(request);
   }
 
-  /** Must be called before the client gets the error. @returns false if other processes may not know of the request */
+  /** Must be called before the client gets the error. @returns false if other processes may not have heard of it */
   announce(request: string): Promise<boolean> {
     this.remember(request);
     return Promise.resolve(true);

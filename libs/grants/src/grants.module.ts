@@ -25,7 +25,7 @@ export interface GrantsOptions {
   readonly otherRings?: readonly RecordedRing[];
   readonly publisher: Provider<RevocationPublisher>;
   readonly transitions: readonly GrantTransition[];
-  /** By default, only this process knows the requests. Required if several processes redeem codes. */
+  /** The default stays within this process. Required if several processes redeem codes. */
   readonly givenUp?: Provider<GivenUpRequests>;
 }
 

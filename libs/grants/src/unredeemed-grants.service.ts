@@ -12,8 +12,8 @@ import { codeTtl, Lifetimes } from './lifetimes.js';
 const RECORDING = 60;
 
 /**
- * Finds out from Redis which recorded grants have no redeemed code (docs/adr/0049-unredeemed-codes.md). Such grants are
- * neither access nor consent.
+ * Finds out from Redis which recorded grants have no redeemed code (docs/adr/0049-unredeemed-codes.md). Such grants do
+ * not count as access or consent.
  */
 @Injectable()
 export class UnredeemedGrantsService {

@@ -179,12 +179,12 @@ describe('a code whose exchange failed', () => {
     expect((await redeem(other.engine, text)).outcome).toBe('code_replayed');
   });
 
-  it('is lost if the other processes cannot know of the failure, and the error does not ask for a repetition', async () => {
+  it('is lost if the failure cannot be announced, and the error does not ask for a repetition', async () => {
     const text = await code();
     expect(await lose(text, { nats: true })).toBeInstanceOf(UnconfirmedRequestError);
   });
 
-  it('is replayed if another request has redeemed it meanwhile', async () => {
+  it('is replayed if another request has redeemed it', async () => {
     const text = await code();
     granted(await redeem(other.engine, text));
     redisOfFailing.hold();
@@ -208,13 +208,13 @@ describe('a single-use refresh token whose refresh failed', () => {
     expect((await refresh(other.strict, refreshToken)).outcome).toBe('refresh_token_reused');
   });
 
-  it('is reused if the refresh was answered', async () => {
+  it('is reused if the client has received the response', async () => {
     const { refreshToken } = granted(await redeem(other.engine, await code())).pair;
     granted(await refresh(other.strict, refreshToken));
     expect((await refresh(other.strict, refreshToken)).outcome).toBe('refresh_token_reused');
   });
 
-  it('is reused if its refresh was answered, and a refresh that kept the successor failed', async () => {
+  it('is reused if a refresh succeeded, and a refresh that kept the successor failed', async () => {
     const request = { ...access(), jkt: 'A'.repeat(43), scope: null };
     const { refreshToken } = granted(
       await other.engine.redeem(await code(), { ...request, redirectUri: REDIRECT_URI, challenge: null }),

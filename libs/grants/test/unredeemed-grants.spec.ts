@@ -49,7 +49,7 @@ async function approved(): Promise<{ deviceCode: string; grantId: string }> {
 }
 
 describe('a grant whose code expired without a redemption', () => {
-  it('is neither access, nor consent, nor a recipient of logout tokens', async () => {
+  it('does not count as access or consent, and receives no logout tokens', async () => {
     const { fixture, userId, clientId } = environment;
     await fixture.sql("UPDATE clients SET backchannel_logout_uri = 'https://app.example.com/logout'");
     const { grantId } = await environment.pending();

@@ -132,7 +132,7 @@ describe('registrationProblem', () => {
 describe('a scheme that the operator admits', () => {
   const admitted = { type: 'public', privateSchemes: ['cursor', 'vscode'] } as const;
 
-  it('permits its redirect URIs, and those of no other scheme', () => {
+  it('permits its redirect URIs, but no other scheme', () => {
     for (const uri of [
       'cursor://anysphere.cursor-mcp/oauth/callback',
       'vscode://vscode.git/done',

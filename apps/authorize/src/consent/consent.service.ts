@@ -121,7 +121,7 @@ export class ConsentService {
     return approved;
   }
 
-  /** Returns true if an earlier approval, whose response was lost, has recorded the same grant. */
+  /** Returns true if an earlier approval has recorded the same grant. The response of that approval was lost. */
   private async isRecorded({ id, userId, clientId, scope }: NewGrantRecord): Promise<boolean> {
     const earlier = await this.records.find(id);
     return (

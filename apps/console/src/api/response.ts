@@ -41,7 +41,7 @@ export async function changed(change: Promise<Change<object>>): Promise<ApiRespo
   return { headers: {}, body, warnings: await announced };
 }
 
-/** @param read reads the new resource, whose members the response has beside those of the result */
+/** @param read reads the new resource, which the response contains together with the result */
 export async function created<Result extends object>(
   change: Promise<Change<Result>>,
   pathOf: (result: Result) => string,

@@ -50,7 +50,7 @@ interface KeptForm {
 /**
  * Keeps the form of a request that requires a login, so that its page shows the input after the login. Redis stores the
  * form under a hash of its id, encrypted with the cookie of the browser. It is never executed: the operator sends it
- * again. Only the operator to whom this browser showed the form can read it, because its CSRF token must be valid.
+ * again. Only the same operator in the same browser can read it, because its CSRF token must be valid.
  */
 @Injectable()
 export class KeptFormsService {

@@ -131,7 +131,7 @@ export class ConsoleOperatorService {
     };
   }
 
-  /** Returns true if nobody else is an enabled admin. */
+  /** Returns true if the user is the only enabled admin. */
   async isLastAdmin(userId: number): Promise<boolean> {
     const admins = (await this.operators.list()).filter((one) => one.role === 'admin' && !one.disabledAt);
     return admins.length === 1 && admins[0]?.userId === userId;

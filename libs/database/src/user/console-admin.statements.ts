@@ -11,7 +11,7 @@ export class LastAdminError extends Error {
 const ENABLED_ADMIN = `console_role = 'admin' AND disabled_at IS NULL`;
 
 /**
- * Locks all enabled admins in the order of their ids, so that of two admins who remove each other, one stays. Must run
+ * Locks all enabled admins in the order of their ids, so that one stays if two admins remove each other. Must run
  * before the transaction locks another user, because locks in another order could deadlock.
  * @throws LastAdminError if the user is the only enabled admin
  */

@@ -22,7 +22,7 @@ export class ServerClock {
 
   /** @param server time that the server read between `sentAt` and `receivedAt` */
   learn(server: number, sentAt: number, receivedAt: number): void {
-    // A server time below the bound means that somebody has set the server's clock back.
+    // A server time below the bound means that the server's clock was set back.
     this.offset = Math.min(Math.max(this.bound(receivedAt), server - receivedAt), server - sentAt);
     this.learnedAt = receivedAt;
   }

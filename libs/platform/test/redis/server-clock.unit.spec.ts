@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { ServerClock } from '#platform/redis/script-deadline.js';
 
-/** A sample: the pause before it, the delays before and after the server reads its clock, and the drift meanwhile. */
+/** A sample: the pause before it, the delays before and after the server reads its clock, and the drift since the last sample. */
 const sample = fc.record({
   pause: fc.integer({ min: 0, max: 5_000 }),
   before: fc.integer({ min: 0, max: 3_000 }),
