@@ -49,8 +49,8 @@ export function parseConsoleForm(text: string): Form {
   return new Form(text);
 }
 
-/** Maximum size in bytes of a form with a file. */
-const MAX_UPLOAD = 32 * 1024;
+/** Maximum size in bytes of a form with a file: a logo that is slightly too large is refused at its field. */
+const MAX_UPLOAD = MAX_LOGO_BYTES + 64 * 1024;
 
 /** Parses forms with files (RFC 7578) with the parser of Node, which needs the whole form in memory. */
 export function acceptUploads(fastify: FastifyInstance): void {

@@ -28,6 +28,7 @@ export interface ConsentPreviewRequest {
 /** The page is null for an unknown client, a client of the HTTP API, or an unsupported locale. */
 export interface ConsentPreviewReply {
   readonly page: {
+    /** Refers to the logo of the application by its path. */
     readonly document: string;
     /** Source of the style, for the Content-Security-Policy. */
     readonly style: string;

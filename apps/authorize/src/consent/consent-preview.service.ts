@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
-import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { imagesOf, imageUrl } from '#ui/brand/brand.js';
+import { type Brand, imagesOf, imageUrl } from '#ui/brand/brand.js';
+import type { BrandImage } from '#ui/brand/brand-image.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { OperatorRequests } from '../operator-requests.js';
 import { isLocale } from '../ui/i18n/language.service.js';
@@ -22,7 +21,6 @@ const ADA = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: null, t
 export class ConsentPreviewService {
   constructor(
     private readonly contexts: AuthorizationContextStore,
-    private readonly logos: ClientLogoStore,
     private readonly scopes: ScopeCatalogue,
     private readonly ui: UiOptions,
     private readonly configuration: AuthorizeConfiguration,
@@ -52,32 +50,19 @@ export class ConsentPreviewService {
     });
     const { brand } = this.ui;
     const text = documentOf({ ...page, script: false }, brand);
-    return { page: { document: standalone(text, await this.images(client.logo)), style: brand.styleSource } };
-  }
-
-  private async images(logo: string | null): Promise<ReadonlyMap<string, string>> {
-    const { brand } = this.ui;
-    const logos = logo === null ? [] : [...(await this.logos.find([logo]))];
-    return new Map([
-      ...[...imagesOf(brand).values()].map(
-        (image) => [imageUrl(image), dataUrl(image.mediaType, image.content)] as const,
-      ),
-      ...logos.map(
-        ([digest, logo]) => [`${ENDPOINTS.logos}/${digest}`, dataUrl(logo.mediaType, logo.image)] as const,
-      ),
-    ]);
+    return { page: { document: standalone(text, brand), style: brand.styleSource } };
   }
 }
 
-/** Inlines images and removes the targets of links and forms, because another site shows the document. */
-function standalone(document: string, images: ReadonlyMap<string, string>): string {
-  const withImages = [...images].reduce(
-    (text, [path, data]) => text.replaceAll(`"${path}"`, `"${data}"`),
+/** Inlines the brand and removes the targets of links and forms, because another site shows the document. */
+function standalone(document: string, brand: Brand): string {
+  const withImages = [...imagesOf(brand).values()].reduce(
+    (text, image) => text.replaceAll(`"${imageUrl(image)}"`, `"${dataUrl(image)}"`),
     document,
   );
   return withImages.replaceAll(/(<(?:a|form) [^>]*?)(?:href|action)="[^"]*"/g, '$1');
 }
 
-function dataUrl(mediaType: string, content: Buffer): string {
+function dataUrl({ mediaType, content }: BrandImage): string {
   return `data:${mediaType};base64,${content.toString('base64')}`;
 }

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { type ClientLogo, isLogoDigest } from '#database/client/client.js';
 import { ClientLogoStore } from '#database/client/client-logo.store.js';
 
-/** At most 2.4 MiB, because a logo has at most 12 KiB. */
-const CACHED_LOGOS = 200;
+/** Total size of the cached images; a logo has at most 128 KiB. */
+const CACHED_BYTES = 4 * 1024 * 1024;
 /** A removed logo may still be served until its cache entry expires. */
 const CACHED_MS = 10 * 60_000;
 
@@ -12,7 +12,11 @@ const CACHED_MS = 10 * 60_000;
 @Injectable()
 export class LogoService {
   /** Only existing logos are cached, so guessed digests evict nothing. */
-  private readonly cache = new LRUCache<string, ClientLogo>({ max: CACHED_LOGOS, ttl: CACHED_MS });
+  private readonly cache = new LRUCache<string, ClientLogo>({
+    maxSize: CACHED_BYTES,
+    sizeCalculation: ({ image }) => image.length,
+    ttl: CACHED_MS,
+  });
   private running: Promise<unknown> = Promise.resolve();
   private next: Promise<ReadonlyMap<string, ClientLogo>> | null = null;
   private requested = new Set<string>();

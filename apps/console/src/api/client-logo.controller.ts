@@ -1,7 +1,7 @@
 import { Param, Req } from '@nestjs/common';
 import { type AdministrationError, refusal } from '#administration/administration.error.js';
 import { ClientService } from '#administration/client/client.service.js';
-import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#administration/client/logo.js';
 import type { ApiRequest } from './api.guard.js';
 import { etagOf, outdated } from './conditions.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
@@ -9,7 +9,6 @@ import { ApiController, Operation } from './operation.js';
 import { API } from './operation-rules.js';
 import { type ApiResponse, deleted } from './response.js';
 
-const LIMITS = `PNG, JPEG or WebP, at most ${MAX_LOGO_BYTES / 1024} KiB and 512 × 512 pixels.`;
 /** OpenAPI 3.1 describes a binary body by its media type alone. */
 const IMAGE = {};
 
@@ -37,7 +36,7 @@ export class ClientLogoApiController {
 
   @Operation('put', ':id/logo', {
     summary: 'Sets the logo of an application',
-    description: LIMITS,
+    description: `PNG, JPEG or WebP, ${LOGO_LIMITS}.`,
     input: IMAGE,
     consumes: LOGO_MEDIA_TYPES,
     mayBeAbsent: true,

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { AdministrationError } from '#administration/administration.error.js';
 import type { ClientView } from '#administration/client/client.description.js';
 import { ClientService } from '#administration/client/client.service.js';
+import { LOGO_LIMITS } from '#administration/client/logo.js';
 import { html } from '#ui/html.js';
 import { SentBeforeLogin } from '../session/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';
@@ -103,7 +104,7 @@ function logoPage({ operator, client, problems = [], changed = {}, sent = null }
             label: labelOf('logo'),
             type: 'file',
             value: '',
-            hint: t('Shown on consent pages. PNG, JPEG or WebP, up to 12 KiB and 512 × 512 pixels.'),
+            hint: t('Shown on consent pages. PNG, JPEG or WebP, {limits}.', { limits: LOGO_LIMITS }),
             problems,
           })}
           <div class="actions">

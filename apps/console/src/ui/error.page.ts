@@ -1,3 +1,4 @@
+import { LOGO_LIMITS } from '#administration/client/logo.js';
 import { html, type Html } from '#ui/html.js';
 import type { Account } from '../operator.js';
 import { button, postForm } from './components.js';
@@ -10,8 +11,14 @@ const TITLES: Readonly<Record<number, string>> = {
   404: t('Page not found'),
   405: t('Method not allowed'),
   409: t('The change was not made'),
+  413: t('Too large'),
   429: t('Too many requests'),
   503: t('Service unavailable'),
+};
+
+/** Used for errors of the framework, which have no description. */
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  413: t('A form may have at most 64 KiB, and a logo {limits}', { limits: LOGO_LIMITS }),
 };
 
 interface Failure {
@@ -24,7 +31,13 @@ interface Failure {
   readonly account: Account | null;
 }
 
-export function errorPage({ status, description, reference, back, account }: Failure): Page {
+export function errorPage({
+  status,
+  description = DESCRIPTIONS[status],
+  reference,
+  back,
+  account,
+}: Failure): Page {
   return {
     title: TITLES[status] ?? t('Something went wrong'),
     status,

@@ -1,5 +1,6 @@
 import type { Response } from 'supertest';
 import sharp from 'sharp';
+import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 import { ClientKey } from '#test/support/client-key.js';
 import { NEW_CLIENT, CLIENT_CHANGES } from '../../src/api/schemas.js';
 import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
@@ -121,6 +122,15 @@ describe('the logo of an application', () => {
       (await api.call('delete', path, { headers: { 'If-Match': replaced.headers['etag'] ?? '' } })).status,
     ).toBe(204);
     expect((await api.call('get', path)).status).toBe(404);
+  });
+});
+
+describe('a logo that is too large', () => {
+  it('is refused with the permitted size', async () => {
+    const path = `${pathOf(await api.call('post', '/clients', { body: ROOMS }))}/logo`;
+    const headers = { 'Content-Type': 'image/png', 'If-None-Match': '*' };
+    const refused = await api.call('put', path, { body: Buffer.alloc(MAX_LOGO_BYTES + 1), headers });
+    expect([refused.status, refused.body.detail]).toEqual([413, expect.stringContaining('128 KiB')]);
   });
 });
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
+import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { LOCALES } from '#oauth/locale.js';
@@ -51,6 +53,15 @@ it('the consent preview shows every language, in a frame without scripts or form
   }
   expect((await viewer.get(`/applications/${id}/consent/xx`)).status).toBe(404);
   expect((await app.browser().get(`/applications/${id}/consent/de`)).status).toBe(303);
+});
+
+it('the consent preview contains the logo, also the largest', async () => {
+  const image = randomBytes(MAX_LOGO_BYTES);
+  const { client_id: id } = await fixture.client();
+  await fixture.store(ClientLogoStore).set(id, { mediaType: 'image/png', image });
+  const frame = await (await app.operator('viewer')).get(`/applications/${id}/consent/en`);
+  expect(frame.text).toContain(`src="data:image/png;base64,${image.toString('base64')}"`);
+  expect(frame.text).not.toContain('/auth/');
 });
 
 it('the consent preview refuses a style that would loosen the policy of the frame', async () => {

@@ -1,5 +1,6 @@
 import type { Input } from '#administration/input.js';
 import type { ClientChangesDto, NewClientDto } from '#administration/client/client.dto.js';
+import { LOGO_LIMITS } from '#administration/client/logo.js';
 import { actor } from '../command-line/actor.js';
 import { choice, withNone } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
@@ -36,10 +37,7 @@ export function registerCommand(): OperatorCommand {
       'those of its scopes that users opt in to, by a checkbox, separated by spaces (default: none)',
       collectScopes,
     )
-    .option(
-      '--logo <file>',
-      'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels, by which users recognise it',
-    )
+    .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}, by which users recognise it`)
     .option('--client-uri <url>', 'its home page, which users see')
     .option('--policy-uri <url>', 'its privacy policy, which users see')
     .option(
@@ -178,7 +176,7 @@ export function updateCommand(): OperatorCommand {
       '--backchannel-logout-uri <url>',
       'address that gets a logout token when a user logs out; none removes it',
     )
-    .option('--logo <file>', 'PNG, JPEG or WebP, at most 12 KiB and 512 by 512 pixels; none removes it')
+    .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}; none removes it`)
     .option('--jwks <file>', 'JWK Set with its public keys; replaces what was registered; none removes them')
     .option('--jwks-uri <url>', 'https address of its JWK Set; replaces what was registered; none removes it')
     .option(

@@ -276,7 +276,7 @@ describe('--logo', () => {
       [await file('a.png', svg), /is an SVG, which can hold scripts/],
       [await file('b.png', `\uFEFF<?xml version="1.0"?>\n${svg}`), /is an SVG/],
       [await file('c.png', `<!-- a -->${svg}${' '.repeat(20_000)}`), /is an SVG/],
-      [await file('d.png', png(64, 64, { padding: 12_288 })), /larger than 12 KiB/],
+      [await file('d.png', png(64, 64, { padding: 131_072 })), /larger than 128 KiB/],
       [await file('e.png', png(513, 8)), /is 513 by 8 pixels: scale it to 512 by 512 at most/],
       [await file('f.png', png(8, 513)), /is 8 by 513 pixels/],
       [await file('g.png', png(8, 0)), /not a complete PNG, JPEG or WebP/],

@@ -104,7 +104,7 @@ export function digestOf({ logo }: TransferredClient): string {
     .digest('hex');
 }
 
-/** Splits Base64 into lines, because a changed logo would otherwise be one line of 16 KB in a diff. */
+/** Splits Base64 into lines, because a changed logo would otherwise be one line in a diff. */
 function wrapped(image: Buffer): Scalar {
   const lines = image.toString('base64').match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
   const scalar = new Scalar(`${lines.join('\n')}\n`);

@@ -339,13 +339,18 @@ export class ClientService {
     return logo === null ? null : ((await this.logos.find([logo])).get(logo) ?? null);
   }
 
+  /** Inlines the logo here, because a reply with the largest logo would exceed the `max_payload` of NATS. */
   async consentPreview(idOrName: string, locale: string): Promise<NonNullable<ConsentPreviewReply['page']>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const request = { client_id: clientId, locale } satisfies ConsentPreviewRequest;
     const { consentPreview } = OPERATOR_SUBJECTS;
     const { page } = await this.services.askAuthorize<ConsentPreviewReply>(consentPreview, request);
     if (!page) throw unknownClient(clientId);
-    return page;
+    const digest = (await this.clients.find(clientId))?.logo;
+    const logo = digest && (await this.logos.find([digest])).get(digest);
+    if (!logo) return page;
+    const data = `data:${logo.mediaType};base64,${logo.image.toString('base64')}`;
+    return { ...page, document: page.document.replaceAll(`"${ENDPOINTS.logos}/${digest}"`, `"${data}"`) };
   }
 
   private async announce(

@@ -1,7 +1,9 @@
 import type { ClientLogo, LogoMediaType } from '#database/client/client.js';
 
-export const MAX_LOGO_BYTES = 12_288;
+export const MAX_LOGO_BYTES = 128 * 1024;
 const MAX_PIXELS = 512;
+/** Limits of a logo, for people. */
+export const LOGO_LIMITS = `at most ${MAX_LOGO_BYTES / 1024} KiB and ${MAX_PIXELS} × ${MAX_PIXELS} pixels`;
 const MEDIA_TYPES = new Map<string | undefined, LogoMediaType>([
   ['png', 'image/png'],
   ['jpeg', 'image/jpeg'],
@@ -23,7 +25,7 @@ export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
   if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
     return 'is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP';
   if (image.length > MAX_LOGO_BYTES)
-    return 'is larger than 12 KiB: make it smaller, since every page loads it';
+    return `is larger than ${MAX_LOGO_BYTES / 1024} KiB: make it smaller, since every page loads it`;
   const picture = await decode(image);
   if (!picture) return 'is not a complete PNG, JPEG or WebP image: convert it';
   const { mediaType, width, height } = picture;

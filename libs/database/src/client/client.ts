@@ -95,7 +95,7 @@ export type LogoMediaType = 'image/png' | 'image/jpeg' | 'image/webp';
 
 export interface ClientLogo {
   readonly mediaType: LogoMediaType;
-  /** At most 12 KiB. */
+  /** At most 128 KiB. */
   readonly image: Buffer;
 }
 

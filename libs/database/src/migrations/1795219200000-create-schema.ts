@@ -149,7 +149,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       client_id  text PRIMARY KEY REFERENCES clients ON DELETE CASCADE,
       digest     text NOT NULL,
       media_type text NOT NULL CHECK (media_type IN ('image/png', 'image/jpeg', 'image/webp')),
-      image      bytea NOT NULL CHECK (octet_length(image) BETWEEN 1 AND 12288),
+      image      bytea NOT NULL CHECK (octet_length(image) BETWEEN 1 AND 131072),
       CONSTRAINT client_logos_digest_check CHECK (digest = encode(sha256(image), 'hex'))
     )`);
   await runner.query('CREATE INDEX client_logos_digest ON client_logos (digest)');

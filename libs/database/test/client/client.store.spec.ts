@@ -235,10 +235,10 @@ describe('ClientLogoStore', () => {
     },
   );
 
-  it('rejects an image that is empty, above 12 KiB or stored with another digest', async () => {
+  it('rejects an image that is empty, above 128 KiB or stored with another digest', async () => {
     const clientId = await fixture.client();
-    expect(await logos.set(clientId, logo(12_288))).toEqual(expect.any(String));
-    await expect(logos.set(clientId, logo(12_289))).rejects.toThrow('client_logos_image_check');
+    expect(await logos.set(clientId, logo(131_072))).toEqual(expect.any(String));
+    await expect(logos.set(clientId, logo(131_073))).rejects.toThrow('client_logos_image_check');
     await expect(logos.set(clientId, logo(0))).rejects.toThrow('client_logos_image_check');
     const forged = `UPDATE client_logos SET image = 'x' WHERE client_id = $1`;
     await expect(database.dataSource.query(forged, [clientId])).rejects.toThrow('client_logos_digest_check');
