@@ -12,7 +12,7 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import { RecentLogins } from '../session/recent-logins.js';
 import type { Notices } from '../ui/components.js';
-import { confirmPage } from '../ui/confirm.page.js';
+import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
@@ -112,8 +112,8 @@ export class ApplicationsController {
 
   @Get(':id/disable')
   @RequireRole('support')
-  confirmDisable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.confirmation(operator, id, 'disable');
+  async confirmDisable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    return confirmPage(await this.confirmation(operator, id, 'disable'));
   }
 
   @Post(':id/disable')
@@ -123,8 +123,8 @@ export class ApplicationsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    const outdated = await this.ifChanged(operator, id, 'disable', form);
-    if (outdated) return outdated;
+    const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
+    if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';
     const change = this.clients.disable(actorOf(operator), id, {}, confirmed);
     return this.changed(operator, id, change, t('The application is disabled. It can no longer get tokens.'));
@@ -142,8 +142,8 @@ export class ApplicationsController {
   @Get(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  confirmDelete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.confirmation(operator, id, 'delete');
+  async confirmDelete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    return confirmPage(await this.confirmation(operator, id, 'delete'));
   }
 
   @Post(':id/delete')
@@ -154,8 +154,8 @@ export class ApplicationsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    const outdated = await this.ifChanged(operator, id, 'delete', form);
-    if (outdated) return outdated;
+    const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'delete'), form);
+    if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';
     const { announced } = await this.clients.delete(actorOf(operator), id, {}, confirmed);
     const changed = { note: t('The application is deleted.'), warnings: await announced };
@@ -241,24 +241,18 @@ export class ApplicationsController {
     return (await this.clients.handover(id, {})).markdown;
   }
 
-  /** @param isOutdated true if the page shows other numbers than before */
   private async confirmation(
     operator: Operator,
     id: string,
     action: 'disable' | 'delete',
-    isOutdated = false,
-  ): Promise<Page> {
+  ): Promise<ConfirmView> {
     const client = await this.clients.find(id);
     const { grants, users } = await this.clients.countGrants(id);
     const isConsole = this.clients.isConsole(client);
-    return confirmPage({
+    return {
       operator,
       section: '/applications',
-      status: isOutdated ? 409 : 200,
-      warnings: [
-        ...(isOutdated ? [t('The numbers have changed. Check them again.')] : []),
-        ...(isConsole ? [t(CONSOLE_CLIENT[action], { id: client.client_id })] : []),
-      ],
+      warnings: isConsole ? [t(CONSOLE_CLIENT[action], { id: client.client_id })] : [],
       title: action === 'delete' ? t('Delete this application?') : t('Disable this application?'),
       subject: applicationLabel(client),
       text: t(EFFECTS[action], { grants, users, secrets: client.live_secrets }),
@@ -266,21 +260,7 @@ export class ApplicationsController {
       button: action === 'delete' ? t('Delete') : t('Disable'),
       back: pathOf(id),
       fields: [['grants', String(grants)], ...(isConsole ? [['confirmConsole', 'true'] as const] : [])],
-    });
-  }
-
-  /** Returns the confirmation page again if it showed another number of grants, or no warning about the console. */
-  private async ifChanged(
-    operator: Operator,
-    id: string,
-    action: 'disable' | 'delete',
-    form: Form,
-  ): Promise<Page | null> {
-    const { grants } = await this.clients.countGrants(id);
-    const isConsole = this.clients.isConsole(await this.clients.find(id));
-    const isCurrent =
-      form.text('grants') === String(grants) && (!isConsole || form.text('confirmConsole') === 'true');
-    return isCurrent ? null : this.confirmation(operator, id, action, true);
+    };
   }
 
   /** Shows the problems of an invalid change, or the difference if the change must be confirmed. */

@@ -1,4 +1,5 @@
 import { type Fragment, html } from '#ui/html.js';
+import type { Form } from '../form.js';
 import type { Operator } from '../operator.js';
 import { button, hiddenFields, postForm, problemBox } from './components.js';
 import type { Page, Section } from './page.responder.js';
@@ -16,6 +17,7 @@ export interface ConfirmView {
   readonly button: string;
   readonly look?: 'danger' | '';
   readonly back: string;
+  /** Hidden fields, with the numbers and warnings that the operator confirms. */
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
@@ -39,4 +41,12 @@ export function confirmPage(view: ConfirmView): Page {
       )}
     `,
   };
+}
+
+/** Returns the confirmation page again, unless the form confirms the fields that the page has now. */
+export function unconfirmedPage(view: ConfirmView, form: Form): Page | null {
+  const { fields = [], warnings = [] } = view;
+  if (fields.every(([name, value]) => form.text(name) === value)) return null;
+  const changed = t('The numbers have changed. Check them again.');
+  return confirmPage({ ...view, status: 409, warnings: [changed, ...warnings] });
 }

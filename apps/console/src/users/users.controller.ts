@@ -8,7 +8,7 @@ import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '../ui/components.js';
-import { confirmPage } from '../ui/confirm.page.js';
+import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
@@ -54,8 +54,8 @@ export class UsersController {
 
   @Get(':id/disable')
   @RequireRole('support')
-  confirmDisable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    return this.confirmation(operator, id, 'disable');
+  async confirmDisable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    return confirmPage(await this.confirmation(operator, id, 'disable'));
   }
 
   @Post(':id/disable')
@@ -65,8 +65,8 @@ export class UsersController {
     @UserId() id: number,
     @Body() form: Form,
   ): Promise<Page> {
-    const changed = await this.ifChanged(operator, id, 'disable', form);
-    if (changed) return changed;
+    const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
+    if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
     const { announced } = await this.users.disable(actorOf(operator), `id:${id}`, {}, confirmed);
     const note = t('The user is disabled: all sessions and grants have ended.');
@@ -97,8 +97,8 @@ export class UsersController {
   @Get(':id/delete')
   @RequireRole('admin')
   @RecentLogin()
-  confirmDelete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    return this.confirmation(operator, id, 'delete');
+  async confirmDelete(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    return confirmPage(await this.confirmation(operator, id, 'delete'));
   }
 
   @Post(':id/delete')
@@ -109,52 +109,32 @@ export class UsersController {
     @UserId() id: number,
     @Body() form: Form,
   ): Promise<Page> {
-    const outdated = await this.ifChanged(operator, id, 'delete', form);
-    if (outdated) return outdated;
+    const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'delete'), form);
+    if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
     const { announced } = await this.users.delete(actorOf(operator), `id:${id}`, {}, confirmed);
     const changed = { note: t('The user is deleted.'), warnings: await announced };
     return this.listPage(operator, new Form(), changed);
   }
 
-  /** @param isOutdated true if the page shows other numbers than before */
   private async confirmation(
     operator: Operator,
     id: number,
     action: 'disable' | 'delete',
-    isOutdated = false,
-  ): Promise<Page> {
+  ): Promise<ConfirmView> {
     const { name, live_grants: count } = await this.users.find(`id:${id}`);
     const isLastAdmin = await this.operators.isLastAdmin(id);
-    return confirmPage({
+    return {
       operator,
       section: '/users',
-      status: isOutdated ? 409 : 200,
-      warnings: [
-        ...(isOutdated ? [t('The numbers have changed. Check them again.')] : []),
-        ...(isLastAdmin ? [t(LAST_ADMIN[action], { id: String(id) })] : []),
-      ],
+      warnings: isLastAdmin ? [t(LAST_ADMIN[action], { id: String(id) })] : [],
       title: action === 'delete' ? t('Delete {name}?', { name }) : t('Disable {name}?', { name }),
       text: t(EFFECTS[action], { count }),
       path: `/users/${id}/${action}`,
       button: action === 'delete' ? t('Delete') : t('Disable'),
       back: `/users/${id}`,
       fields: [['grants', String(count)], ...(isLastAdmin ? [['confirmLastAdmin', 'true'] as const] : [])],
-    });
-  }
-
-  /** Returns the confirmation page again if it showed another number of grants, or no warning about the last admin. */
-  private async ifChanged(
-    operator: Operator,
-    id: number,
-    action: 'disable' | 'delete',
-    form: Form,
-  ): Promise<Page | null> {
-    const { live_grants: count } = await this.users.find(`id:${id}`);
-    const isLastAdmin = await this.operators.isLastAdmin(id);
-    const isCurrent =
-      form.text('grants') === String(count) && (!isLastAdmin || form.text('confirmLastAdmin') === 'true');
-    return isCurrent ? null : this.confirmation(operator, id, action, true);
+    };
   }
 
   private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {
