@@ -1,31 +1,20 @@
 import { Body, Controller, Get, Header, Param, Post } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import type { ClientView } from '#administration/client/client.description.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
 import { ClientService } from '#administration/client/client.service.js';
 import type { Change } from '#administration/operation.js';
-import { ScopeCatalogue } from '#oauth/scope.js';
 import { Creates } from '../session/form.interceptor.js';
-import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
+import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import { RecentLogins } from '../session/recent-logins.js';
 import type { Notices } from '../ui/components.js';
 import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { changesOf, formOf, isDangerous, NO_PROBLEMS, problemsOf } from './application.form.js';
-import {
-  applicationPage,
-  applicationsPage,
-  handoverPage,
-  newSecretPage,
-  applicationLabel,
-} from './application.page.js';
-import { changes, differencePage, editPage, type EditView } from './edit-application.page.js';
+import { applicationsPage, handoverPage, newSecretPage, applicationLabel } from './application.page.js';
+import { ApplicationPageService } from './application-page.service.js';
 import { pathOf } from './paths.js';
 
 const EFFECTS = {
@@ -47,9 +36,8 @@ export class ApplicationsController {
   constructor(
     private readonly clients: ClientService,
     private readonly secrets: ClientSecretService,
-    private readonly catalogue: ScopeCatalogue,
-    private readonly recentLogins: RecentLogins,
     private readonly privileged: PrivilegedAccounts,
+    private readonly pages: ApplicationPageService,
   ) {}
 
   @Get()
@@ -59,55 +47,7 @@ export class ApplicationsController {
 
   @Get(':id')
   async show(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.page(operator, await this.clients.find(id));
-  }
-
-  @Get(':id/edit')
-  @RequireRole('admin')
-  async edit(
-    @CurrentOperator() operator: Operator,
-    @Param('id') id: string,
-    @SentBeforeLogin() sent: Form | null,
-  ): Promise<Page> {
-    const client = await this.clients.find(id);
-    const { catalogue } = this;
-    return editPage({ operator, client, form: sent ?? formOf(client), problems: NO_PROBLEMS, catalogue });
-  }
-
-  @Post(':id/edit')
-  @RequireRole('admin')
-  async preview(
-    @CurrentOperator() operator: Operator,
-    @Param('id') id: string,
-    @Body() form: Form,
-  ): Promise<Page> {
-    return this.orForm(operator, id, form, async () => {
-      const client = await this.clients.checkUpdate(id, changesOf(form));
-      if (isDangerous(client, form)) this.recentLogins.require(operator);
-      return differencePage({ operator, client, form, problems: NO_PROBLEMS });
-    });
-  }
-
-  @Post(':id/save')
-  @SentFrom('edit')
-  @RequireRole('admin')
-  async save(
-    @CurrentOperator() operator: Operator,
-    @Param('id') id: string,
-    @Body() form: Form,
-  ): Promise<Page> {
-    return this.orForm(operator, id, form, async () => {
-      const client = await this.clients.find(id);
-      if (isDangerous(client, form)) this.recentLogins.require(operator);
-      // Updates only the version that was checked above, because the change may be dangerous for a later version.
-      const expectedVersion = Math.min(Number(form.text('version')), client.version);
-      const input = { ...changesOf(form), expectedVersion };
-      const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, input);
-      return this.page(operator, result.client, {
-        note: t('The changes are saved.'),
-        warnings: await announced,
-      });
-    });
+    return this.pages.show(operator, await this.clients.find(id));
   }
 
   @Get(':id/disable')
@@ -263,31 +203,6 @@ export class ApplicationsController {
     };
   }
 
-  /** Shows the problems of an invalid change, or the difference if the change must be confirmed. */
-  private async orForm(operator: Operator, id: string, form: Form, work: () => Promise<Page>): Promise<Page> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof AdministrationError)) throw error;
-      const { catalogue } = this;
-      const client = await this.clients.find(id);
-      const view = { operator, client, form, problems: problemsOf(error), catalogue };
-      if (error.kind === 'invalid') return editPage(view);
-      if (error.kind === 'unconfirmed') return differencePage(view);
-      if (error.kind === 'outdated') return this.outdated(view);
-      throw error;
-    }
-  }
-
-  /** Shows what the form would change now; nothing, if the operator has already sent the same change. */
-  private outdated(view: EditView): Promise<Page> | Page {
-    const { operator, client, form } = view;
-    if (!changes(client, form)) return this.page(operator, client, { note: t('The changes are saved.') });
-    form.set('version', String(client.version));
-    const text = t('The application has changed since you opened the form. Check what would change now.');
-    return differencePage({ ...view, problems: new Map([['', [text]]]), status: 409 });
-  }
-
   private async listPage(operator: Operator, query: Form, changed?: Notices): Promise<Page> {
     const [filter, position] = [query.filled(...FILTERS), query.filled('cursor')];
     const [page, count] = await Promise.all([
@@ -305,13 +220,6 @@ export class ApplicationsController {
   ): Promise<Page> {
     const { announced } = await change;
     const warnings = await announced;
-    return this.page(operator, await this.clients.find(id), { note, warnings });
-  }
-
-  private async page(operator: Operator, client: ClientView, changed: Notices = {}): Promise<Page> {
-    const { auth_method: method, client_id: id } = client;
-    const secrets = method === 'client_secret' ? (await this.secrets.list(id)).secrets : [];
-    const mayEnable = this.privileged.mayEnableApplication(operator, client);
-    return applicationPage({ operator, client, secrets, mayEnable, changed });
+    return this.pages.show(operator, await this.clients.find(id), { note, warnings });
   }
 }

@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { SessionModule } from '../session/session.module.js';
+import { ApplicationPageService } from './application-page.service.js';
 import { ApplicationsController } from './applications.controller.js';
 import { ConsentPreviewController } from './consent-preview.controller.js';
 import { CreateApplicationController } from './create-application.controller.js';
+import { EditApplicationController } from './edit-application.controller.js';
 import { LogoController } from './logo.controller.js';
 
 @Module({
@@ -12,8 +14,10 @@ import { LogoController } from './logo.controller.js';
     // Must precede the route `applications/:id`.
     CreateApplicationController,
     ConsentPreviewController,
+    EditApplicationController,
     LogoController,
     ApplicationsController,
   ],
+  providers: [ApplicationPageService],
 })
 export class ApplicationsModule {}

@@ -1,0 +1,97 @@
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import type { Form } from '../form.js';
+import { actorOf, CurrentOperator, type Operator } from '../operator.js';
+import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
+import { RequireRole } from '../session/operator.guard.js';
+import { RecentLogins } from '../session/recent-logins.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { changesOf, formOf, isDangerous, NO_PROBLEMS, problemsOf } from './application.form.js';
+import { ApplicationPageService } from './application-page.service.js';
+import { changes, differencePage, editPage, type EditView } from './edit-application.page.js';
+
+/** Changes a registration in two steps: the form, and the confirmation of the difference. */
+@Controller('applications/:id')
+@RequireRole('admin')
+export class EditApplicationController {
+  constructor(
+    private readonly clients: ClientService,
+    private readonly catalogue: ScopeCatalogue,
+    private readonly recentLogins: RecentLogins,
+    private readonly pages: ApplicationPageService,
+  ) {}
+
+  @Get('edit')
+  async edit(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @SentBeforeLogin() sent: Form | null,
+  ): Promise<Page> {
+    const client = await this.clients.find(id);
+    const { catalogue } = this;
+    return editPage({ operator, client, form: sent ?? formOf(client), problems: NO_PROBLEMS, catalogue });
+  }
+
+  @Post('edit')
+  async preview(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    return this.orForm(operator, id, form, async () => {
+      const client = await this.clients.checkUpdate(id, changesOf(form));
+      if (isDangerous(client, form)) this.recentLogins.require(operator);
+      return differencePage({ operator, client, form, problems: NO_PROBLEMS });
+    });
+  }
+
+  @Post('save')
+  @SentFrom('edit')
+  async save(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    return this.orForm(operator, id, form, async () => {
+      const client = await this.clients.find(id);
+      if (isDangerous(client, form)) this.recentLogins.require(operator);
+      // Updates only the version that was checked above, because the change may be dangerous for a later version.
+      const expectedVersion = Math.min(Number(form.text('version')), client.version);
+      const input = { ...changesOf(form), expectedVersion };
+      const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, input);
+      return this.pages.show(operator, result.client, {
+        note: t('The changes are saved.'),
+        warnings: await announced,
+      });
+    });
+  }
+
+  /** Shows the problems of an invalid change, or the difference if the change must be confirmed. */
+  private async orForm(operator: Operator, id: string, form: Form, work: () => Promise<Page>): Promise<Page> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      const { catalogue } = this;
+      const client = await this.clients.find(id);
+      const view = { operator, client, form, problems: problemsOf(error), catalogue };
+      if (error.kind === 'invalid') return editPage(view);
+      if (error.kind === 'unconfirmed') return differencePage(view);
+      if (error.kind === 'outdated') return this.outdated(view);
+      throw error;
+    }
+  }
+
+  /** Shows what the form would change now; nothing, if the operator has already sent the same change. */
+  private outdated(view: EditView): Promise<Page> | Page {
+    const { operator, client, form } = view;
+    if (!changes(client, form))
+      return this.pages.show(operator, client, { note: t('The changes are saved.') });
+    form.set('version', String(client.version));
+    const text = t('The application has changed since you opened the form. Check what would change now.');
+    return differencePage({ ...view, problems: new Map([['', [text]]]), status: 409 });
+  }
+}
