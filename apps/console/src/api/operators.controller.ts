@@ -1,9 +1,5 @@
 import { Param } from '@nestjs/common';
-import { refusal } from '#administration/administration.error.js';
-import {
-  ConsoleOperatorService,
-  type ConsoleOperatorView,
-} from '#administration/console/console-operator.service.js';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { type ChangeRequest, Query, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, created, deleted, result } from './response.js';
@@ -27,7 +23,7 @@ export class OperatorsApiController {
 
   @Operation('get', ':id', { summary: 'Reads the role of a user', returns: schemas.OPERATOR })
   async readOperator(@Param('id') id: string): Promise<ApiResponse> {
-    return result(await this.operator(id));
+    return result(await this.operators.find(id));
   }
 
   @Operation('put', ':id', {
@@ -39,7 +35,7 @@ export class OperatorsApiController {
   })
   async replaceOperator(@RequestedChange() { actor, id, input }: ChangeRequest): Promise<ApiResponse> {
     const { announced } = await this.operators.grant(actor, { ...input, login: `id:${id}` });
-    return { ...result(await this.operator(id)), warnings: await announced };
+    return { ...result(await this.operators.find(id)), warnings: await announced };
   }
 
   @Operation('delete', ':id', {
@@ -53,12 +49,6 @@ export class OperatorsApiController {
     @Query({ flags: ['confirm_last_admin'] }) { confirmLastAdmin }: Readonly<Record<string, unknown>>,
   ): Promise<ApiResponse> {
     return deleted(this.operators.revoke(actor, `id:${id}`, confirmLastAdmin === true));
-  }
-
-  private async operator(id: string): Promise<ConsoleOperatorView> {
-    const operator = (await this.operators.list()).find(({ user_id: userId }) => String(userId) === id);
-    if (operator) return operator;
-    throw refusal('unknown', 'console_operator_unknown', 'there is no such user, or the user has no role');
   }
 }
 
@@ -92,9 +82,7 @@ export class OperatorInvitationsApiController {
 
   @Operation('get', ':id', { summary: 'Reads an invitation', returns: schemas.INVITATION })
   async readInvitation(@Param('id') id: string): Promise<ApiResponse> {
-    const invitation = (await this.operators.invitations()).find((candidate) => candidate.id === id);
-    if (invitation) return result(invitation);
-    throw refusal('unknown', 'invitation_unknown', 'there is no such invitation');
+    return result(await this.operators.invitation(id));
   }
 
   @Operation('delete', ':id', {

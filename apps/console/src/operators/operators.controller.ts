@@ -1,9 +1,6 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
 import { AdministrationError, refusal } from '#administration/administration.error.js';
-import {
-  ConsoleOperatorService,
-  type ConsoleOperatorView,
-} from '#administration/console/console-operator.service.js';
+import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 import { Form } from '../form.js';
@@ -60,7 +57,7 @@ export class OperatorsController {
   @RequireRole('admin')
   @RecentLogin()
   async show(@CurrentOperator() operator: Operator, @Param('id', ParseIntPipe) id: number): Promise<Page> {
-    return operatorPage(operator, await this.find(id));
+    return operatorPage(operator, await this.operators.find(id));
   }
 
   /** Changes or ends a role. */
@@ -85,7 +82,7 @@ export class OperatorsController {
     } catch (error) {
       const needsConfirmation = error instanceof AdministrationError && error.kind === 'unconfirmed';
       if (!needsConfirmation) throw error;
-      return operatorPage(operator, await this.find(id), { form, warnings: messagesOf(error) });
+      return operatorPage(operator, await this.operators.find(id), { form, warnings: messagesOf(error) });
     }
   }
 
@@ -100,13 +97,6 @@ export class OperatorsController {
   private async listPage(operator: Operator, changed: Notices = {}): Promise<Page> {
     const [operators, invitations] = await Promise.all([this.operators.list(), this.operators.invitations()]);
     return operatorsPage({ operator, operators, invitations, isStored: this.isStored(), changed });
-  }
-
-  private async find(id: number): Promise<ConsoleOperatorView> {
-    const found = (await this.operators.list()).find(({ user_id: userId }) => userId === id);
-    if (!found)
-      throw refusal('unknown', 'console_operator_unknown', t('this user has no role in the console'));
-    return found;
   }
 
   private isStored(): boolean {

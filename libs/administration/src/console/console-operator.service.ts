@@ -4,6 +4,7 @@ import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js'
 import type { ConsoleInvitationEntity } from '#database/user/console-invitation.entity.js';
 import { ConsoleInvitationStore } from '#database/user/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
+import { isUserId } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { type AdministrationError, refusal } from '../administration.error.js';
 import { Announcer } from '../announcer.js';
@@ -82,6 +83,13 @@ export class ConsoleOperatorService {
     }));
   }
 
+  /** @throws AdministrationError if the user has no role */
+  async find(userId: number | string): Promise<ConsoleOperatorView> {
+    const operator = (await this.list()).find(({ user_id: id }) => String(id) === String(userId));
+    if (operator) return operator;
+    throw unknownOperator(`id:${userId}`);
+  }
+
   /**
    * Replaces the current role, if any. The new role applies to the operator's next request.
    * @throws AdministrationError of the kind `unconfirmed` if the last admin would lose the role without
@@ -116,11 +124,7 @@ export class ConsoleOperatorService {
     const userId = await this.userOf(login);
     const change = this.operators.setRole(userId, null, confirmLastAdmin);
     const role = await unlessLastAdmin(change, grantAgain(login));
-    if (!role)
-      throw refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
-        text: 'See',
-        command: ['console', 'list'],
-      });
+    if (!role) throw unknownOperator(login);
     return {
       result: { user_id: userId, revoked: true },
       announced: this.announcer.record(actor, {
@@ -141,6 +145,12 @@ export class ConsoleOperatorService {
     return (await this.invited.list()).map(invitationView);
   }
 
+  async invitation(id: string): Promise<InvitationView> {
+    const invitation = (await this.invitations()).find((candidate) => candidate.id === id);
+    if (invitation) return invitation;
+    throw unknownInvitation(id);
+  }
+
   /** Invites an email address for seven days. Replaces an earlier invitation. */
   async invite(actor: Actor, input: Input<InvitationDto>): Promise<Change<InvitationView>> {
     const { email, role } = validated(InvitationDto, input);
@@ -158,8 +168,7 @@ export class ConsoleOperatorService {
   }
 
   async uninvite(actor: Actor, id: string): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
-    if (!(await this.invited.delete(id)))
-      throw refusal('unknown', 'invitation_unknown', `there is no invitation ${quoted(id)}`);
+    if (!(await this.invited.delete(id))) throw unknownInvitation(id);
     return {
       result: { id, revoked: true },
       announced: this.announcer.record(actor, {
@@ -174,7 +183,7 @@ export class ConsoleOperatorService {
    * @param subject `sub` of an ID token of this service
    */
   async acceptInvitation(actor: Actor, subject: string): Promise<void> {
-    if (!/^[1-9]\d{0,8}$/.test(subject)) return;
+    if (!isUserId(subject)) return;
     const userId = Number(subject);
     const accepted = await this.invited.accept(userId);
     if (!accepted) return;
@@ -214,9 +223,10 @@ export class ConsoleOperatorService {
   }
 
   private async userOf(login: string): Promise<number> {
-    const [, id] = /^id:([1-9]\d{0,8})$/.exec(login) ?? [];
-    const user =
-      id === undefined ? (await this.users.findByLogin(login))?.user : await this.users.find(Number(id));
+    const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
+    const user = isUserId(id)
+      ? await this.users.find(Number(id))
+      : (await this.users.findByLogin(login))?.user;
     if (user) return user.id;
     throw unknownUser(login);
   }
@@ -240,6 +250,17 @@ function invitationView({
     created_at: createdAt.toISOString(),
     expires_at: expiresAt.toISOString(),
   };
+}
+
+function unknownInvitation(id: string): AdministrationError {
+  return refusal('unknown', 'invitation_unknown', `there is no invitation ${quoted(id)}`);
+}
+
+function unknownOperator(login: string): AdministrationError {
+  return refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
+    text: 'See',
+    command: ['console', 'list'],
+  });
 }
 
 function unknownUser(login: string): AdministrationError {

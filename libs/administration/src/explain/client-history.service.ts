@@ -14,7 +14,7 @@ import { Rule, Text, type Input, validated } from '../input.js';
 import { quoted } from '../text.js';
 import { isRefusal } from './explanation.js';
 import { GrantOwners } from './grant-owners.js';
-import { type RefusalSummary, SummaryBuilder } from './refusal-summary.js';
+import { type RefusalSummary, SummaryBuilder, summaryOfCounts } from './refusal-summary.js';
 
 /** Maximum length in hours of a history with hourly counts. A longer history contains daily counts. */
 const MAX_HOURS = 48;
@@ -148,22 +148,6 @@ async function summaryOfTrail(
     if (unassigned.length === BATCH) await assign();
   }
   await assign();
-  return summary.build();
-}
-
-export function summaryOfCounts(counts: readonly Omit<EventCount, 'start'>[]): RefusalSummary {
-  const summary = new SummaryBuilder();
-  for (const { check, error, type, count, first, last, reference } of counts)
-    summary.addAll({
-      check: check || null,
-      error: error || null,
-      failure: null,
-      isLogout: type === 'logout_token.failed',
-      count,
-      first: first.toISOString(),
-      last: last.toISOString(),
-      reference,
-    });
   return summary.build();
 }
 

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '#audit/event.js';
+import type { EventCount } from '#database/audit-index/audit-index.store.js';
 import { guideEntry } from '#oauth/error-guide/error-guide.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 
@@ -26,7 +27,7 @@ export interface RefusalSummary {
   readonly succeeded: number;
 }
 
-export interface CountedCause {
+interface CountedCause {
   readonly check: string | null;
   readonly error: string | null;
   readonly failure: string | null;
@@ -75,4 +76,20 @@ export class SummaryBuilder {
     const all = groups.reduce((sum, { count }) => sum + count, 0);
     return { groups, refused: all - this.logouts, logouts: this.logouts, succeeded: this.succeeded };
   }
+}
+
+export function summaryOfCounts(counts: readonly Omit<EventCount, 'start'>[]): RefusalSummary {
+  const summary = new SummaryBuilder();
+  for (const { check, error, type, count, first, last, reference } of counts)
+    summary.addAll({
+      check: check || null,
+      error: error || null,
+      failure: null,
+      isLogout: type === 'logout_token.failed',
+      count,
+      first: first.toISOString(),
+      last: last.toISOString(),
+      reference,
+    });
+  return summary.build();
 }

@@ -6,8 +6,7 @@ import { AuditIndex } from '../audit-index/audit-index.js';
 import { startOf } from '../audit-index/event-counts.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { INDEX_BEHIND } from '../audit/audit.service.js';
-import { summaryOfCounts } from '../explain/client-history.service.js';
-import type { RefusalSummary } from '../explain/refusal-summary.js';
+import { type RefusalSummary, summaryOfCounts } from '../explain/refusal-summary.js';
 
 interface RefusedApplication {
   readonly clientId: string;

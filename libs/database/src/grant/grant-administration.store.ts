@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { checkVersion } from '../outdated-version.error.js';
-import {
-  countOf,
-  inOrder,
-  type ListPage,
-  type PageRequest,
-  selectPage,
-} from '../list/list-page.statements.js';
+import { inOrder, type ListPage, type PageRequest, selectPage } from '../list/list-page.statements.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { type GrantFilter, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 
@@ -54,11 +48,6 @@ export class GrantAdministrationStore {
       .where({ id: Any(page.items) })
       .getMany();
     return { ...page, items: inOrder(page.items, grants.map(toAdministered), ({ id }) => id) };
-  }
-
-  /** Counts at most `MAX_COUNT` + 1 grants. */
-  count(filter: GrantListFilter): Promise<number> {
-    return countOf(this.matching(filter));
   }
 
   /** Also finds revoked and expired grants. */

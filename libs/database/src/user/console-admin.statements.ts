@@ -28,7 +28,3 @@ export async function isLastAdmin(manager: EntityManager, userId: number): Promi
   );
   return first?.id === userId && others.length === 0;
 }
-
-/** Compares only ASCII letters without case, because other letters may belong to another mailbox. */
-export const SAME_EMAIL = (a: string, b: string): string =>
-  `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;

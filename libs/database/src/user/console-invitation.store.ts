@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ISOLATION_LEVEL } from '../grant/grant-record.statements.js';
-import { SAME_EMAIL } from './console-admin.statements.js';
 import { ConsoleInvitationEntity } from './console-invitation.entity.js';
+import { isSameEmail } from './console-invitation.statements.js';
 import type { ConsoleRole } from './console-role.js';
 
 export interface AcceptedInvitation {
@@ -36,12 +36,12 @@ export class ConsoleInvitationStore {
     const { email } = invitation;
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       const [operator] = await manager.query<object[]>(
-        `SELECT FROM users WHERE console_role IS NOT NULL AND email_verified AND ${SAME_EMAIL('email', '$1::text')}`,
+        `SELECT FROM users WHERE console_role IS NOT NULL AND email_verified AND ${isSameEmail('email', '$1::text')}`,
         [email],
       );
       if (operator) return null;
       await manager.query(
-        `DELETE FROM console_invitations WHERE expires_at <= now() OR ${SAME_EMAIL('email', '$1::text')}`,
+        `DELETE FROM console_invitations WHERE expires_at <= now() OR ${isSameEmail('email', '$1::text')}`,
         [email],
       );
       const { identifiers } = await manager.insert(ConsoleInvitationEntity, {
@@ -65,7 +65,7 @@ export class ConsoleInvitationStore {
          WHERE id = $1 AND email_verified AND disabled_at IS NULL AND console_role IS NULL FOR NO KEY UPDATE
        ), accepted AS (
          DELETE FROM console_invitations i USING invited
-         WHERE ${SAME_EMAIL('i.email', 'invited.email')} AND i.expires_at > now()
+         WHERE ${isSameEmail('i.email', 'invited.email')} AND i.expires_at > now()
          RETURNING i.id, i.role, invited.id AS user_id
        ), updated AS (
          UPDATE users u SET console_role = accepted.role, version = u.version + 1 FROM accepted WHERE u.id = accepted.user_id

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
-import { keepAnAdmin, SAME_EMAIL } from './console-admin.statements.js';
+import { keepAnAdmin } from './console-admin.statements.js';
+import { deleteInvitationsOf } from './console-invitation.statements.js';
 import type { ConsoleRole } from './console-role.js';
 import { ISOLATION_LEVEL } from '../grant/grant-record.statements.js';
 import { UserEntity } from './user.entity.js';
+import { isUserId } from './user.js';
 
 export interface ConsoleOperator {
   readonly userId: number;
@@ -28,7 +30,7 @@ export class ConsoleOperatorStore {
 
   /** @param subject `sub` of an ID token of this service @returns null unless this user has a role and is enabled */
   async accessOf(subject: string): Promise<ConsoleAccess | null> {
-    if (!/^[1-9]\d{0,8}$/.test(subject)) return null;
+    if (!isUserId(subject)) return null;
     const user = await this.users.findOne({
       select: { id: true, consoleRole: true, sessionGeneration: true },
       where: { id: Number(subject), operatorDisabledAt: IsNull(), productDisabledAt: IsNull() },
@@ -56,15 +58,12 @@ export class ConsoleOperatorStore {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       if (role !== 'admin' && !mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       const user = await manager.findOne(UserEntity, {
-        select: { id: true, consoleRole: true, email: true },
+        select: { id: true, consoleRole: true },
         where: { id },
         lock: { mode: 'pessimistic_write' },
       });
       if (user && user.consoleRole !== role) await manager.update(UserEntity, { id }, { consoleRole: role });
-      if (user)
-        await manager.query(`DELETE FROM console_invitations WHERE ${SAME_EMAIL('email', '$1::text')}`, [
-          user.email,
-        ]);
+      await deleteInvitationsOf(manager, id);
       return user?.consoleRole;
     });
   }

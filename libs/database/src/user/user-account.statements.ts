@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { revokeGrants } from '../grant/grant-record.statements.js';
+import { deleteInvitationsOf } from './console-invitation.statements.js';
 import { DeletedIdentityEntity } from './deleted-identity.entity.js';
 import type { Identity } from './user.js';
 import { checkVersion } from '../outdated-version.error.js';
@@ -74,12 +75,7 @@ export async function disableLocked(
 /** @returns the number of grants revoked */
 export async function deleteLocked(manager: EntityManager, id: number): Promise<number> {
   const revokedGrants = await revokeEveryGrant(manager, id);
-  // An invitation that was not accepted contains the user's address.
-  await manager.query(
-    `DELETE FROM console_invitations
-     WHERE lower(email COLLATE "C") = (SELECT lower(email COLLATE "C") FROM users WHERE id = $1)`,
-    [id],
-  );
+  await deleteInvitationsOf(manager, id);
   await manager.delete(UserEntity, { id });
   return revokedGrants;
 }

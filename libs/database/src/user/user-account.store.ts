@@ -20,7 +20,7 @@ import {
   selectPage,
 } from '../list/list-page.statements.js';
 import { isLastAdmin, keepAnAdmin } from './console-admin.statements.js';
-import type { Identity, User } from './user.js';
+import { type Identity, isUserId, type User } from './user.js';
 import {
   deleteLocked,
   disableLocked,
@@ -94,14 +94,6 @@ const OF_KIND: Readonly<Record<UserKind, object>> = {
   product: { issuer: Not(IsNull()) },
   operator: { consoleRole: Not(IsNull()) },
 };
-
-const ID = /^[1-9]\d{0,9}$/;
-/** Maximum of a PostgreSQL `integer`. */
-const MAX_ID = 2 ** 31 - 1;
-
-function isUserId(text: string): boolean {
-  return ID.test(text) && Number(text) <= MAX_ID;
-}
 
 /**
  * Changes accounts on behalf of operators and the product. Disabling and deletion lock the user before they revoke

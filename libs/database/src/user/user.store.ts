@@ -98,7 +98,7 @@ export async function updateUser(
   users: Repository<UserEntity>,
   id: number,
   changes: QueryDeepPartialEntity<UserEntity>,
-  expectedVersion: number | undefined,
+  expectedVersion?: number,
 ): Promise<boolean> {
   const { affected } = await users.update(userAtVersion(id, expectedVersion), changes);
   if (affected === 1) return true;
@@ -191,7 +191,7 @@ export class UserStore {
 
   /** @param locale null for the browser's language @returns false if the user does not exist */
   setLocale(id: number, locale: string | null): Promise<boolean> {
-    return updateUser(this.users, id, { locale }, undefined);
+    return updateUser(this.users, id, { locale });
   }
 
   /** @returns the new session generation @throws OutdatedVersionError */

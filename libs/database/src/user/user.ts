@@ -22,6 +22,15 @@ export interface User {
   readonly disabled: boolean;
 }
 
+const ID = /^[1-9]\d{0,9}$/;
+/** Maximum of a PostgreSQL `integer`. */
+const MAX_ID = 2 ** 31 - 1;
+
+/** Returns true for a possible id of a user, as text. */
+export function isUserId(text: string): boolean {
+  return ID.test(text) && Number(text) <= MAX_ID;
+}
+
 export type UniqueUserField = 'email' | 'username';
 
 export const USER_FIELDS = `
