@@ -60,7 +60,7 @@ const text = (id: MessageId) => CATALOGUE[id].en;
 const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
 describe.each(pages)('%s', (_what, check, kind, provoke) => {
-  it('has a page with a way on', async () => {
+  it('has a page with a link', async () => {
     const main = /<main[^]*<\/main>/.exec((await provoke()).text)?.[0];
     expect(main).toMatch(/<a class="(button|alone)" href="[^"]/);
   });

@@ -70,7 +70,7 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
     ${table(
       t('Findings, the most severe first'),
       [t('Severity'), t('Subject'), t('Finding'), t('Remedy')],
-      [...byCheck(all)].map(([first, ...others]) => [
+      byCheck(all).map(([first, ...others]) => [
         severityTag(first.severity),
         others.length === 0
           ? html`<span class="wraps">${subjectOf(first)}</span>`
@@ -88,14 +88,14 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
 type Group = [Diagnosed, ...Diagnosed[]];
 
 /** Groups the findings of a check, because the same mistake in many clients would fill the page. */
-function byCheck(findings: readonly Diagnosed[]): Iterable<Group> {
+export function byCheck(findings: readonly Diagnosed[]): Group[] {
   const groups = new Map<string, Group>();
   for (const finding of findings) {
     const group = groups.get(finding.check);
     if (group) group.push(finding);
     else groups.set(finding.check, [finding]);
   }
-  return groups.values();
+  return [...groups.values()];
 }
 
 function each(group: Group): Html {

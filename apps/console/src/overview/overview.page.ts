@@ -1,15 +1,15 @@
-import type { Diagnosed } from '#administration/doctor/diagnose.js';
 import type { RefusalOverview } from '#administration/overview/overview.service.js';
 import type { UsageDay } from '#database/usage/usage.store.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, referenceLink } from '../audit/event-text.js';
-import { severityTag } from '../health/health.page.js';
+import { byCheck, severityTag } from '../health/health.page.js';
 import type { HealthState } from '../health/health-check.service.js';
 import type { Job } from '../jobs/job.store.js';
 import { stateTag, titleOf } from '../jobs/job.page.js';
 import { problemBox, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
+import { columnChart } from '../ui/column-chart.js';
 
 interface OverviewView {
   /** Text if the audit trail is unavailable. */
@@ -121,41 +121,18 @@ function usageSection(days: readonly UsageDay[]): Html {
   `;
 }
 
-/** In units of the drawing, which is stretched to the width of the page. */
-const [HEIGHT, COLUMN, GAP] = [100, 10, 2];
-
 function usageChart(
   id: string,
   title: string,
   days: readonly UsageDay[],
   valueOf: (day: UsageDay) => number,
 ): Html {
-  const highest = Math.max(...days.map(valueOf), 1);
-  const bars = days.map((row, index) => {
-    const height = (valueOf(row) / highest) * HEIGHT;
-    return html`<rect
-      class="issued"
-      x="${index * COLUMN + GAP / 2}"
-      y="${(HEIGHT - height).toFixed(2)}"
-      width="${COLUMN - GAP}"
-      height="${height.toFixed(2)}"
-    />`;
+  return columnChart({
+    id,
+    title,
+    description: t('One column for each row of the table below.'),
+    columns: days.map((row) => ({ name: day(row.day), bars: [{ look: 'issued', count: valueOf(row) }] })),
   });
-  const [first, last] = [days[0], days.at(-1)];
-  return html`<figure>
-    <figcaption>${title} <span class="quiet">${t('peak: {highest, number}', { highest })}</span></figcaption>
-    <svg
-      class="chart"
-      role="img"
-      aria-labelledby="${id}-title"
-      viewBox="0 0 ${days.length * COLUMN} ${HEIGHT}"
-      preserveAspectRatio="none"
-    >
-      <title id="${id}-title">${title}</title>
-      ${bars}
-    </svg>
-    <p class="axis"><span>${first && day(first.day)}</span><span>${last && day(last.day)}</span></p>
-  </figure>`;
 }
 
 function healthSection({ last, isRunning }: HealthState): Html {
@@ -179,28 +156,18 @@ function healthSection({ last, isRunning }: HealthState): Html {
     ${
       errors.length > 0 &&
       html`<ul>
-        ${checksOf(errors)
+        ${byCheck(errors)
           .slice(0, MAX_ERRORS)
           .map(
-            ([{ severity, check, holds }, count]) =>
+            ([{ severity, check, holds }, ...others]) =>
               html`<li>
-                ${severityTag(severity)} <code>${check}</code> (${count}):
+                ${severityTag(severity)} <code>${check}</code> (${others.length + 1}):
                 ${t('expected: {holds}', { holds })}
               </li>`,
           )}
       </ul>`
     }
   `;
-}
-
-/** Returns a finding of each check with the number of its findings. */
-function checksOf(findings: readonly Diagnosed[]): (readonly [Diagnosed, number])[] {
-  const counts = new Map<string, readonly [Diagnosed, number]>();
-  for (const finding of findings) {
-    const [first, count] = counts.get(finding.check) ?? [finding, 0];
-    counts.set(finding.check, [first, count + 1]);
-  }
-  return [...counts.values()];
 }
 
 function jobSection(jobs: readonly Job[]): Html {

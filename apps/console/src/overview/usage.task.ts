@@ -1,32 +1,28 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { OverviewService } from '#administration/overview/overview.service.js';
+import { BackgroundLoop } from '#platform/background-loop.js';
 
-const PAUSE_MS = 10 * 60_000;
+const INTERVALS = { pass: 10 * 60_000, retry: 60_000 };
 
 /** Counts in the background, because counting all live grants takes too long for a page. */
 @Injectable()
 export class UsageTask implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('usage');
-  private readonly end = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private readonly loop: BackgroundLoop;
 
-  constructor(private readonly overview: OverviewService) {}
+  constructor(overview: OverviewService) {
+    this.loop = new BackgroundLoop(
+      () => overview.countUsage(),
+      INTERVALS,
+      (reason) => this.logger.warn(`the usage of today is not counted: ${reason}`),
+    );
+  }
 
   onApplicationBootstrap(): void {
-    this.running = this.run();
+    this.loop.run();
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.end.abort();
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.end;
-    while (!signal.aborted) {
-      await this.overview.countUsage().catch((error: unknown) => this.logger.warn(error));
-      await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    }
+  onApplicationShutdown(): void {
+    this.loop.stop();
   }
 }

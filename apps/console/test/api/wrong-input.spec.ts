@@ -452,9 +452,7 @@ function locations(errors: readonly Problem[] = []): string {
     .join(', ');
 }
 
-it('the tests send a hundred kinds of wrong input, which changed nothing', async () => {
-  const all = [bodies, registrations, changes, actions, reads, deletions, logos, requests].flat();
-  expect(all.length).toBeGreaterThan(100);
+it('wrong input changes no application', async () => {
   const [{ count } = { count: 0 }] = await api.console.sql<{ count: number }>(
     "SELECT count(*)::integer AS count FROM clients WHERE name = 'Rooms' OR version > 1",
   );
