@@ -20,12 +20,18 @@ export function clientId(n: number): string {
   return `sc_${text}`;
 }
 
+/** Contact of one application in a thousand. */
+export const CONTACT = 'owner@rare.example';
+
+/** Half of the applications are confidential; one in twenty is disabled. */
 export async function fillClients({ fixture }: Product, count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, n) => clientId(n));
   await fixture.sql(
-    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, created_at)
-     SELECT id, 'Application ' || n, 'public', ARRAY['https://app' || n || '.example.com/callback'], '{profile:read}',
-            now() - interval '400 days' + n * interval '1 second'
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, created_at, disabled_at, contacts)
+     SELECT id, 'Application ' || n, CASE n % 2 WHEN 0 THEN 'confidential' ELSE 'public' END,
+            ARRAY['https://app' || n || '.example.com/callback'], '{profile:read}',
+            now() - interval '400 days' + n * interval '1 second', CASE n % 20 WHEN 2 THEN now() END,
+            CASE n % 1000 WHEN 3 THEN ARRAY['${CONTACT}'] ELSE ARRAY['owner' || n || '@example.com'] END
      FROM unnest($1::text[]) WITH ORDINALITY AS given (id, n)`,
     [ids],
   );

@@ -5,21 +5,32 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
 import { parseOptions, UsageError } from '../command.js';
+import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
 import { table } from './report.js';
 import { benchmark } from './command.js';
-import { addRefusals, clientId, fillClients, fillTrail, reference, type Trail } from './console-fill.js';
-import { fillGrants, FIRST_USER } from './growth-fill.js';
+import {
+  addRefusals,
+  clientId,
+  CONTACT,
+  fillClients,
+  fillTrail,
+  reference,
+  type Trail,
+} from './console-fill.js';
+import { fillGrants, fillUser, FIRST_USER } from './growth-fill.js';
 import { usageOf } from './measure.js';
 import type { Product } from './product.js';
 
-const USAGE = `npm run bench:console [-- --clients 100000 --events 10000000]
+const USAGE = `npm run bench:console [-- --clients 100000 --grants 100000 --events 10000000]
 
-Registers applications and users, each with a grant of the first application, stores events of 30 days, waits until the console has
-indexed them, and then measures every page of the console, and its memory. It takes about half an hour and 10 GB of disk. Nothing
+Registers applications, and users who each have a grant of the first application, stores events of 30 days, waits until the console
+has indexed them, and then measures every page of the console, and its memory. It takes about half an hour and 10 GB of disk. Nothing
 else should run on the machine while it measures.
 
-  --clients  applications, and users, at least 1000 (100000)
+  --clients  applications, at least 1000 (100000)
+  --grants   grants, and users, at least 1000 (100000)
   --events   events of the audit trail, at least 10000 (10000000)
+  --only     measures only the pages whose name contains this text
   --wait     waits for a line on standard input before it measures
   --help     shows this
 `;
@@ -72,22 +83,46 @@ async function pagesOf(
   { clients, users }: Trail,
   newReference: string,
 ): Promise<Record<string, string>> {
-  const nextOf = async (path: string): Promise<string> => {
+  const linkOf = async (path: string, title: 'Next page' | 'Previous page'): Promise<string> => {
     const { text } = await browser.get(path);
-    const [, href = path] = /href="([^"]*[?&;]after=[^"]*)"/.exec(text) ?? [];
+    const [, href] = new RegExp(`href="([^"]*)"\\s*>${title}`).exec(text) ?? [];
+    if (href === undefined) throw new Error(`${path} has no link ‹${title}›`);
     return href.replaceAll('&amp;', '&');
   };
   const [busy, other] = [clientId(0), clientId(clients - 1)];
-  const user = FIRST_USER + users - 1;
+  const [user, oldest] = [FIRST_USER + users - 1, FIRST_USER + 1];
   const [application, job] = [`/applications/${busy}`, `/jobs/new?action=enable-applications&id=${busy}`];
   const confirmation = await browser.get(job);
   const { headers } = await browser.submit(confirmation, {}, '/jobs');
-  return {
+  const lists = {
     applications: '/applications',
-    'applications, next page': await nextOf('/applications'),
+    users: '/users',
+    'grants of an application': `/grants?client=${busy}`,
+    audit: '/audit',
+  };
+  const neighbours: Record<string, string> = {};
+  for (const [name, path] of Object.entries(lists)) {
+    const next = await linkOf(path, 'Next page');
+    neighbours[`${name}, next page`] = next;
+    neighbours[`${name}, next page and back`] = await linkOf(next, 'Previous page');
+  }
+  return {
+    overview: '/',
+    ...lists,
+    ...neighbours,
     'applications, search by name': `/applications?search=Application+${clients - 1}`,
+    'applications, search by contact': `/applications?search=${CONTACT}`,
+    'applications, search that matches all': '/applications?search=example.com',
+    'applications, search of two characters': '/applications?search=ca',
+    'applications, by id': `/applications?search=id:${other}`,
     'applications, nothing found': '/applications?search=nobody',
-    application: application,
+    'applications, disabled': '/applications?state=disabled',
+    'applications, on a server': '/applications?kind=confidential',
+    'applications, with a metadata document': '/applications?kind=document',
+    'applications, every filter': '/applications?search=application&state=enabled&kind=public',
+    'applications, enable all disabled': '/jobs/new?action=enable-applications&state=disabled&all=1',
+    application,
+    'application, disable': `${application}/disable`,
     'application, edit': `${application}/edit`,
     'application, logo': `${application}/logo`,
     'application, text for the owner': `${application}/handover`,
@@ -96,15 +131,21 @@ async function pagesOf(
     'application, delete': `${application}/delete`,
     'application, new secret': `${application}/secrets/new`,
     'new application': '/applications/new',
-    users: '/users',
-    'users, next page': await nextOf('/users'),
     'users, search by e-mail': `/users?search=filled${users}@example.com`,
+    'users, search that matches all': '/users?search=example.com',
+    'users, search of two characters': '/users?search=lu',
+    'users, by id': `/users?search=id:${user}`,
     'users, nothing found': '/users?search=nobody',
+    'users, disabled': '/users?state=disabled',
+    'users, with a password': '/users?kind=password',
+    'users, with a role in the console': '/users?kind=operator',
     user: `/users/${user}`,
+    'user with 200 grants': `/users/${oldest}`,
+    'user, disable': `/users/${user}/disable`,
     'user, delete': `/users/${user}/delete`,
-    'grants of an application': `/grants?client=${busy}`,
-    'grants of an application, next page': await nextOf(`/grants?client=${busy}`),
+    grants: '/grants',
     'grants of a user': `/grants?user=id:${user}`,
+    operators: '/operators',
     'bulk actions': '/jobs',
     'bulk action, confirmation': job,
     'bulk action': `${headers['location'] ?? ''}?refresh=off`,
@@ -116,12 +157,14 @@ async function pagesOf(
     'what happened, application, by hour': `/events?client=${busy}&period=23h`,
     'what happened, application, by day': `/events?client=${busy}&period=29d`,
     'what happened, rare application': `/events?client=${other}&period=29d`,
-    audit: '/audit',
-    'audit, next page': await nextOf('/audit'),
+    'what happened, application by name': '/events?client=application+99&period=23h',
     'audit, application': `/audit?client=${busy}`,
     'audit, rare application': `/audit?client=${other}`,
     'audit, user': `/audit?user=id:${user}`,
     'audit, type': '/audit?type=consent.allowed',
+    'audit, failed check': '/audit?check=code_expired',
+    'audit, old reference': `/audit?reference=${reference(1)}`,
+    'audit, unknown grant': `/audit?grant=${'g'.repeat(43)}`,
     'audit, operator': '/audit?operator=nobody',
     'audit, old': `/audit?until=${new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 16)}`,
     health: '/health',
@@ -129,9 +172,10 @@ async function pagesOf(
   };
 }
 
-async function measure(console: Console, trail: Trail, newReference: string): Promise<string> {
+async function measure(console: Console, trail: Trail, newReference: string, only: string): Promise<string> {
   let browser = await console.logIn();
-  const pages = await pagesOf(browser, trail, newReference);
+  const all = await pagesOf(browser, trail, newReference);
+  const pages = Object.fromEntries(Object.entries(all).filter(([name]) => name.includes(only)));
   const times = new Map(Object.keys(pages).map((name): [string, number[]] => [name, []]));
   const memory: string[] = [];
   const note = async (): Promise<void> => {
@@ -150,8 +194,8 @@ async function measure(console: Console, trail: Trail, newReference: string): Pr
     }
   }
   await note();
-  const rows = [...times].map(([name, all]) => {
-    const sorted = all.toSorted((a, b) => a - b);
+  const rows = [...times].map(([name, values]) => {
+    const sorted = values.toSorted((a, b) => a - b);
     const at = (part: number) => `${Math.round(sorted[Math.floor((sorted.length - 1) * part)] ?? NaN)}`;
     return [name, at(0.5), at(0.95), at(1)];
   });
@@ -170,9 +214,10 @@ async function indexed(console: Console): Promise<void> {
   }
 }
 
-async function run(product: Product, trail: Trail, waits: boolean): Promise<string> {
+async function run(product: Product, { trail, waits, only }: Options): Promise<string> {
   await fillClients(product, trail.clients);
   await fillGrants(product, clientId(0), 1, trail.users);
+  await fillUser(product, clientId(0), FIRST_USER + 1, MAX_LIVE_GRANTS);
   await fillTrail(product, trail);
   const console = await startConsole(product);
   try {
@@ -182,25 +227,34 @@ async function run(product: Product, trail: Trail, waits: boolean): Promise<stri
     process.stderr.write(`indexed in ${Math.round((performance.now() - start) / 1000)} s\n`);
     await product.fixture.sql('VACUUM ANALYZE audit_chunks, audit_counts');
     if (waits) await once(process.stdin, 'data').finally(() => process.stdin.destroy());
-    return await measure(console, trail, await addRefusals(product, trail));
+    return await measure(console, trail, await addRefusals(product, trail), only);
   } finally {
     await console.close();
   }
 }
 
-function readOptions(): { readonly trail: Trail; readonly waits: boolean; readonly help: boolean } {
+interface Options {
+  readonly trail: Trail;
+  readonly waits: boolean;
+  readonly only: string;
+  readonly help: boolean;
+}
+
+function readOptions(): Options {
   const { values } = parseOptions({
     options: {
       clients: { type: 'string', default: '100000' },
+      grants: { type: 'string', default: '100000' },
       events: { type: 'string', default: '10000000' },
+      only: { type: 'string', default: '' },
       wait: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const [clients, events] = [Number(values.clients), Number(values.events)];
-  if (!(clients >= 1_000 && events >= 10_000))
-    throw new UsageError('give at least 1000 clients and 10000 events');
-  return { trail: { clients, events, users: clients }, waits: values.wait, help: values.help };
+  const [clients, users, events] = [Number(values.clients), Number(values.grants), Number(values.events)];
+  if (!(clients >= 1_000 && users >= 1_000 && events >= 10_000))
+    throw new UsageError('give at least 1000 clients, 1000 grants and 10000 events');
+  return { trail: { clients, events, users }, waits: values.wait, only: values.only, help: values.help };
 }
 
-await benchmark(USAGE, readOptions, (product, { trail, waits }) => run(product, trail, waits));
+await benchmark(USAGE, readOptions, run);
