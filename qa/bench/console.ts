@@ -17,7 +17,7 @@ import {
   reference,
   type Trail,
 } from './console-fill.js';
-import { fillGrants, fillUser, FIRST_USER } from './growth-fill.js';
+import { fillUser, FIRST_USER, recordGrants } from './growth-fill.js';
 import { usageOf } from './measure.js';
 import type { Product } from './product.js';
 
@@ -216,7 +216,7 @@ async function indexed(console: Console): Promise<void> {
 
 async function run(product: Product, { trail, waits, only }: Options): Promise<string> {
   await fillClients(product, trail.clients);
-  await fillGrants(product, clientId(0), 1, trail.users);
+  await recordGrants(product, clientId(0), trail.users);
   await fillUser(product, clientId(0), FIRST_USER + 1, MAX_LIVE_GRANTS);
   await fillTrail(product, trail);
   const console = await startConsole(product);

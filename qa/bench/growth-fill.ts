@@ -17,19 +17,41 @@ export async function fillGrants(
   from: number,
   to: number,
 ): Promise<void> {
-  for (let first = from; first <= to; first += CHUNK) {
-    const last = Math.min(to, first + CHUNK - 1);
-    await product.fixture.sql(
-      `INSERT INTO users (id, username, email, name, password_hash)
-       SELECT ${FIRST_USER} + n, 'filled' || n, 'filled' || n || '@example.com', 'Bench', '$argon2id$nobody'
-       FROM generate_series($1::integer, $2::integer) n`,
-      [first, last],
-    );
-    await insertGrants(product, clientId, { first, last, userId: `${FIRST_USER} + n` });
+  for (const [first, last] of chunks(from, to)) {
+    await insertUsersWithGrants(product, clientId, first, last);
     await storeGrants(product, clientId, { first, last, userOf: (n) => FIRST_USER + n });
     process.stderr.write(`${last} grants\n`);
   }
   await settle(product);
+}
+
+/** Like `fillGrants`, but without Redis, and as if the grants were in use, so that no token app looks for them there. */
+export async function recordGrants(product: Product, clientId: string, to: number): Promise<void> {
+  for (const [first, last] of chunks(1, to)) {
+    await insertUsersWithGrants(product, clientId, first, last);
+    process.stderr.write(`${last} grants\n`);
+  }
+  await product.fixture.sql('UPDATE grants SET last_used_on = current_date');
+  await settle(product);
+}
+
+function* chunks(from: number, to: number): Generator<readonly [first: number, last: number]> {
+  for (let first = from; first <= to; first += CHUNK) yield [first, Math.min(to, first + CHUNK - 1)];
+}
+
+async function insertUsersWithGrants(
+  product: Product,
+  clientId: string,
+  first: number,
+  last: number,
+): Promise<void> {
+  await product.fixture.sql(
+    `INSERT INTO users (id, username, email, name, password_hash)
+     SELECT ${FIRST_USER} + n, 'filled' || n, 'filled' || n || '@example.com', 'Bench', '$argon2id$nobody'
+     FROM generate_series($1::integer, $2::integer) n`,
+    [first, last],
+  );
+  await insertGrants(product, clientId, { first, last, userId: `${FIRST_USER} + n` });
 }
 
 /** Creates grants of one user. Revokes all of them except the maximum number of live grants. */
@@ -66,7 +88,7 @@ async function insertGrants(
   await fixture.sql(
     `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, created_at, lifetime, expires_at)
      SELECT rtrim(translate(encode(sha256(n::text::bytea), 'base64'), '+/', '-_'), '='), ${userId}, $1, $2, $2,
-            now() - interval '2 days', $3 * interval '1 second', now() + $3 * interval '1 second'
+            now() - interval '2 days' + n * interval '1 microsecond', $3 * interval '1 second', now() + $3 * interval '1 second'
      FROM generate_series($4::integer, $5::integer) n`,
     [clientId, SCOPE, LIFETIME_SECONDS, first, last],
   );

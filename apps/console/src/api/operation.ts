@@ -121,7 +121,9 @@ function successesOf(
     }),
   };
   const location = { Location: { description: 'Path of the new resource.', required: true } };
-  const link = { Link: { description: 'The next page: `rel="next"` (RFC 8288).' } };
+  const link = {
+    Link: { description: 'Older and newer records: `rel="next"` and `rel="prev"` (RFC 8288).' },
+  };
   const content = returns && json(isPage || isWholeList ? listOf(returns) : returns);
   return {
     [status]: {

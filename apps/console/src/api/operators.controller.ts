@@ -2,7 +2,7 @@ import { Param } from '@nestjs/common';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { type ChangeRequest, Query, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
-import { type ApiResponse, created, deleted, result } from './response.js';
+import { type ApiResponse, created, deleted, result, wholeList } from './response.js';
 import * as schemas from './schemas.js';
 
 const NO_VERSION = 'Needs no `If-Match`: the request sets the whole role, and can be repeated.';
@@ -18,7 +18,7 @@ export class OperatorsApiController {
     isWholeList: true,
   })
   async listOperators(): Promise<ApiResponse> {
-    return result({ items: await this.operators.list(), next: null });
+    return wholeList(await this.operators.list());
   }
 
   @Operation('get', ':id', { summary: 'Reads the role of a user', returns: schemas.OPERATOR })
@@ -62,7 +62,7 @@ export class OperatorInvitationsApiController {
     isWholeList: true,
   })
   async listInvitations(): Promise<ApiResponse> {
-    return result({ items: await this.operators.invitations(), next: null });
+    return wholeList(await this.operators.invitations());
   }
 
   @Operation('post', '', {

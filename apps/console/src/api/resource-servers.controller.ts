@@ -3,7 +3,7 @@ import {
   ResourceServerService,
   type ResourceServerView,
 } from '#administration/resource-server/resource-server.service.js';
-import { type ApiResponse, created, deleted, result, versioned } from './response.js';
+import { type ApiResponse, created, deleted, versioned, wholeList } from './response.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
@@ -18,7 +18,7 @@ export class ResourceServersApiController {
     isWholeList: true,
   })
   async listResourceServers(): Promise<ApiResponse> {
-    return result({ items: (await this.servers.list()).map(serverResource), next: null });
+    return wholeList((await this.servers.list()).map(serverResource));
   }
 
   @Operation('post', '', {

@@ -23,17 +23,29 @@ export function versioned(record: { readonly version: number }, body: object = r
   return { headers: { ETag: etagOf(record.version, JSON.stringify(record)) }, body };
 }
 
-/** Repeats `next` in a Link header (RFC 8288). @param url of the request */
+/** A list without pages. */
+export function wholeList(items: readonly object[]): ApiResponse {
+  return result({ items, next: null, previous: null });
+}
+
+/** Repeats `next` and `previous` in a Link header (RFC 8288). @param url of the request */
 export function listed(
   url: string,
-  { items, next, warnings = [] }: Pick<ListPage<object>, 'items' | 'next'> & Pick<ApiResponse, 'warnings'>,
+  { items, next, previous, warnings = [] }: ListPage<object> & Pick<ApiResponse, 'warnings'>,
 ): ApiResponse {
-  if (next === null) return { ...result({ items, next }), warnings };
-  const query = queryOf(url);
-  query.set('cursor', next);
   const [path = ''] = url.split('?', 1);
-  const headers = { Link: `<${path}?${query.toString()}>; rel="next"` };
-  return { headers, body: { items, next }, warnings };
+  const link = (cursor: string | null, relation: 'next' | 'prev'): string[] => {
+    if (cursor === null) return [];
+    const query = queryOf(url);
+    query.set('cursor', cursor);
+    return [`<${path}?${query.toString()}>; rel="${relation}"`];
+  };
+  const links = [...link(next, 'next'), ...link(previous, 'prev')];
+  return {
+    headers: links.length === 0 ? {} : { Link: links.join(', ') },
+    body: { items, next, previous },
+    warnings,
+  };
 }
 
 export async function changed(change: Promise<Change<object>>): Promise<ApiResponse> {

@@ -29,8 +29,8 @@ export function object(component: string, required: Properties, optional: Proper
 const WARNINGS = { warnings: texts };
 
 export function listOf(items: Schema): Schema {
-  const properties = { items: list(items), next: orNull(text), ...WARNINGS };
-  return { type: 'object', required: ['items', 'next'], properties };
+  const properties = { items: list(items), next: orNull(text), previous: orNull(text), ...WARNINGS };
+  return { type: 'object', required: ['items', 'next', 'previous'], properties };
 }
 
 const REGISTRATION: Properties = {

@@ -3,7 +3,7 @@ import { refusal } from '#administration/administration.error.js';
 import { quoted } from '#administration/text.js';
 import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
 import { ApiController, Operation } from './operation.js';
-import { type ApiResponse, result } from './response.js';
+import { type ApiResponse, result, wholeList } from './response.js';
 import * as schemas from './schemas.js';
 
 /** The file SCOPES_FILE defines the scopes, so that the API only reads them. */
@@ -17,7 +17,7 @@ export class ScopesApiController {
     isWholeList: true,
   })
   async listScopes(): Promise<ApiResponse> {
-    return result({ items: this.catalogue.scopes.map(scopeResource), next: null });
+    return wholeList(this.catalogue.scopes.map(scopeResource));
   }
 
   @Operation('get', ':id', { summary: 'Reads a scope', returns: schemas.SCOPE })

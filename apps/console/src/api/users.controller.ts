@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { UserService } from '#administration/user/user.service.js';
-import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
+import { type ApiResponse, changed, created, deleted, listed, versioned, wholeList } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, flagOf, RequestedChange, Query } from './input.js';
 import { ApiController, Operation } from './operation.js';
@@ -77,7 +77,7 @@ export class UsersApiController {
     isWholeList: true,
   })
   async listSessions(@Param('id') id: string): Promise<ApiResponse> {
-    return result({ items: await this.users.sessions(`id:${id}`), next: null });
+    return wholeList(await this.users.sessions(`id:${id}`));
   }
 
   @Operation('post', ':id/logout', {

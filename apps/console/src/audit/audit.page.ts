@@ -92,7 +92,15 @@ function noEvents(filters: Filters): string {
 }
 
 function results(
-  { items, next, previous, searchedUntil, warnings, names }: EventPage & { readonly names: EventNames },
+  {
+    items,
+    next,
+    previous,
+    searchedTo,
+    isForward,
+    warnings,
+    names,
+  }: EventPage & { readonly names: EventNames },
   filters: Filters,
 ) {
   const parameters = new URLSearchParams(filters).toString();
@@ -112,9 +120,15 @@ function results(
       noEvents(filters),
     )}
     ${
-      searchedUntil !== null &&
+      searchedTo !== null &&
       html`<p>
-        ${t('Searched back to {time}. Older events follow on the next page.', { time: moment(searchedUntil) })}
+        ${
+          isForward
+            ? t('Searched back to {time}. Older events follow on the next page.', {
+                time: moment(searchedTo),
+              })
+            : t('Searched up to {time}. Newer events are on the previous page.', { time: moment(searchedTo) })
+        }
       </p>`
     }
     ${pageLinks('/audit', filters, { next, previous })}

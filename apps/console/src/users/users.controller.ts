@@ -15,7 +15,8 @@ import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { userPage, usersPage } from './users.page.js';
 
-const SHOWN_GRANTS = 100;
+/** The page of grants shows the others. */
+const SHOWN_GRANTS = 50;
 
 const EFFECTS = {
   disable:
@@ -149,7 +150,7 @@ export class UsersController {
   private async page(operator: Operator, id: number, changed: Notices = {}): Promise<Page> {
     const login = `id:${id}`;
     const user = await this.users.find(login);
-    const [{ items: grants }, sessions, mayEnable] = await Promise.all([
+    const [grants, sessions, mayEnable] = await Promise.all([
       this.grants.list({ user: login, limit: SHOWN_GRANTS }),
       this.users.sessions(login).catch(unlessUnavailable),
       this.privileged.mayEnableUser(operator, id),

@@ -61,7 +61,7 @@ function stateOf({ disabled_by: by }: Pick<UserView, 'disabled_by'>): Html {
 export interface UserPageView {
   readonly operator: Operator;
   readonly user: UserDetails;
-  readonly grants: readonly GrantView[];
+  readonly grants: ListPage<GrantView>;
   readonly sessions: readonly UserSession[] | null;
   readonly mayEnable: boolean;
   readonly changed: Notices;
@@ -98,10 +98,11 @@ export function userPage({ operator, user, grants, sessions, mayEnable, changed 
       ])}
       <section>
         <h2>${t('Applications with access')}</h2>
-        ${grantTable(operator, grants, { user: `id:${id}` }, false)}
+        ${grantTable(operator, grants.items, { user: `id:${id}` }, false)}
+        ${pageLinks('/grants', { user: `id:${id}` }, grants)}
         ${
           isSupport &&
-          grants.length > 0 &&
+          grants.items.length > 0 &&
           html`<p>
             <a class="button danger" href="${revokePath({ user: `id:${id}` })}">${t('Revoke all')}</a>
           </p>`

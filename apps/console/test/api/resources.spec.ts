@@ -138,17 +138,26 @@ it('the API lists, reads and revokes grants', async () => {
   expect((await api.call('get', `/grants?client=${clientId}&ended=true`)).body.items).toHaveLength(2);
 });
 
-it('the Link headers of a list lead through all pages', async () => {
+it('the Link headers of a list lead through all pages, and back', async () => {
   for (let count = 0; count < 3; count++) await api.fixture.user();
-  const ids: number[] = [];
-  let path: string | undefined = '/users?limit=2';
-  while (path !== undefined) {
-    const page = await api.call('get', path);
-    ids.push(...(page.body.items as { id: number }[]).map(({ id }) => id));
-    const [, next] = /^<\/admin\/v1(.*)>; rel="next"$/.exec(page.headers['link'] ?? '') ?? [];
-    expect(next === undefined).toBe(page.body.next === null);
-    path = next;
-  }
+  const read = async (path: string) => {
+    const { headers, body } = await api.call('get', path);
+    const links = (headers['link'] ?? '').matchAll(/<\/admin\/v1([^>]*)>; rel="(\w+)"/g);
+    const { next, prev } = Object.fromEntries([...links].map(([, target, relation]) => [relation, target]));
+    expect([next === undefined, prev === undefined]).toEqual([body.next === null, body.previous === null]);
+    return { ids: (body.items as { id: number }[]).map(({ id }) => id), next, prev };
+  };
+  const pages = [await read('/users?limit=2')];
+  for (let path = pages[0]?.next; path !== undefined; path = pages.at(-1)?.next) pages.push(await read(path));
+  const back = [await read(pages.at(-1)?.prev ?? '')];
+  for (let path = back[0]?.prev; path !== undefined; path = back.at(-1)?.prev) back.push(await read(path));
+  expect(back.map(({ ids }) => ids)).toEqual(
+    pages
+      .slice(0, -1)
+      .toReversed()
+      .map(({ ids }) => ids),
+  );
+  const ids = pages.flatMap((page) => page.ids);
   const all = await api.console.sql<{ id: number }>('SELECT id FROM users ORDER BY created_at DESC, id DESC');
   expect(ids).toEqual(all.map(({ id }) => id));
   expect((await api.call('get', '/users?limit=1001')).body.errors).toMatchObject([{ parameter: 'limit' }]);

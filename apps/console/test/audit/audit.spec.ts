@@ -157,17 +157,25 @@ describe('the audit page with many events', () => {
     }
   });
 
-  it('links from page to page with the same filters', async () => {
-    let page = await viewer.get('/audit?client=many&type=token.issued');
-    const ids: string[] = [];
-    for (let pages = 0; pages < 3; pages++) {
-      ids.push(
-        ...[...page.text.matchAll(/<code>([\w-]+-[0-9a-z]+)<\/code><\/dd>/g)].map(([, id = '']) => id),
+  it('links from page to page, and back, with the same filters', async () => {
+    const read = async (path: string) => {
+      const { text } = await viewer.get(path);
+      const ids = [...text.matchAll(/<code>([\w-]+-[0-9a-z]+)<\/code><\/dd>/g)].map(([, id = '']) => id);
+      const links = [...text.matchAll(/href="(\/audit\?[^"]*cursor=([ab])[^"]*)"/g)];
+      const { a: next, b: previous } = Object.fromEntries(
+        links.map(([, href = '', direction]) => [direction, href.replaceAll('&amp;', '&')]),
       );
-      const next = /href="(\/audit\?[^"]*cursor=[^"]*)"/.exec(page.text)?.[1];
-      if (next !== undefined) page = await viewer.get(next.replaceAll('&amp;', '&'));
-    }
-    expect(ids).toEqual(stored.map(({ id }) => id).toReversed());
+      return { ids, next, previous };
+    };
+    const pages = [await read('/audit?client=many&type=token.issued')];
+    for (let path = pages[0]?.next; path !== undefined; path = pages.at(-1)?.next)
+      pages.push(await read(path));
+    expect(pages.flatMap(({ ids }) => ids)).toEqual(stored.map(({ id }) => id).toReversed());
+    expect(pages).toHaveLength(3);
+    const back = [await read(pages[2]?.previous ?? '')];
+    back.push(await read(back[0]?.previous ?? ''));
+    expect(back.map(({ ids }) => ids)).toEqual([pages[1]?.ids, pages[0]?.ids]);
+    expect(back[1]?.previous).toBeUndefined();
   });
 
   it('exports all selected events as one JSON object per line', async () => {

@@ -1,4 +1,6 @@
 import { type ClientView, isApiClient } from '#administration/client/client.description.js';
+import type { ClientListDto } from '#administration/client/client.dto.js';
+import type { Input } from '#administration/input.js';
 import { warnOf } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
@@ -18,22 +20,31 @@ import { DatabaseSettings, HandoverSettings } from '../settings/settings.js';
 export const CLIENT = 'its client_id, or its name if no other application has it';
 
 const PAGE = 1000;
+const NO_MATCH = 'No application matches.';
 
 export function listCommand(): OperatorCommand {
-  return new OperatorCommand('list')
+  return withFilters(new OperatorCommand('list'))
     .description('list the registered applications, newest first')
-    .jsonOption('print a JSON array')
-    .examples('client list --json')
+    .examples('client list --json', 'client list --state disabled')
     .action(list);
 }
 
 export function searchCommand(): OperatorCommand {
-  return new OperatorCommand('search')
-    .argument('<text>', 'part of its name, client_id or a redirect URI')
+  return withFilters(new OperatorCommand('search'))
+    .argument('<text>', 'part of its name, client_id, a redirect URI or a contact; or id: and the client_id')
     .description('find registered applications')
-    .jsonOption('print a JSON array')
-    .examples('client search calendar', 'client search app.example.com')
+    .examples('client search calendar', 'client search app.example.com --kind public')
     .action(search);
+}
+
+function withFilters(command: OperatorCommand): OperatorCommand {
+  return command
+    .option('--state <state>', 'only enabled or only disabled applications')
+    .option(
+      '--kind <kind>',
+      'only confidential or public ones, clients of client_credentials, or ones with a metadata document: confidential, public, api, document',
+    )
+    .jsonOption('print a JSON array');
 }
 
 export function handoverCommand(): OperatorCommand {
@@ -59,19 +70,24 @@ export function showCommand(): OperatorCommand {
     .action(show);
 }
 
-async function list(options: JsonOption): Promise<void> {
+type Filter = Pick<Input<ClientListDto>, 'state' | 'kind'>;
+
+async function list({ json, ...filter }: JsonOption & Filter): Promise<void> {
+  const isWhole = Object.keys(filter).length === 0;
   printClients(
-    options,
-    await allClients({}),
-    `No application is registered yet. See:${commandToPaste('client', 'create', '--help')}`,
+    { json },
+    await allClients(filter),
+    isWhole
+      ? `No application is registered yet. See:${commandToPaste('client', 'create', '--help')}`
+      : NO_MATCH,
   );
 }
 
-async function search(text: string, options: JsonOption): Promise<void> {
-  printClients(options, await allClients({ search: text }), 'No application matches.');
+async function search(text: string, { json, ...filter }: JsonOption & Filter): Promise<void> {
+  printClients({ json }, await allClients({ ...filter, search: text }), NO_MATCH);
 }
 
-function allClients(filter: { readonly search?: string }): Promise<ClientView[]> {
+function allClients(filter: Filter & { readonly search?: string }): Promise<ClientView[]> {
   return withAdministration(DatabaseSettings, async ({ clients }) => {
     const all: ClientView[] = [];
     for (let cursor: string | null | undefined; cursor !== null;) {

@@ -16,27 +16,39 @@ import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings, ResourceServerSettings } from '../settings/settings.js';
 
+const ID = ['<id>', 'its id, like rs_…'] as const;
+
 /** RFC 7662 2.1: "the endpoint MUST also require some form of authorization" */
 export function resourceServerCommand(): OperatorCommand {
   const server = new OperatorCommand('resource-server')
     .description('APIs that may introspect tokens over HTTP')
     .examples('resource-server create --help');
 
-  server
-    .command('create')
-    .description('create an account for introspection (RFC 7662)')
-    .option('--name <name>', 'name of the API')
-    .option(
-      '--jwks <file>',
-      'JWK Set with its public keys: it signs assertions, and has no secret (RFC 7523)',
-    )
-    .option('--jwks-uri <url>', 'https address of that JWK Set, fetched when it is needed')
-    .jsonOption()
+  withKeys(
+    server
+      .command('create')
+      .description('create an account for introspection (RFC 7662)')
+      .option('--name <name>', 'name of the API'),
+  )
     .notes(
-      'To change the secret or the keys, create a second account, and revoke the first when it is no longer used.',
+      'To change the secret, create a second account, and revoke the first when it is no longer used. update changes the keys.',
     )
     .examples('resource-server create --name "Bookings API"')
     .action(create);
+
+  withKeys(
+    server
+      .command('update')
+      .argument(...ID)
+      .description('change the name or the keys of an account')
+      .option('--name <name>', 'another name of the API'),
+  )
+    .notes('New keys replace the secret or the former keys immediately.')
+    .examples(
+      'resource-server update rs_abcdefghijklmnopqrstuvwx --name "Rooms API"',
+      'resource-server update rs_abcdefghijklmnopqrstuvwx --jwks jwks.json',
+    )
+    .action(update);
 
   server
     .command('list')
@@ -47,7 +59,7 @@ export function resourceServerCommand(): OperatorCommand {
 
   server
     .command('revoke')
-    .argument('<id>', 'its id, like rs_…')
+    .argument(...ID)
     .description('revoke an account for good')
     .jsonOption()
     .examples('resource-server revoke rs_abcdefghijklmnopqrstuvwx')
@@ -56,17 +68,30 @@ export function resourceServerCommand(): OperatorCommand {
   return server;
 }
 
-async function create({
-  json,
-  ...options
-}: JsonOption & FileOptions & { name?: string; jwksUri?: string }): Promise<void> {
+function withKeys(command: OperatorCommand): OperatorCommand {
+  return command
+    .option(
+      '--jwks <file>',
+      'JWK Set with its public keys: it signs assertions, and has no secret (RFC 7523)',
+    )
+    .option('--jwks-uri <url>', 'https address of that JWK Set, fetched when it is needed')
+    .jsonOption();
+}
+
+type Options = JsonOption & FileOptions & { readonly name?: string; readonly jwksUri?: string };
+
+async function inputOf({ json: _, ...options }: Options) {
   const { jwksUri } = options;
-  const input = { ...options, ...withNone({ jwksUri }), ...(await readGivenFiles(options)) };
+  return { ...options, ...withNone({ jwksUri }), ...(await readGivenFiles(options)) };
+}
+
+async function create(options: Options): Promise<void> {
+  const input = await inputOf(options);
   const change = await withAdministration(ResourceServerSettings, ({ resourceServers }) =>
     resourceServers.create(actor(), input),
   );
   await printChange(change, ({ name, ...created }) =>
-    printResult({ json }, created, () => {
+    printResult(options, created, () => {
       const { secret } = created;
       printLine(`Created an account for ${JSON.stringify(name)}:\n`);
       printFields(asText({ ...created, secret: secret ?? 'none: it signs assertions' }));
@@ -88,6 +113,15 @@ async function list(options: JsonOption): Promise<void> {
       servers.map(({ id, auth_method, created_at, name }) => [id, auth_method, minuteOf(created_at), name]),
     );
   });
+}
+
+async function update(id: string, options: Options): Promise<void> {
+  const input = await inputOf(options);
+  await makeChange(
+    options,
+    ({ resourceServers }, by) => resourceServers.update(by, id, input),
+    ({ jwks: _, ...server }) => printFields(asText(server)),
+  );
 }
 
 async function revoke(id: string, options: JsonOption): Promise<void> {

@@ -435,6 +435,23 @@ describe('operator resource-server', () => {
     expect(jsonOf(await server('list', '--json'))).toEqual([]);
   });
 
+  it('changes the name of an account without its secret, and refuses a change without a value', async () => {
+    const made = jsonOf(await server('create', '--name', 'Bookings', '--json')) as { id: string };
+    const broadcasts = await broadcastsOf(async () => {
+      expect(jsonOf(await server('update', made.id, '--name', 'Rooms', '--json'))).toMatchObject({
+        id: made.id,
+        name: 'Rooms',
+        auth_method: 'client_secret',
+        version: 2,
+      });
+    });
+    expect(broadcasts).toEqual([{ client_id: made.id }]);
+    expectRefused(await server('update', made.id), /nothing to change/);
+    expectRefused(await server('update', made.id, '--jwks-uri', 'none'), /neither keys nor a secret/);
+    expectRefused(await server('update', `rs_${'a'.repeat(24)}`, '--name', 'Rooms'), /no resource server/);
+    expect((await server('revoke', made.id)).code).toBe(0);
+  });
+
   it('stores only the SHA-256 of the secret, and refuses an invalid name', async () => {
     const shown = await server('create', '--name', 'People’s API');
     expect(shown.stdout).toMatch(/^secret +scs_\S+$/m);

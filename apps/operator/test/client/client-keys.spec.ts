@@ -209,8 +209,8 @@ describe('an application', () => {
   });
 });
 
-describe('operator resource-server create with keys', () => {
-  it('creates an account without a secret, and lists its authentication method', async () => {
+describe('operator resource-server with keys', () => {
+  it('creates an account without a secret, lists its authentication method, and replaces its keys', async () => {
     const made = jsonOf(
       await operator.run([
         'resource-server',
@@ -225,6 +225,12 @@ describe('operator resource-server create with keys', () => {
     expect(made).toMatchObject({ secret: null, auth_method: 'private_key_jwt', keys: [expect.any(String)] });
     const listed = jsonOf(await operator.run(['resource-server', 'list', '--json']));
     expect(listed).toEqual([expect.objectContaining({ id: made.id, auth_method: 'private_key_jwt' })]);
+    const update = ['resource-server', 'update', made.id, '--jwks-uri', 'https://api.example.com/jwks.json'];
+    const { keys, jwks_uri: uri } = jsonOf(await operator.run([...update, '--json'])) as Record<
+      string,
+      unknown
+    >;
+    expect([keys, uri]).toEqual([undefined, 'https://api.example.com/jwks.json']);
   });
 });
 

@@ -210,4 +210,21 @@ describe('operator client search', () => {
     }
     expect((await operator.run(['client', 'search', 'nothing'])).stdout).toBe('No application matches.\n');
   });
+
+  it('filters by state and kind, as the list does', async () => {
+    const named = async (...args: string[]) =>
+      (JSON.parse((await operator.run(['client', ...args, '--json'])).stdout) as { name: string }[]).map(
+        ({ name }) => name,
+      );
+    const given = ['client', 'create', '--json', '--redirect-uri', CALLBACK, '--name'];
+    await operator.run([...given, 'Filtered phone', '--public']);
+    const { stdout } = await operator.run([...given, 'Filtered server']);
+    await operator.run(['client', 'disable', (JSON.parse(stdout) as Registered).client_id]);
+    expect(await named('search', 'filtered', '--kind', 'public')).toEqual(['Filtered phone']);
+    expect(await named('search', 'filtered', '--state', 'disabled')).toEqual(['Filtered server']);
+    expect(await named('list', '--state', 'disabled')).toEqual(['Filtered server']);
+    expect(await named('list', '--kind', 'public')).toEqual(['Filtered phone']);
+    const { code, stderr } = await operator.run(['client', 'list', '--state', 'asleep']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--state')]);
+  });
 });

@@ -19,6 +19,7 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['client secret rotate', [CLIENT], ['NATS_URL']],
   ['client secret revoke', [CLIENT, 'cs_1'], ['NATS_URL']],
   ['resource-server revoke', ['rs_1'], ['NATS_URL']],
+  ['resource-server update', ['rs_1', '--name', 'A'], ['NATS_URL']],
   ['console grant', ['ada', '--role', 'viewer'], ['NATS_URL']],
   ['console revoke', ['ada'], ['NATS_URL']],
   ['resource-server create', ['--name', 'A'], ['BASE_URL', 'NATS_URL']],

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditEvent } from '#audit/event.js';
-import { type AuditFilter, matcher, sourcesOf } from '#audit/filter.js';
+import { type AuditFilter, sourcesOf } from '#audit/filter.js';
 import { RecentIds } from '#audit/in-order.js';
 import { HASHES, hashed, keysOfFilter } from '#audit/key-filter.js';
 import { parseEvents } from '#audit/parse-events.js';
 import type { AuditReader, AuditStreamState } from '#audit/reader.js';
 import {
+  type AuditChunk,
   AuditIndexStore,
   type EventCount,
   type IndexedPosition,
   type NewCount,
 } from '#database/audit-index/audit-index.store.js';
 import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.js';
+import { END_OF_TIME, type FoundEvents, needle, NEWEST, PageOfEvents, type Start } from './page-of-events.js';
 
 /** Maximum number of chunks that one page reads, which bounds the response time. */
 const MAX_CHUNKS = 20;
@@ -22,23 +23,6 @@ const MAX_TAIL = 3_000;
 const FIRST_MESSAGES = 30;
 /** Maximum difference between the clocks of NATS and of the processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000;
-const END_OF_TIME = new Date('9999-01-01');
-
-/** Position in the trail, which is ordered by the time at which NATS stored the events. */
-export interface Cursor {
-  readonly storedAt: number;
-  /** Number of matching events of this millisecond on earlier pages. */
-  readonly skip: number;
-}
-
-export interface FoundEvents {
-  readonly events: readonly AuditEvent[];
-  /** Start of the next page, or null. A page may contain fewer events than its limit although another page follows. */
-  readonly next: Cursor | null;
-  /** True if some events were not read, because they are not indexed yet. */
-  readonly isBehind: boolean;
-}
-
 @Injectable()
 export class AuditIndex {
   constructor(private readonly index: AuditIndexStore) {}
@@ -47,23 +31,24 @@ export class AuditIndex {
     reader: AuditReader,
     filter: AuditFilter,
     limit: number,
-    before: Cursor = { storedAt: END_OF_TIME.getTime(), skip: 0 },
+    start = NEWEST,
     all = reader.streams(),
   ): Promise<FoundEvents> {
+    const { isForward, storedAt } = start;
     const names = new Set(sourcesOf(filter).map(({ stream }) => stream));
     const streams = (await all).filter(({ stream }) => names.has(stream));
-    const page = new PageOfEvents(filter, limit, before);
+    const page = new PageOfEvents(filter, limit, start);
     const positions = await this.index.positions(streams);
-    const newer = streams.filter(
-      ({ stream }) => (positions.get(stream)?.storedAt.getTime() ?? 0) <= before.storedAt,
+    const unindexed = streams.filter(
+      ({ stream }) => !isForward || (positions.get(stream)?.storedAt.getTime() ?? 0) <= storedAt,
     );
-    const isBehind = await readTails(reader, newer, positions, (...message) => page.add(...message));
-    const chunks = await this.chunks(streams, filter, before.storedAt);
-    let searchedUntil = -Infinity;
+    const isBehind = await readTails(reader, unindexed, positions, (...message) => page.add(...message));
+    const chunks = await this.chunks(streams, filter, start);
+    let bound: number | null = null;
     for (let at = 0; at < chunks.length; at += CONCURRENT_CHUNKS) {
-      searchedUntil = chunks[at]?.lastStoredAt.getTime() ?? -Infinity;
-      const isLast = at >= MAX_CHUNKS && searchedUntil < before.storedAt;
-      if (isLast || page.isFull(searchedUntil)) break;
+      bound = boundOf(chunks[at], isForward);
+      const isLast = at >= MAX_CHUNKS && isBeyond(bound, start);
+      if (isLast || page.isFull(bound)) break;
       await Promise.all(
         chunks
           .slice(at, at + CONCURRENT_CHUNKS)
@@ -71,9 +56,9 @@ export class AuditIndex {
             readMessages(reader, stream, first, last, (...message) => page.add(...message)),
           ),
       );
-      searchedUntil = -Infinity;
+      bound = null;
     }
-    return { ...page.build(searchedUntil), isBehind };
+    return { ...page.build(bound), isBehind };
   }
 
   /** Also counts events that are not indexed yet. @param since start of an hour or day, as `unit` */
@@ -119,23 +104,37 @@ export class AuditIndex {
   }
 
   /** Returns one page of chunks that may contain a match, and the next chunk, which bounds the page. */
-  private async chunks(streams: readonly AuditStreamState[], filter: AuditFilter, before: number) {
+  private async chunks(
+    streams: readonly AuditStreamState[],
+    filter: AuditFilter,
+    start: Start,
+  ): Promise<readonly AuditChunk[]> {
+    const { isForward, storedAt } = start;
+    const since = Math.max(0, (filter.since?.getTime() ?? 0) - CLOCK_SKEW_MS);
     const query = {
       streams,
       keys: keysOfFilter(filter).map(hashed),
       hashes: HASHES,
-      storedSince: new Date(Math.max(0, (filter.since?.getTime() ?? 0) - CLOCK_SKEW_MS)),
-      storedUntil: new Date(before),
+      storedSince: new Date(isForward ? since : Math.max(since, storedAt)),
+      storedUntil: isForward ? new Date(storedAt) : END_OF_TIME,
       happenedBefore: filter.until ?? END_OF_TIME,
+      isForward,
     };
     for (let limit = MAX_CHUNKS + 1; ; limit *= 2) {
       const chunks = await this.index.chunks({ ...query, limit });
-      const last = chunks.at(-1);
-      // Reads more chunks while all of them end at `before`, because the next page would begin there again.
-      if (!last || chunks.length < limit || last.lastStoredAt.getTime() < before) return chunks;
+      // Reads more chunks while all of them reach the start, because the following page would begin there again.
+      if (chunks.length < limit || isBeyond(boundOf(chunks.at(-1), isForward), start)) return chunks;
     }
   }
 }
+
+/** Returns the time of storage from which on, in reading direction, events are missing if this chunk was not read. */
+function boundOf(chunk: AuditChunk | undefined, isForward: boolean): number | null {
+  return (isForward ? chunk?.lastStoredAt : chunk?.firstStoredAt)?.getTime() ?? null;
+}
+
+const isBeyond = (bound: number | null, { isForward, storedAt }: Start): boolean =>
+  bound !== null && (isForward ? bound < storedAt : bound > storedAt);
 
 type OnMessage = (data: Buffer, subject: string, storedAt: number) => void;
 
@@ -176,74 +175,4 @@ async function readMessages(
       onMessage(message, subject, storedAt);
     }
   return events;
-}
-
-/** Returns a text that the JSON of every matching event contains. */
-function needle(field: string, value: string | number): string {
-  return `"${field}":${JSON.stringify(value)}`;
-}
-
-/** Keeps the newest matching events before a position, in bounded memory. */
-class PageOfEvents {
-  private readonly matches: (event: AuditEvent) => boolean;
-  private readonly types: ReadonlySet<string> | null;
-  private readonly needles: readonly string[];
-  private readonly seen = new RecentIds();
-  private matching: StoredEvent[] = [];
-
-  constructor(
-    filter: AuditFilter,
-    private readonly limit: number,
-    private readonly before: Cursor,
-  ) {
-    const { types, clientId, userId, grantId, reference, check, operator } = filter;
-    this.matches = matcher(filter);
-    this.types = types ? new Set(types) : null;
-    const fields = { client_id: clientId, user_id: userId, grant_id: grantId, reference, check, operator };
-    this.needles = Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [needle(name, value)],
-    );
-  }
-
-  /** Parses only messages that may contain a match, because parsing takes most of the time of a search. */
-  add(data: Buffer, subject: string, storedAt: number): void {
-    if (storedAt > this.before.storedAt || !this.needles.every((text) => data.includes(text))) return;
-    if (this.types && !this.types.has(subject.split('.').slice(3).join('.'))) return;
-    for (const event of parseEvents(data.toString(), subject))
-      if (this.matches(event) && this.seen.add(event.id)) this.matching.push({ event, storedAt });
-    if (this.matching.length > 4 * this.size) this.matching = this.newest().slice(0, this.size + 1);
-  }
-
-  /** @param searchedUntil events that were stored at this time or earlier may be missing */
-  isFull(searchedUntil: number): boolean {
-    return this.matching.filter(({ storedAt }) => storedAt > searchedUntil).length > this.size;
-  }
-
-  build(searchedUntil: number): { readonly events: readonly AuditEvent[]; readonly next: Cursor | null } {
-    const newest = this.newest().filter(({ storedAt }) => storedAt > searchedUntil);
-    const shown = newest.slice(this.before.skip, this.size);
-    const events = shown.map(({ event }) => event);
-    const last = shown.at(-1);
-    if (newest.length > this.size && last) {
-      const { storedAt } = last;
-      const skipped = newest.slice(0, this.size).filter((event) => event.storedAt === storedAt).length;
-      return { events, next: { storedAt, skip: skipped } };
-    }
-    return { events, next: searchedUntil === -Infinity ? null : { storedAt: searchedUntil, skip: 0 } };
-  }
-
-  private get size(): number {
-    return this.limit + this.before.skip;
-  }
-
-  private newest(): StoredEvent[] {
-    return this.matching.toSorted(
-      (a, b) =>
-        b.storedAt - a.storedAt ||
-        b.event.time.localeCompare(a.event.time) ||
-        // Ids end with a counter without leading zeros, so the longer id is the later id.
-        b.event.id.length - a.event.id.length ||
-        b.event.id.localeCompare(a.event.id),
-    );
-  }
 }

@@ -1,6 +1,7 @@
 import { AUDIT_TYPES } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
 import { Rule, Text, Texts, WholeNumber } from '../input.js';
+import { Cursor } from '../list.js';
 import { quoted } from '../text.js';
 import { MOMENT, parseTime } from './moment.js';
 
@@ -53,17 +54,11 @@ export class AuditSearchDto extends AuditFilterDto {
   limit = 100;
 }
 
-/** `Cursor` as text: milliseconds, and the number of events to skip. */
-const CURSOR = /^\d{1,15}\.\d{1,6}$/;
-
 export class AuditPageDto extends AuditFilterDto {
   @WholeNumber(1, 500)
   limit = 50;
 
-  @Text()
-  @Rule('cursor_invalid', ({ cursor }: AuditPageDto) =>
-    cursor === undefined || CURSOR.test(cursor) ? [] : ['‹cursor› is not a cursor of this list'],
-  )
+  @Cursor(/^\d{1,6}$/)
   cursor?: string;
 }
 

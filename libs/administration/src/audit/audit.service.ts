@@ -3,11 +3,12 @@ import type { AuditEvent } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
 import type { Progress } from '#audit/reader.js';
 import { ClientStore } from '#database/client/client.store.js';
-import type { ListPage } from '#database/list/list-page.statements.js';
+import { cursorText, type ListPage, parseCursor } from '#database/list/list-page.statements.js';
 import { UserAccountStore } from '#database/user/user-account.store.js';
 import { clientIdInTrail } from '../client/client-lookup.js';
 import { type Input, validated } from '../input.js';
 import { AuditIndex } from '../audit-index/audit-index.js';
+import { NEWEST, type Position, type Start } from '../audit-index/page-of-events.js';
 import { findUser } from '../user/user-lookup.js';
 import { AuditTrail } from './audit-trail.js';
 import { AuditFilterDto, AuditPageDto, AuditSearchDto } from './audit.dto.js';
@@ -20,8 +21,10 @@ export interface NewestEvents {
 }
 
 export interface EventPage extends ListPage<AuditEvent> {
-  /** Time (ISO 8601) before which events were not searched, if the page is not full and `next` continues the search. */
-  readonly searchedUntil: string | null;
+  /** Time (ISO 8601) at which the search stopped, if the page is not full and the following page continues the search. */
+  readonly searchedTo: string | null;
+  /** True if the following page is `next`, false if it is `previous`. */
+  readonly isForward: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -71,16 +74,19 @@ export class AuditService {
   async page(input: Input<AuditPageDto> = {}): Promise<EventPage> {
     const { limit, cursor, ...options } = validated(AuditPageDto, input);
     const { filter, warnings } = await this.filterOf(options);
-    const [storedAt = 0, skip = 0] = (cursor ?? '').split('.').map(Number);
-    const before = cursor === undefined ? undefined : { storedAt, skip };
-    const { events, next, isBehind } = await this.trail.read((reader) =>
-      this.index.find(reader, filter, limit, before),
+    const start = cursor === undefined ? NEWEST : startAt(cursor);
+    const { events, end, isBehind } = await this.trail.read((reader) =>
+      this.index.find(reader, filter, limit, start),
     );
+    const { isForward } = start;
+    const beforeStart = cursor === undefined ? null : cursorAt(start, !isForward);
+    const afterEnd = end && cursorAt(end, isForward);
     return {
       items: events,
-      next: next && `${next.storedAt}.${next.skip}`,
-      previous: null,
-      searchedUntil: next && events.length < limit ? new Date(next.storedAt).toISOString() : null,
+      next: isForward ? afterEnd : beforeStart,
+      previous: isForward ? beforeStart : afterEnd,
+      searchedTo: end && events.length < limit ? new Date(end.storedAt).toISOString() : null,
+      isForward,
       warnings: [...warnings, ...(isBehind ? [INDEX_BEHIND] : [])],
     };
   }
@@ -131,6 +137,17 @@ export class AuditService {
     const hint = '; for events of a deleted user, give the id, like ‹user› id:42';
     return (await findUser(this.accounts, login, hint)).id;
   }
+}
+
+/** @param cursor checked by `Cursor` */
+function startAt(cursor: string): Start {
+  const { isForward = true, micros = '0', id = '0' } = parseCursor(cursor, /./) ?? {};
+  return { isForward, storedAt: Math.floor(Number(micros) / 1000), skip: Number(id) };
+}
+
+/** Returns the cursor of the older events (`isForward`), or of the newer events. */
+function cursorAt({ storedAt, skip }: Position, isForward: boolean): string {
+  return cursorText({ isForward, micros: String(storedAt * 1000), id: String(skip) });
 }
 
 /** Sorts by time, because processes store events with different delays. */

@@ -114,6 +114,12 @@ async function idsOf(filter: object, limit = 50): Promise<string[]> {
   }
 }
 
+async function oldest(filter: object) {
+  let page = await audit.page(filter);
+  while (page.next !== null) page = await audit.page({ ...filter, cursor: page.next });
+  return page;
+}
+
 const counted = async () => {
   const [row] = await sql<{ sum: string | null }>('SELECT sum(count) AS sum FROM audit_counts');
   return Number(row?.sum ?? 0);
@@ -139,6 +145,47 @@ describe('a search with the index', () => {
     expect(await sql('SELECT 1 FROM audit_chunks')).toHaveLength(3);
   });
 
+  it.each([7, 50])('returns each page again from its following page: %i events a page', async (limit) => {
+    await storeMany(160);
+    await indexAll();
+    await storeMany(5);
+    const pages: string[][] = [];
+    const filter = { user: 'id:13', limit };
+    const read = async (cursor: string | null) => {
+      const page = await audit.page({ ...filter, ...(cursor !== null && { cursor }) });
+      return { ...page, ids: page.items.map(({ id }) => id) };
+    };
+    let page = await read(null);
+    expect(page.previous).toBeNull();
+    for (; page.next !== null; page = await read(page.next)) pages.push(page.ids);
+    for (const ids of pages.toReversed()) {
+      page = await read(page.previous);
+      expect(page.ids).toEqual(ids);
+    }
+    expect(page.previous).toBeNull();
+  });
+
+  it('returns a page again whose events were stored in the same millisecond', async () => {
+    const stored = await store(
+      'token',
+      Array.from({ length: 100 }, () => ({ type: 'token.issued', user_id: 1 }) as const),
+    );
+    const first = await audit.page({ limit: 30 });
+    const second = await audit.page({ limit: 30, cursor: first.next ?? '' });
+    const third = await audit.page({ limit: 30, cursor: second.next ?? '' });
+    const back = await audit.page({ limit: 30, cursor: third.previous ?? '' });
+    expect(back.items).toEqual(second.items);
+    expect(back).toMatchObject({ next: second.next, previous: second.previous });
+    const start = await audit.page({ limit: 30, cursor: back.previous ?? '' });
+    expect(start.items.map(({ id }) => id)).toEqual(
+      stored
+        .slice(-30)
+        .toReversed()
+        .map(({ id }) => id),
+    );
+    expect(start.previous).toBeNull();
+  });
+
   it('orders events of the same millisecond by the number in their ids', async () => {
     const time = new Date();
     const events = ['p-z', 'p-10'].map((id) => ({
@@ -160,10 +207,17 @@ describe('a search with the index', () => {
     // With every bit set, a filter matches every value.
     await sql("UPDATE audit_chunks SET filter = '\\xffffffffffffffff'");
     const first = await audit.page({ user: 'id:1' });
-    expect(first).toMatchObject({ items: [], searchedUntil: expect.any(String) as string });
+    expect(first).toMatchObject({ items: [], searchedTo: expect.any(String) as string });
     const second = await audit.page({ user: 'id:1', cursor: first.next ?? '' });
     expect(second.items).toHaveLength(50);
     expect(await idsOf({ user: 'id:1' })).toHaveLength(1_000);
+    const back = await audit.page({
+      user: 'id:24',
+      cursor: (await oldest({ user: 'id:24' })).previous ?? '',
+    });
+    expect(back).toMatchObject({ items: [], isForward: false, searchedTo: expect.any(String) as string });
+    const found = await audit.page({ user: 'id:24', cursor: back.previous ?? '' });
+    expect(found.items).toHaveLength(50);
   });
 
   it('reports that the index is incomplete', async () => {

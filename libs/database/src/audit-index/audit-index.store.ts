@@ -52,6 +52,8 @@ export interface ChunkQuery {
   readonly storedSince: Date;
   readonly storedUntil: Date;
   readonly happenedBefore: Date;
+  /** True for the latest chunks first, false for the earliest. */
+  readonly isForward: boolean;
   readonly limit: number;
 }
 
@@ -114,9 +116,9 @@ export class AuditIndexStore {
     );
   }
 
-  /** Returns chunks that may contain a matching event, the latest first. */
+  /** Returns chunks that may contain a matching event. */
   async chunks(query: ChunkQuery): Promise<AuditChunk[]> {
-    const { streams, keys, hashes, storedSince, storedUntil, happenedBefore, limit } = query;
+    const { streams, keys, hashes, storedSince, storedUntil, happenedBefore, isForward, limit } = query;
     const values: unknown[] = [
       streams.map(({ stream }) => stream),
       streams.map(({ created }) => created),
@@ -139,7 +141,8 @@ export class AuditIndexStore {
        FROM audit_chunks
        WHERE (stream, stream_created) IN (SELECT * FROM unnest($1::text[], $2::text[]))
          AND last_stored_at >= $3 AND first_stored_at <= $4 AND oldest_event_at < $5 ${bits.join(' ')}
-       ORDER BY last_stored_at DESC, stream, last_sequence DESC LIMIT $6`,
+       ORDER BY ${isForward ? 'last_stored_at DESC, stream, last_sequence DESC' : 'first_stored_at, stream, last_sequence'}
+       LIMIT $6`,
       values,
     );
     return rows.map((row) => ({

@@ -18,7 +18,7 @@ export interface PageRequest {
 /** Position between two records, which need not exist any more. */
 export interface ListCursor {
   readonly isForward: boolean;
-  /** Creation of the neighbour in microseconds since the epoch, the precision of PostgreSQL. */
+  /** Creation of the neighbour in microseconds since the epoch, the precision of PostgreSQL; storage of an event. */
   readonly micros: string;
   readonly id: string;
 }
@@ -32,6 +32,10 @@ const CURSOR = /^([ab])(\d{1,17})\.(.+)$/;
 export function parseCursor(text: string, id: RegExp): ListCursor | null {
   const [, direction, micros = '', key = ''] = CURSOR.exec(text) ?? [];
   return direction === undefined || !id.test(key) ? null : { isForward: direction === 'a', micros, id: key };
+}
+
+export function cursorText({ isForward, micros, id }: ListCursor): string {
+  return `${isForward ? 'a' : 'b'}${micros}.${id}`;
 }
 
 /**
@@ -61,11 +65,13 @@ export async function selectPage<Entity extends ObjectLiteral>(
   const hasMore = rows.length > limit;
   const shown = rows.slice(0, limit);
   if (!isForward) shown.reverse();
+  const cursorAt = (row: (typeof shown)[number], toOlder: boolean) =>
+    cursorText({ isForward: toOlder, micros: row.micros, id: String(row.id) });
   const [first, last] = [shown[0], shown.at(-1)];
   return {
     items: shown.map((row) => String(row.id)),
-    next: last && (hasMore || !isForward) ? `a${last.micros}.${last.id}` : null,
-    previous: first && (isForward ? cursor !== undefined : hasMore) ? `b${first.micros}.${first.id}` : null,
+    next: last && (hasMore || !isForward) ? cursorAt(last, true) : null,
+    previous: first && (isForward ? cursor !== undefined : hasMore) ? cursorAt(first, false) : null,
   };
 }
 

@@ -354,7 +354,8 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
     )`);
   // Stores the filter in the row, although each page then holds one row: reading a TOAST table takes ten times as long.
   await runner.query('ALTER TABLE audit_chunks ALTER COLUMN filter SET STORAGE MAIN');
-  await runner.query('CREATE INDEX audit_chunks_stored ON audit_chunks (last_stored_at)');
+  for (const end of ['first', 'last'])
+    await runner.query(`CREATE INDEX audit_chunks_${end}_stored ON audit_chunks (${end}_stored_at)`);
   await runner.query(`
     CREATE TABLE audit_counts (
       client_id text NOT NULL,
