@@ -52,6 +52,22 @@ it('the list of users finds a user by e-mail address', async () => {
   expect((await support.get('/users?search=nobody-like-this')).text).not.toContain(`href="/users/${userId}"`);
 });
 
+it('the page of a user leads to all grants of the user', async () => {
+  const { userId } = await userWithGrant();
+  await app.sql(
+    `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at)
+     SELECT 'm' || lpad(n::text, 42, '0'), user_id, client_id, scope, scope, lifetime, expires_at
+     FROM grants, generate_series(1, 60) n WHERE user_id = $1`,
+    [userId],
+  );
+  const grantsOf = ({ text }: { readonly text: string }) => [...text.matchAll(/\/grants\/([\w-]+)\/revoke/g)];
+  const page = await support.get(`/users/${userId}`);
+  const [, next = ''] = /href="(\/grants\?[^"]*cursor=[^"]*)"/.exec(page.text) ?? [];
+  const others = await support.get(next.replaceAll('&amp;', '&'));
+  const shown = [page, others].flatMap(grantsOf).map(([, id]) => id);
+  expect([shown.length, new Set(shown).size]).toEqual([61, 61]);
+});
+
 it('disabling a user revokes the grants, and the user can be enabled again', async () => {
   const { userId } = await userWithGrant();
   const confirm = await support.get(`/users/${userId}/disable`);

@@ -2,7 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** About 1,000 consecutive events of a stream of the audit trail, or fewer after an hour without enough events. */
 @Entity('audit_chunks')
-@Index('audit_chunks_stored', ['lastStoredAt'])
+@Index('audit_chunks_first_stored', ['firstStoredAt'])
+@Index('audit_chunks_last_stored', ['lastStoredAt'])
 export class AuditChunkEntity {
   @PrimaryColumn({ type: 'text' }) stream: string;
 
