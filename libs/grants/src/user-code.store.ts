@@ -52,12 +52,17 @@ export const GUESS_LIMITS = {
 
 type DeviceCounter = 'all' | 'client' | 'address' | 'site';
 
+interface StoredRequest extends DeviceRequest {
+  /** Id of the form with the user's decision. Only this form finds the request again. */
+  readonly answeredBy?: string;
+}
+
 export type NewUserCode =
   | { readonly outcome: 'created'; readonly userCode: string }
   | { readonly outcome: 'refused'; readonly counter: DeviceCounter; readonly retryAfter: number };
 
 export type UserCodeLookup =
-  | { readonly outcome: 'found'; readonly request: DeviceRequest }
+  | { readonly outcome: 'found' | 'answered'; readonly request: DeviceRequest }
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'refused'; readonly counter: keyof typeof GUESS_LIMITS; readonly retryAfter: number };
 
@@ -137,8 +142,17 @@ export class UserCodeStore {
     throw new Error(`${ATTEMPTS} new user codes exist already: the source of randomness has failed`);
   }
 
-  /** Counts wrong codes only. @param userCode from `normalizeUserCode` */
-  async find(userCode: string, address: string | undefined, userId: number): Promise<UserCodeLookup> {
+  /**
+   * Counts wrong codes only.
+   * @param userCode from `normalizeUserCode`
+   * @param form id of the form with the decision, which may have been sent before
+   */
+  async find(
+    userCode: string,
+    address: string | undefined,
+    userId: number,
+    form: string | null = null,
+  ): Promise<UserCodeLookup> {
     const keys = this.keys.userCodeKeys;
     const counters = [
       keyOf('wrong'),
@@ -155,13 +169,23 @@ export class UserCodeStore {
     if (counter) return { outcome: 'refused', counter, retryAfter: Math.ceil(waitOrIndex / 1000) };
     const key = keys[waitOrIndex];
     const text = key && value !== undefined ? decrypt(value, encryptionOf(key, userCode)) : null;
-    return text === null
-      ? { outcome: 'unknown' }
-      : { outcome: 'found', request: JSON.parse(text) as DeviceRequest };
+    if (text === null) return { outcome: 'unknown' };
+    const { answeredBy = form, ...request } = JSON.parse(text) as StoredRequest;
+    return { outcome: answeredBy === form ? 'found' : 'answered', request };
   }
 
-  async delete(userCode: string): Promise<void> {
-    await withRedisErrors(this.redis.del(...this.keys.userCodeKeys.map((key) => nameOf(key, userCode))));
+  /** Records that the user has decided. @param form id of the form; null if no form may find the request again */
+  async answer(
+    userCode: string,
+    { grantId, clientId, scope, resources, address }: DeviceRequest,
+    form: string | null,
+  ): Promise<void> {
+    const answered: StoredRequest = { grantId, clientId, scope, resources, address, answeredBy: form ?? '' };
+    const stored = this.keys.userCodeKeys.map((key) => {
+      const value = encrypt(JSON.stringify(answered), encryptionOf(key, userCode));
+      return withRedisErrors(this.redis.set(nameOf(key, userCode), value, 'KEEPTTL', 'XX'));
+    });
+    await Promise.all(stored);
   }
 
   private limits(

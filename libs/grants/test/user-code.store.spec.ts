@@ -36,12 +36,29 @@ const outcomeOf = async (changes: Partial<DeviceRequest>, type: 'public' | 'conf
 const wrong = (address = ipv4(), by = user) => store.find('AAAAAAAA', address, by);
 
 describe('a user code', () => {
-  it('finds its request until it is deleted, even after a rotation of the keys', async () => {
+  it('finds its request until it is answered, and then for the form of the answer, even after a rotation of the keys', async () => {
     const userCode = await created();
     const rotated = new UserCodeStore(environment.fixture.redis, new KeyRing([randomBytes(32), ...KEYS]));
     expect(await rotated.find(userCode, ipv4(), user)).toEqual({ outcome: 'found', request });
-    await rotated.delete(userCode);
-    expect((await store.find(userCode, ipv4(), user)).outcome).toBe('unknown');
+    await rotated.answer(userCode, request, 'form');
+    for (const [form, outcome] of [
+      ['form', 'found'],
+      ['other form', 'answered'],
+      [null, 'answered'],
+    ] as const)
+      expect(await store.find(userCode, ipv4(), user, form)).toEqual({ outcome, request });
+  });
+
+  it('does not find its request again if it was answered without a form', async () => {
+    const userCode = await created();
+    await store.answer(userCode, request, null);
+    for (const form of [null, 'form'])
+      expect((await store.find(userCode, ipv4(), user, form)).outcome).not.toBe('found');
+  });
+
+  it('is not stored again if it expires before the answer', async () => {
+    await store.answer('BBBBBBBB', request, 'form');
+    expect(await environment.fixture.redis.keys('{device}:code:*')).toEqual([]);
   });
 
   it('is generated again if it is already in use', async () => {

@@ -23,7 +23,7 @@ export interface Visit {
   readonly request: ValidatedRequest;
   readonly visitor: Visitor;
   readonly query: string;
-  /** Null for a request without a form. */
+  /** Null for a request without a form, unless the request was pushed. */
   readonly form: SentForm | null;
   /** Node's request, which collects log fields and audit events. */
   readonly raw: IncomingMessage;
@@ -59,8 +59,8 @@ export class AuthorizationService {
    * expected user logged in
    */
   async begin(visit: Visit): Promise<NextStep> {
-    const { request, visitor, query } = visit;
-    const isLoginForRequest = this.sessions.isLoginFor(visitor.session, query);
+    const { request, visitor, query, form } = visit;
+    const isLoginForRequest = this.sessions.isLoginFor(visitor.session, query, form);
     const needed = requiredInteraction(request, isLoginForRequest);
     if (request.prompt.has('none')) rejectIfPageNeeded(request, isLoginForRequest);
     if (request.isOtherUser && isLoginForRequest) throw otherUserError(request);

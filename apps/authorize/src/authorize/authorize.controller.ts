@@ -58,12 +58,16 @@ export class AuthorizeController {
     this.send(request, reply, visit, await this.authorization.decide(visit, fields));
   }
 
-  private async open({ url, headers, raw }: FastifyRequest, nonce?: unknown): Promise<Visit> {
+  private async open({ url, method, headers, raw }: FastifyRequest, nonce?: unknown): Promise<Visit> {
     const query = rawQuery(url);
     const visitor = await this.sessions.findVisitor(headers.cookie);
-    const form = SentForm.of(visitor.cookie, query, nonce);
-    const request = await this.requests.validate(query, visitor.session, form);
+    const isLink = method === 'GET';
+    const sent = isLink
+      ? SentForm.ofPushed(visitor.cookie, query)
+      : SentForm.of(visitor.cookie, query, nonce);
+    const request = await this.requests.validate(query, visitor.session, sent);
     const { client, pushedId } = request;
+    const form = isLink && pushedId === null ? null : sent;
     // The log line of the push contains the same `pushed_request`.
     addLogContext(raw, {
       client_id: client.clientId,

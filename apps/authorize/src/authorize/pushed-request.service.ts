@@ -40,7 +40,7 @@ export class PushedRequestService {
   }
 
   /**
-   * Consumes a pushed request, so that only one of several concurrent forms gets a response. RFC 9126 7.3: the server
+   * Consumes a pushed request, so that only one of several concurrent forms gets a response. RFC 9126 4: the server
    * "MAY allow for duplicate requests due to a user reloading/refreshing their user agent".
    */
   async consume({ pushedId: id, client }: ValidatedRequest, form: SentForm | null): Promise<void> {

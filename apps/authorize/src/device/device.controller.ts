@@ -8,7 +8,7 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
 import { readDecision } from '../consent/interaction.js';
-import { newFormNonce } from '../session/sent-form.js';
+import { FORM_FIELD, newFormNonce, SentForm } from '../session/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { type CurrentAccount, SessionService } from '../session/session.service.js';
@@ -71,9 +71,9 @@ export class DeviceController {
   ): Promise<void> {
     const { raw, url } = request;
     const userCode = new URLSearchParams(rawQuery(url)).get('user_code') ?? '';
-    const pending = await this.findDevice(request, reply, userCode);
+    const pending = await this.findDevice(request, reply, userCode, fields[FORM_FIELD]);
     if (!pending) return;
-    const { account, device } = pending;
+    const { account, device, form } = pending;
     const decision = readDecision(device, fields);
     if (decision.kind === 'undecided') {
       const { nothingChosen } = decision;
@@ -81,7 +81,7 @@ export class DeviceController {
       return this.pages.page(reply, nothingChosen ? 400 : 200, page);
     }
     if (decision.kind === 'denied') {
-      await this.devices.deny(raw, device);
+      await this.devices.deny(raw, device, form);
       return this.redirect(reply, ENDPOINTS.account, account, { id: 'flash.device_denied' });
     }
     const { scope } = decision;
@@ -90,7 +90,7 @@ export class DeviceController {
       isForced: false,
       form: null,
     });
-    await this.devices.allow(raw, device, account, { scope, continuesConsent: false, login });
+    await this.devices.allow(raw, device, account, { scope, continuesConsent: false, login }, form);
     const values = { client: device.client.name };
     await this.redirect(reply, ENDPOINTS.connectedApps, account, { id: 'flash.device_connected', values });
   }
@@ -100,7 +100,8 @@ export class DeviceController {
     { headers, raw, ip, url }: FastifyRequest,
     reply: FastifyReply,
     submitted: string,
-  ): Promise<{ account: CurrentAccount; device: PendingDevice } | null> {
+    nonce?: unknown,
+  ): Promise<{ account: CurrentAccount; device: PendingDevice; form: SentForm | null } | null> {
     const userCode = normalizeUserCode(submitted);
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) {
@@ -109,12 +110,15 @@ export class DeviceController {
     }
     const { user, cookie } = account;
     addLogContext(raw, { user_id: user.id, grant_type: DEVICE_CODE });
+    const form = SentForm.of(cookie, rawQuery(url), nonce);
     const lookup =
-      userCode === null ? ({ outcome: 'unknown' } as const) : await this.devices.find(userCode, ip, account);
+      userCode === null
+        ? ({ outcome: 'unknown' } as const)
+        : await this.devices.find(userCode, ip, account, form);
     if (lookup.outcome === 'found') {
       const { device } = lookup;
       addLogContext(raw, { client_id: device.clientId, grant_id: device.grantId });
-      return { account, device };
+      return { account, device, form };
     }
     const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
     const show = (status: number, problem: CodeProblem, detail: ErrorDetail): null => {

@@ -14,6 +14,7 @@ import { KnownClientError } from '../authorize/known-client.error.js';
 import type { RequestedScope } from '../validated-request.js';
 import { type Approval, ConsentEndedError, ConsentService } from '../consent/consent.service.js';
 import { requestedScopes } from '../consent/interaction.js';
+import type { SentForm } from '../session/sent-form.js';
 import type { CurrentAccount } from '../session/session.service.js';
 
 export interface PendingDevice extends DeviceRequest {
@@ -41,12 +42,20 @@ export class DeviceService {
 
   /**
    * Runs one Redis script, which also counts wrong codes, and one SQL query.
-   * @throws OAuthError if the client was deleted or disabled, or can no longer make this request
+   * @param form the form with the decision, which finds its request again after the decision
+   * @throws OAuthError if the request was answered, if the client was deleted or disabled, or if the client can no
+   * longer make this request
    */
-  async find(userCode: string, address: string, { user }: CurrentAccount): Promise<DeviceLookup> {
-    const lookup = await this.userCodes.find(userCode, address, user.id);
-    if (lookup.outcome !== 'found') return lookup;
+  async find(
+    userCode: string,
+    address: string,
+    { user }: CurrentAccount,
+    form: SentForm | null,
+  ): Promise<DeviceLookup> {
+    const lookup = await this.userCodes.find(userCode, address, user.id, form && form.id);
+    if (lookup.outcome === 'unknown' || lookup.outcome === 'refused') return lookup;
     const { request } = lookup;
+    if (lookup.outcome === 'answered') throw alreadyDecided(request);
     const { client: registered, decisions } = await this.contexts.find(request.clientId, user.id);
     const client = enabledClient(registered, request.clientId);
     const scope = this.availableScope(request, client);
@@ -60,13 +69,14 @@ export class DeviceService {
     device: PendingDevice,
     { user }: CurrentAccount,
     approval: Approval,
+    form: SentForm | null,
   ): Promise<void> {
     const approved = await this.consent.allowDevice(device, user, approval).catch((error: unknown) => {
       if (error instanceof ConsentEndedError) return false;
       throw error;
     });
     if (!approved) throw alreadyDecided(device);
-    await this.deleteUserCode(device);
+    await this.recordAnswer(device, form);
     addLogContext(request, { scope: approval.scope, outcome: 'allowed' });
     addAuditEvent(request, 'consent.allowed');
   }
@@ -82,16 +92,16 @@ export class DeviceService {
   }
 
   /** @throws OAuthError if the request has expired or was already decided */
-  async deny(request: IncomingMessage, device: PendingDevice): Promise<void> {
+  async deny(request: IncomingMessage, device: PendingDevice, form: SentForm | null): Promise<void> {
     if (!(await this.engine.deny(device.grantId, device.clientId))) throw alreadyDecided(device);
-    await this.deleteUserCode(device);
+    await this.recordAnswer(device, form);
     addAuditEvent(request, 'consent.denied');
   }
 
   /** Only logs a failure, because a decided code has no effect until it expires. */
-  private async deleteUserCode({ userCode }: PendingDevice): Promise<void> {
-    await this.userCodes.delete(userCode).catch(({ message }: Error) => {
-      this.logger.warn(`the code of a decided device was not deleted: ${message}`);
+  private async recordAnswer(device: PendingDevice, form: SentForm | null): Promise<void> {
+    await this.userCodes.answer(device.userCode, device, form && form.id).catch(({ message }: Error) => {
+      this.logger.warn(`the answer to a device was not recorded at its code: ${message}`);
     });
   }
 }

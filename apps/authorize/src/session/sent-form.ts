@@ -9,8 +9,8 @@ const NONCE = /^[\w-]{22}$/;
 export const newFormNonce = (): string => randomBytes(16).toString('base64url');
 
 /**
- * A consent form in a browser. The same form gets the same answer again, because the browser drops the first answer when
- * the user clicks again (docs/adr/0044-answers-to-forms.md). Every value is an HMAC keyed with the session cookie, which
+ * A consent form in a browser, or a link with a pushed request. The same form gets the same answer again, because the
+ * browser drops the first answer when the user clicks again (docs/adr/0044-answers-to-forms.md). Every value is an HMAC keyed with the session cookie, which
  * the service does not store.
  */
 export class SentForm {
@@ -24,6 +24,11 @@ export class SentForm {
   static of(cookie: string | null, query: string, nonce: unknown): SentForm | null {
     if (cookie === null || typeof nonce !== 'string' || !NONCE.test(nonce)) return null;
     return new SentForm(cookie, query, nonce);
+  }
+
+  /** The query of a pushed request is unique, because it contains the `request_uri`. */
+  static ofPushed(cookie: string | null, query: string): SentForm | null {
+    return cookie === null ? null : new SentForm(cookie, query, '');
   }
 
   /** Stored with the answer. */

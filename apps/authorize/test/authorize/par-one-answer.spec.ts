@@ -4,7 +4,9 @@ import { FIELD, STATUS } from '#grants/grant-hash.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { blocked } from '#test/support/blocked.js';
 import { until } from '#test/support/until.js';
-import { redirectParameters, PASSWORD } from '../support/start-authorize-app.js';
+import { startApp } from '#test/support/app-process.js';
+import { Browser, targetOf } from '#test/support/browser.js';
+import { authorizeAddress, redirectParameters, PASSWORD } from '../support/start-authorize-app.js';
 import { ANSWERED, decide, expectStartAgain, usePushedRequests } from '../support/use-pushed-requests.js';
 
 const { app, client, token, user, proxies, push, address } = usePushedRequests();
@@ -96,6 +98,96 @@ describe('a pushed request', () => {
     expectStartAgain(await decide(browser, page), ANSWERED);
     expect(await grantsSince(before)).toEqual([]);
     expect(await statusOf(before)).toContain(STATUS.active);
+  });
+
+  it('yields one code at two processes that get the same form concurrently', async () => {
+    const { AUTH_URL, BASE_URL, TOKEN_KEYS } = app.configuration;
+    const { databaseUrl, redisUrl, natsUrl } = app.services;
+    const services = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, NATS_URL: natsUrl };
+    const start = () => startApp('authorize', { AUTH_URL, BASE_URL, TOKEN_KEYS, ...services });
+    const processes = await Promise.all([start(), start()]);
+    try {
+      const browsers = processes.map(({ url }) => new Browser(url));
+      const [first] = browsers as [Browser, Browser];
+      const login = { username: user.email, password: PASSWORD };
+      await first.submit(await first.get('/auth/login'), login);
+      for (const cookie of ['oauth_service_session', 'oauth_service_device'])
+        browsers[1]?.cookies.set(cookie, first.cookies.get(cookie) ?? '');
+      const request = {
+        client_id: client.client_id,
+        redirect_uri: REDIRECT_URI,
+        state: 's',
+        prompt: 'consent',
+      };
+      for (const consent of [address(await push()), authorizeAddress(request)]) {
+        const page = await first.get(consent);
+        const before = await grants();
+        const answers = await Promise.all(browsers.map((browser) => decide(browser, page)));
+        const codes = new Set(answers.map((answer) => responseOf(answer)['code']));
+        expect(codes).toEqual(new Set([expect.stringMatching(/^sac_/)]));
+        expect(await grantsSince(before)).toHaveLength(1);
+      }
+      expect(await records()).toHaveLength(2);
+    } finally {
+      await Promise.all(processes.map((process_) => process_.stop()));
+    }
+  });
+
+  describe('with earlier consent', () => {
+    const exchange = async (code: string) => {
+      const form = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client };
+      const answer = await fetch(`${token.url}/api/auth/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+      });
+      return answer.status;
+    };
+    async function consented(): Promise<Browser> {
+      const browser = await app.loggedIn(user);
+      const { code = '' } = responseOf(await decide(browser, await browser.get(address(await push()))));
+      expect(await exchange(code)).toBe(200);
+      return browser;
+    }
+
+    // @rfc 9126 4
+    it('yields one code to a link that the same browser opens again, until the code is redeemed', async () => {
+      const browser = await consented();
+      for (const prompt of ['', 'login']) {
+        const link = address(await push({ prompt }));
+        const open = async () => {
+          const answer = await browser.get(link);
+          if (!answer.headers['location']?.startsWith('/auth/login')) return answer;
+          const login = await browser.follow(answer);
+          return browser.get(
+            targetOf(await browser.submit(login, { username: user.email, password: PASSWORD })),
+          );
+        };
+        const before = await grants();
+        const codes = [await open(), ...(await Promise.all([open(), open()]))].map(
+          (answer) => responseOf(answer)['code'] ?? '',
+        );
+        expect(new Set(codes)).toEqual(new Set([expect.stringMatching(/^sac_/)]));
+        expect(await grantsSince(before)).toHaveLength(1);
+        expect(await exchange(codes[0] ?? '')).toBe(200);
+        expectStartAgain(await browser.get(link), ANSWERED);
+      }
+    });
+
+    it('yields no second answer to another browser of the same user', async () => {
+      const browser = await consented();
+      const link = address(await push({ prompt: '' }));
+      expect((await browser.get(link)).headers['location']).toContain('code=');
+      expectStartAgain(await (await app.loggedIn(user)).get(link), ANSWERED);
+    });
+
+    it('gets a new code for each link without a pushed request', async () => {
+      const browser = await consented();
+      const request = { client_id: client.client_id, redirect_uri: REDIRECT_URI, state: 's' };
+      const links = [authorizeAddress(request), authorizeAddress(request)];
+      const codes = await Promise.all(links.map(async (link) => responseOf(await browser.get(link))['code']));
+      expect(codes).toEqual(codes.map(() => expect.stringMatching(/^sac_/)));
+      expect(new Set(codes).size).toBe(2);
+    });
   });
 
   // @rfc 9126 4

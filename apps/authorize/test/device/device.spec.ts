@@ -206,16 +206,37 @@ describe('the code of a device', () => {
     }
   });
 
-  it('yields one grant for a double click on Allow', async () => {
+  it.each([
+    ['allow', '/auth/apps?done', 'p'],
+    ['deny', '/auth/?done', 'r'],
+  ])('gets the same result for a form that is sent again: %s', async (decision, location, status) => {
     const waiting = await device();
     const page = await enter(waiting.userCode);
-    const answers = await Promise.all([
-      decide(page, { decision: 'allow' }),
-      decide(page, { decision: 'allow' }),
-    ]);
-    // The second request may also arrive after the code of the device was deleted.
-    expect(answers[0].status).toBe(303);
-    expect(await rows(waiting)).toHaveLength(1);
+    const send = () => decide(page, { decision });
+    const answers = [...(await Promise.all([send(), send()])), await send()];
+    expect(answers.map(({ headers }) => headers['location'])).toEqual(answers.map(() => location));
+    expect(statusOf(await browser.follow(answers[2] as Response))).toBeDefined();
+    expect(await statusInRedis(waiting)).toBe(status);
+    expect(await rows(waiting)).toHaveLength(decision === 'allow' ? 1 : 0);
+    expect(await app.redis.keys('{device}:wrong*')).toEqual([]);
+  });
+
+  it('is reported as answered, and not as wrong, in another tab or with another decision', async () => {
+    const waiting = await device();
+    const [page, tab] = [await enter(waiting.userCode), await enter(waiting.userCode)];
+    await decide(page, { decision: 'allow' });
+    const answers = [
+      await decide(tab, { decision: 'allow' }),
+      await decide(page, { decision: 'deny' }),
+      await enter(waiting.userCode),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain('<dd><code>device_answered</code></dd>');
+    }
+    expect(await statusInRedis(waiting)).toBe('p');
+    expect((await rows(waiting)).map(({ revoked_at: at }) => at)).toEqual([null]);
+    expect(await app.redis.keys('{device}:wrong*')).toEqual([]);
   });
 
   it('can be allowed again after the approval has failed in Redis', async () => {
