@@ -48,6 +48,7 @@ export class EndSessionController {
     const { client, uiLocales, refused } = request;
     if (!account) {
       if (refused) throw refused;
+      if (await this.sessions.hasEnded(headers.cookie)) return this.logOut(raw, reply, request);
       return this.returnOrShow(headers, reply, request);
     }
     if (this.requests.isForSession(request, account)) return this.logOut(raw, reply, request);

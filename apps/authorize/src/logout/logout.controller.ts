@@ -7,7 +7,7 @@ import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { LoginCookie } from '../session/login-cookie.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
+import { SessionCookie } from '../session/session.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
 import { LogoutContinuation } from './logout-continuation.js';
@@ -19,7 +19,6 @@ export class LogoutController {
   constructor(
     private readonly logouts: LogoutService,
     private readonly continuation: LogoutContinuation,
-    private readonly sessions: SessionService,
     private readonly cookies: SessionCookie,
     private readonly loginCookie: LoginCookie,
     private readonly pages: PageResponder,
@@ -52,10 +51,10 @@ export class LogoutController {
   @Post(ENDPOINTS.logoutEverywhere)
   @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
   @ProtectForm('logout_everywhere')
-  async logoutEverywhere(@Req() { headers, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const account = await this.sessions.findAccount(headers.cookie);
-    if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
-    this.leave(reply, await this.logouts.logOutEverywhere(raw, account.user.id));
+  async logoutEverywhere(@Req() { raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const loggedOut = await this.logouts.logOutEverywhere(raw);
+    if (!loggedOut) return this.pages.seeOther(reply, ENDPOINTS.login);
+    this.leave(reply, loggedOut);
   }
 
   private leave(reply: FastifyReply, { location, cookie }: LoggedOut): void {

@@ -5,7 +5,7 @@ import { UserStore } from '#database/user/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
+import { type EndedSession, SessionCookie, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { LogoutContinuation } from './logout-continuation.js';
 import { LogoutReturnStore } from './logout-return.store.js';
@@ -34,11 +34,17 @@ export class LogoutService {
     return this.leave(request, returnTo, { id: 'flash.logged_out' });
   }
 
-  async logOutEverywhere(request: IncomingMessage, userId: number): Promise<LoggedOut> {
-    await this.users.endSessions(userId);
-    this.logouts.userEnded(userId);
-    addLogContext(request, { user_id: userId, outcome: 'logged out everywhere' });
-    addAuditEvent(request, 'login.ended');
+  /** @returns null without a session, unless the sessions were ended and the response may have been lost */
+  async logOutEverywhere(request: IncomingMessage): Promise<LoggedOut | null> {
+    const { cookie } = request.headers;
+    const account = await this.sessions.findAccount(cookie);
+    if (account) {
+      const { id: userId } = account.user;
+      await this.users.endSessions(userId);
+      this.logouts.userEnded(userId);
+      addLogContext(request, { user_id: userId, outcome: 'logged out everywhere' });
+      addAuditEvent(request, 'login.ended');
+    } else if (!(await this.sessions.hasEndedEverywhere(cookie))) return null;
     return this.leave(request, null, { id: 'flash.logged_out_everywhere' });
   }
 
@@ -46,12 +52,13 @@ export class LogoutService {
    * Ends the session here, but not at the login provider.
    * @param isAnnounced false if the caller announces the end of all sessions of the user
    */
-  async end(request: IncomingMessage, isAnnounced = true): Promise<void> {
+  async end(request: IncomingMessage, isAnnounced = true): Promise<EndedSession | null> {
     const ended = await this.sessions.end(this.cookies.read(request.headers.cookie));
-    if (!ended) return;
+    if (!ended) return null;
     if (isAnnounced) this.logouts.sessionEnded(ended.sessionId);
-    addLogContext(request, { user_id: ended.userId });
+    addLogContext(request, { user_id: ended.session.userId });
     addAuditEvent(request, 'login.ended');
+    return ended;
   }
 
   get landing(): string {
@@ -73,10 +80,9 @@ export class LogoutService {
     returnTo: string | null,
     message: FlashMessage,
   ): Promise<LoggedOut> {
-    const { cookie, session } = await this.sessions.findVisitor(request.headers.cookie);
-    await this.end(request, message.id !== 'flash.logged_out_everywhere');
+    const ended = await this.end(request, message.id !== 'flash.logged_out_everywhere');
     const next = this.cookies.generate();
-    const atProvider = cookie && session ? await this.continuation.providerUrl(cookie, session) : null;
+    const atProvider = ended && (await this.continuation.providerUrl(ended.cookie, ended.session));
     if (returnTo === null) await this.flashMessages.save(next, message);
     else if (atProvider !== null) await this.returns.save(next, returnTo);
     return { location: atProvider ?? returnTo ?? this.continuation.landing, cookie: next };

@@ -24,6 +24,8 @@ export interface CurrentAccount {
   readonly sessionId: string;
 }
 
+export type EndedSession = Omit<CurrentAccount, 'user'>;
+
 /** Authorization request whose grant records the login. */
 export interface LoginRequest {
   readonly query: string;
@@ -185,10 +187,27 @@ export class SessionService {
     return sid !== undefined && this.sessions.isEnded(sid);
   }
 
-  /** @returns the user and the id by which grants record the session; null without a session */
-  async end(cookie: string | null): Promise<{ userId: number; sessionId: string } | null> {
-    const ended = cookie === null ? null : await this.sessions.delete(cookie);
-    return cookie === null || !ended ? null : { userId: ended.userId, sessionId: sessionIdOf(cookie, ended) };
+  /** Returns the ended session again for a minute, because the response may have been lost; null without a session. */
+  async end(cookie: string | null): Promise<EndedSession | null> {
+    const session = cookie === null ? null : await this.sessions.delete(cookie);
+    return cookie === null || !session ? null : { cookie, session, sessionId: sessionIdOf(cookie, session) };
+  }
+
+  /** Returns true for a session that ended in the last minute, if the browser did not get the response. */
+  async hasEnded(cookieHeader: string | undefined): Promise<boolean> {
+    return (await this.findEnded(cookieHeader)) !== null;
+  }
+
+  /** As `hasEnded`, for a session that ended with all sessions of its user. */
+  async hasEndedEverywhere(cookieHeader: string | undefined): Promise<boolean> {
+    const session = await this.findEnded(cookieHeader);
+    const user = session && (await this.users.find(session.userId));
+    return user ? user.sessionGeneration !== session.generation : false;
+  }
+
+  private async findEnded(cookieHeader: string | undefined): Promise<Session | null> {
+    const cookie = this.cookies.read(cookieHeader);
+    return cookie === null ? null : this.sessions.findEnded(cookie);
   }
 }
 

@@ -19,7 +19,7 @@ export interface Session {
   readonly authTime: number;
   /** Digest of the query of the login page; null after prompt=login has consumed the login. */
   readonly loginFor: string | null;
-  /** Id of the form that has consumed the login. */
+  /** Id of the `SentForm` that has consumed the login. */
   readonly answered?: string;
   /** Id in grants, if the session continues another session of the user. Otherwise, the id is a hash of the cookie. */
   readonly id?: string;
@@ -178,6 +178,12 @@ export class SessionStore {
   /** Ends a session. A repetition returns the same session for a minute, because the response may have been lost. */
   async delete(cookie: string): Promise<Session | null> {
     return this.move(cookie, endedSessionKeyOf(cookie));
+  }
+
+  /** Returns a session that ended in the last minute. */
+  async findEnded(cookie: string): Promise<Session | null> {
+    const text = await withRedisErrors(this.redis.get(endedSessionKeyOf(cookie)));
+    return text === null ? null : (JSON.parse(text) as Session);
   }
 
   private async move(cookie: string, to: string): Promise<Session | null> {

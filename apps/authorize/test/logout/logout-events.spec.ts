@@ -22,16 +22,16 @@ const sessionOf = (browser: Browser): string =>
     .update(`session of ID tokens\n${browser.cookies.get('oauth_service_session')}`)
     .digest('base64url');
 
-/** Returns a function that waits for exactly one new event. */
+/** Returns a function that waits for exactly `count` new events. */
 function useQueue(app: AuthorizeApp) {
   let seen = 0;
-  return async () => {
+  return async (count = 1) => {
     const natsUrl = app.configuration.auditUrl;
-    await until('an event', WITHIN_MS, async () => (await queuedLogouts(natsUrl)).length > seen);
+    await until('the events', WITHIN_MS, async () => (await queuedLogouts(natsUrl)).length >= seen + count);
     const events = await queuedLogouts(natsUrl);
     const fresh = events.slice(seen);
     seen = events.length;
-    expect(fresh).toHaveLength(1);
+    expect(fresh).toHaveLength(count);
     return fresh[0];
   };
 }
@@ -205,6 +205,40 @@ describe('the queue of log-out events with a login provider', () => {
       'https://app.example.com/bye?state=s1',
     ]);
     expect((await browser.get('/auth/logout')).status).toBe(200);
+  });
+
+  it.each([
+    ['the log-out form', '/auth/', '/auth/logout', 2],
+    ['the confirmation', '/auth/logout', '/auth/logout/confirm', 2],
+    ['the log-out everywhere', '/auth/', '/auth/logout-everywhere', 1],
+  ])(
+    'gets an event if a response was lost, and the repetition continues at the provider as well: %s',
+    async (_name, from, action, events) => {
+      const browser = app.browser();
+      await provider.logIn(browser, { claims: { sub: action, email: `${events}@example.com` } });
+      const cookie = browser.cookies.get('oauth_service_session') ?? '';
+      const page = await browser.get(from);
+      const first = await browser.submit(page, {}, action);
+      browser.cookies.set('oauth_service_session', cookie);
+      const second = await browser.submit(page, {}, action);
+      expect(first.headers['location']).toMatch(`${provider.issuer}/end?`);
+      expect(second.headers['location']).toBe(first.headers['location']);
+      await next(events);
+    },
+  );
+
+  it('gets an event if the response to a link was lost, and the repetition continues at the provider as well', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, { claims: { sub: 'link' } });
+    const cookie = browser.cookies.get('oauth_service_session') ?? '';
+    const page = await browser.get('/auth/logout');
+    await browser.submit(page, {}, '/auth/logout/confirm');
+    browser.cookies.set('oauth_service_session', cookie);
+    const again = await browser.get('/auth/logout');
+    expect(again.headers['location']).toMatch(`${provider.issuer}/end?`);
+    // The browser now has another cookie, so the way back from the provider does not lead there again.
+    expect((await browser.get('/auth/logout')).status).toBe(200);
+    await next(2);
   });
 
   it('gets an event for the user whose sessions the provider has ended', async () => {
