@@ -5,16 +5,15 @@
  * 0 if every counter has room. TTLs are in milliseconds.
  */
 export const COUNTERS = `
-local now = server_now
 local function count(counter, id, ttl)
-  redis.call('ZADD', counter, now + ttl, id)
+  redis.call('ZADD', counter, server_now + ttl, id)
   if redis.call('PTTL', counter) < tonumber(ttl) then redis.call('PEXPIRE', counter, ttl) end
 end
 local function wait(counter, max)
-  redis.call('ZREMRANGEBYSCORE', counter, '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', counter, '-inf', server_now)
   local excess = redis.call('ZCARD', counter) - max
   if excess < 0 then return 0 end
-  return redis.call('ZRANGE', counter, excess, excess, 'WITHSCORES')[2] - now
+  return redis.call('ZRANGE', counter, excess, excess, 'WITHSCORES')[2] - server_now
 end
 local function fullest(first, last)
   local full, longest = 0, 0

@@ -56,9 +56,9 @@ const POLL_TOLERANCE = 500;
 /**
  * pending ──► active, generation 1 (RFC 8628 3.4).
  * - A poll before the end of the interval makes the interval longer (3.5), unless the user has decided.
- * - Within the retry window, a repeated poll gets the same pair, because the response may have been lost. `request` and
- *   `given_up` have the same meaning as in REFRESH. A later poll,
+ * - Within the retry window, a repeated poll gets the same pair, because the response may have been lost. A later poll,
  *   a poll after a refresh, or a poll with another key or for other resources counts as a replay, as in REDEEM.
+ *   `request` and `given_up` have the same meaning as in REFRESH.
  * - Each poll must prove the key that the device proved first.
  * - A code that was approved before a failover is refused, as in REDEEM.
  * - A grant that was revoked before it had tokens counts as denied, even if the user had allowed the request.

@@ -86,9 +86,9 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 );
 
 /**
- * pending ──► revoked, with the same TTL. A redeemed code cannot be given back afterwards. Returns 0 if the grant has no unredeemed authorization code of this client.
- * The tombstone of a missing key stops a concurrent CREATE. It expires with the code, so that a redeemed grant that
- * Redis has lost can be restored afterwards.
+ * pending ──► revoked, with the same TTL. Returns 0 if the grant has no unredeemed authorization code of this client; a
+ * redeemed code cannot be given back afterwards. The tombstone of a missing key stops a concurrent CREATE. The tombstone
+ * expires with the code, so that a redeemed grant that Redis has lost can be restored afterwards.
  */
 export const VOID_CODE = grantScript(
   ['client', 'ttl'],

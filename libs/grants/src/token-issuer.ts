@@ -9,7 +9,7 @@ interface NewCode {
   readonly grantId: string;
 }
 
-/** Computes the tokens of a grant without storing anything. The handle of a new grant is random, or derived from a form of the user's browser. */
+/** Computes the tokens of a grant without storing anything. */
 export class TokenIssuer {
   constructor(
     private readonly codec: TokenCodec,

@@ -12,7 +12,10 @@ import { checkShape } from './request-shape.js';
 /** `actor` is set unless the method is GET; `expected` is set while an operation with If-Match is executed. */
 export type ApiRequest = FastifyRequest & { token: ClientTokenInfo; actor: Actor; expected?: Condition };
 
-/** Authenticates and counts a request, and checks its shape. Ignores cookies, so that other sites cannot make a browser call the API. */
+/**
+ * Authenticates and counts a request, and checks its shape. Ignores cookies, so that other sites cannot make a browser
+ * call the API.
+ */
 @Injectable()
 export class ApiGuard implements CanActivate {
   constructor(

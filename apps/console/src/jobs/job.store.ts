@@ -58,8 +58,7 @@ export interface StepOutcome {
   readonly warnings: readonly string[];
 }
 
-const NOW = `local now = server_now`;
-const OWNED = `${NOW}
+const OWNED = `
 if redis.call('HGET', KEYS[1], 'owner') ~= owner or redis.call('HGET', KEYS[1], 'state') ~= 'running' then return false end`;
 
 /** KEYS: job, items, failures, warnings. `owner` is a random id of one run in one process. */
@@ -67,9 +66,9 @@ const SCRIPTS = {
   // ARGV ends with the items.
   jobCreate: script(
     ['action', 'operator', 'total', 'ttl'],
-    `${NOW}
+    `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'action', action, 'operator', operator, 'total', total, 'started', now, 'done', 0, 'failed', 0, 'state', 'running', 'lease', 0)
+redis.call('HSET', KEYS[1], 'action', action, 'operator', operator, 'total', total, 'started', server_now, 'done', 0, 'failed', 0, 'state', 'running', 'lease', 0)
 for n = LIST, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[n]) end
 redis.call('EXPIRE', KEYS[1], ttl)
 redis.call('EXPIRE', KEYS[2], ttl)
@@ -77,10 +76,10 @@ return 1`,
   ),
   jobClaim: script(
     ['owner', 'operator', 'lease'],
-    `${NOW}
+    `
 local state, earlier_lease = unpack(redis.call('HMGET', KEYS[1], 'state', 'lease'))
-if not state or state == 'finished' or tonumber(earlier_lease) > now then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'running', 'owner', owner, 'lease', now + lease, 'operator', operator)
+if not state or state == 'finished' or tonumber(earlier_lease) > server_now then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'running', 'owner', owner, 'lease', server_now + lease, 'operator', operator)
 redis.call('HDEL', KEYS[1], 'ended')
 return 1`,
   ),
@@ -89,8 +88,8 @@ return 1`,
     ['owner', 'lease'],
     `${OWNED}
 local item = redis.call('LINDEX', KEYS[2], 0)
-if item then redis.call('HSET', KEYS[1], 'lease', now + lease)
-else redis.call('HSET', KEYS[1], 'state', 'finished', 'lease', 0, 'ended', now) end
+if item then redis.call('HSET', KEYS[1], 'lease', server_now + lease)
+else redis.call('HSET', KEYS[1], 'state', 'finished', 'lease', 0, 'ended', server_now) end
 return item`,
   ),
   // ARGV ends with the warnings.
@@ -116,20 +115,20 @@ return true`,
     ['owner', 'state'],
     `${OWNED}
 redis.call('HSET', KEYS[1], 'lease', 0)
-if state then redis.call('HSET', KEYS[1], 'state', state, 'ended', now) end
+if state then redis.call('HSET', KEYS[1], 'state', state, 'ended', server_now) end
 return true`,
   ),
   jobStop: script(
     [],
-    `${NOW}
+    `
 if redis.call('HGET', KEYS[1], 'state') ~= 'running' then return 0 end
-redis.call('HSET', KEYS[1], 'state', 'stopped', 'lease', 0, 'ended', now)
+redis.call('HSET', KEYS[1], 'state', 'stopped', 'lease', 0, 'ended', server_now)
 return 1`,
   ),
   jobRead: script(
     [],
-    `${NOW}
-return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), redis.call('SMEMBERS', KEYS[4]), now }`,
+    `
+return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), redis.call('SMEMBERS', KEYS[4]), server_now }`,
   ),
 };
 

@@ -51,7 +51,10 @@ interface Stored {
   readonly startedAt: number;
   /** MAC of the content, because a body may contain a password. */
   readonly content: string;
-  /** Encrypted with a key that only the sender of the request and this process can derive; absent until the request has finished. */
+  /**
+   * Encrypted with a key that needs the content of the request and a secret that is not in Redis; absent until the
+   * request has finished.
+   */
   readonly answer?: string;
 }
 

@@ -329,7 +329,7 @@ export class ClientChangesDto {
   privateSchemes?: string[];
 }
 
-/** `search` is a part of the name, client_id, a redirect URI or a contact, in any letter case; or `id:` and the client_id. */
+/** `search` is part of the name, client_id, a redirect URI or a contact, in any case; or `id:` and the client_id. */
 export class ClientFilterDto extends FilterDto {
   @OneOf(CLIENT_KINDS)
   kind?: ClientKind;
