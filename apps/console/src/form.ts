@@ -102,3 +102,8 @@ export function queryOf(url: string): Form {
   const at = url.indexOf('?');
   return new Form(at < 0 ? '' : url.slice(at + 1));
 }
+
+export function withoutQuery(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return path;
+}

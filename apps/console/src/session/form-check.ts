@@ -3,9 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import { Form } from '../form.js';
+import { Form, withoutQuery } from '../form.js';
 import type { Account, OperatorRequest } from '../operator.js';
-import { pathOf } from './kept-forms.service.js';
 
 @Injectable()
 export class FormCheck {
@@ -14,7 +13,7 @@ export class FormCheck {
   /** @throws RefusedRequestError unless a page of the console showed the form to the user in this browser */
   check({ url, headers, body }: OperatorRequest, { formKey }: Account): void {
     this.checkOrigin(headers);
-    if (!(body instanceof Form) || !isCsrfToken(body.get(CSRF_FIELD), formKey, pathOf(url)))
+    if (!(body instanceof Form) || !isCsrfToken(body.get(CSRF_FIELD), formKey, withoutQuery(url)))
       throw new RefusedRequestError(403, 'the form is out of date: open its page again');
   }
 

@@ -7,7 +7,7 @@ import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import { Form, FORM_ID, KEPT_FORM, queryOf } from '../form.js';
+import { Form, FORM_ID, KEPT_FORM, queryOf, withoutQuery } from '../form.js';
 import type { Operator, OperatorRequest } from '../operator.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import { LoginRequiredError } from './login-required.error.js';
@@ -78,7 +78,7 @@ export class KeptFormsService {
     await this.limits.take('forms', request, context.switchToHttp().getResponse<FastifyReply>());
     const id = await this.keep(browser, {
       page: from,
-      path: pathOf(url),
+      path: withoutQuery(url),
       fields: body.toString(),
       files: [...body.files].map(([name, content]) => [name, content.toString('base64')]),
     });
@@ -90,9 +90,9 @@ export class KeptFormsService {
     const { method, url, body } = request;
     if (method === 'GET') {
       const id = queryOf(url).get(KEPT_FORM);
-      if (id !== null) request.keptForm = await this.read(id, operator, pathOf(url));
+      if (id !== null) request.keptForm = await this.read(id, operator, withoutQuery(url));
     } else if (body instanceof Form && body.has(KEPT_FORM)) {
-      const kept = await this.read(body.text(KEPT_FORM), operator, pathOf(url));
+      const kept = await this.read(body.text(KEPT_FORM), operator, withoutQuery(url));
       for (const [name, content] of kept?.files ?? [])
         if (!body.files.has(name)) body.files.set(name, content);
     }
@@ -131,11 +131,6 @@ function keyOf(id: string): string {
 
 /** @param relative URL without a query; `.` is the parent of the path */
 function resolve(url: string, relative: string): string {
-  const { pathname } = new URL(relative, new URL(pathOf(url), 'https://console'));
+  const { pathname } = new URL(relative, new URL(withoutQuery(url), 'https://console'));
   return pathname.replace(/(?<=.)\/$/, '');
-}
-
-export function pathOf(url: string): string {
-  const [path = ''] = url.split('?', 1);
-  return path;
 }
