@@ -76,8 +76,11 @@ if not stored_client then return {'revoked'} end
 if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {generation == '0' and 'decision_denied' or 'revoked'} end
 if status == ACTIVE then
-  local is_retry = generation == '1' and may_retry(stored_time) and stored_jkt == jkt and is_for(stored_resources, resources)
+  local repeats_failed = was_given_up()
+  local is_retry = generation == '1' and (repeats_failed or in_window(stored_time)) and stored_jkt == jkt
+    and is_for(stored_resources, resources)
   if not is_retry then return {'code_replayed', '', generation == '1' and stored_request() or ''} end
+  if repeats_failed then set_optional('request', request) end
   return {'active', client, user, external_id, scope, stored_resources, jkt, generation, stored_time, login}
 end
 if expired == '1' then return {'expired'} end

@@ -47,21 +47,30 @@ export class GivenUpRequests {
 /** Shares given-up requests with the other processes. */
 @Injectable()
 export class NatsGivenUpRequests extends GivenUpRequests {
+  /** Functions to call when this process receives its own broadcast. */
+  private readonly unconfirmed = new Map<string, () => void>();
+
   constructor(private readonly nats: NatsConnection) {
     super();
     const prefix = tagOf.request('');
     nats.onStale((tag) => {
-      if (tag?.startsWith(prefix)) this.remember(tag.slice(prefix.length));
+      if (!tag?.startsWith(prefix)) return;
+      const request = tag.slice(prefix.length);
+      this.remember(request);
+      this.unconfirmed.get(request)?.();
     });
   }
 
   override async announce(request: string): Promise<boolean> {
     this.remember(request);
+    // A ping would succeed even if the permissions of NATS forbid the broadcast.
+    const received = new Promise<void>((resolve) => this.unconfirmed.set(request, resolve));
     this.nats.publish(SUBJECTS.requestGivenUp, { request_id: request } satisfies RequestGivenUp);
-    // The reply to the ping proves that NATS has received the broadcast.
-    return withTimeout(this.nats.ping(), ANNOUNCEMENT_TIMEOUT_MS).then(
-      () => true,
-      () => false,
-    );
+    return withTimeout(received, ANNOUNCEMENT_TIMEOUT_MS)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => this.unconfirmed.delete(request));
   }
 }

@@ -64,15 +64,17 @@ end
 `;
 
 /**
- * Decides whether the last transition can be repeated: within the retry window, or if the client of the request got an
- * error. The scripts have `now`, `window` and `given_up`.
+ * Decides whether the last transition can be repeated: within the retry window, or once if the client of the request got
+ * an error. The scripts have `now`, `window` and `given_up`.
  */
 export const RETRY = `
 local function stored_request()
   return redis.call('HGET', KEYS[1], 'request') or ''
 end
-local function may_retry(stored_time)
-  if given_up and given_up ~= '' and stored_request() == given_up then return true end
+local function was_given_up()
+  return given_up and given_up ~= '' and stored_request() == given_up
+end
+local function in_window(stored_time)
   return tonumber(window) > 0 and tonumber(now) - tonumber(stored_time) < tonumber(window)
 end
 `;

@@ -134,7 +134,7 @@ if not exists(status) then status = nil end
  *   script treats a later generation as the stored generation.
  *
  * With `request`, the id of the request that rotated the token replaces the retry window: the previous generation gets
- * the current pair again only if the client of that request got an error (`given_up`).
+ * the current pair again, once, only if the client of that request got an error (`given_up`).
  *
  * A wrong key, scope or resource changes nothing. `key_refusal` is empty if the token accepts the proved key or its
  * absence. `jkt` is the key of the refresh token that a rotation returns; a retry returns the stored key. `jkt` must be
@@ -163,7 +163,8 @@ if not stored_client then return {'revoked'} end
 if stored_client ~= client then return {'other_client', stored_client} end
 if status == REVOKED then return {'revoked'} end
 local presented, current = tonumber(generation), tonumber(stored_generation)
-local is_retry = presented == current - 1 and may_retry(stored_time)
+local repeats_failed = presented == current - 1 and was_given_up()
+local is_retry = repeats_failed or presented == current - 1 and in_window(stored_time)
 if presented < current and not is_retry then
   return {'refresh_token_reused', stored_generation, presented == current - 1 and stored_request() or ''}
 end
@@ -185,6 +186,8 @@ if not is_retry then
   set_optional(JKT, jkt)
   stored_jkt = jkt
   redis.call('EXPIRE', KEYS[1], ttl)
+elseif repeats_failed then
+  set_optional('request', request)
 end
 return {'active', client, user, external_id, stored_scope, stored_resources, stored_jkt, stored_generation, stored_time,
   login}

@@ -102,8 +102,12 @@ export class Model {
     }
     if (scope !== null && common(SCOPE, scope) === '') return 'scope_not_granted';
     if (!this.isFor(resources)) return 'resource_exceeded';
+    if (isRetry) {
+      if (this.retryWindow === 0) this.isGivenUp = false;
+      return 'granted';
+    }
     const isKept = keepsRefreshToken && bound !== null;
-    return isRetry || isKept ? 'granted' : this.rotate(generation + 1, jkt, now);
+    return isKept ? 'granted' : this.rotate(generation + 1, jkt, now);
   }
 
   introspect(bound: string | null, jkt: string | null): string {

@@ -58,6 +58,8 @@ export function deadlineOf(timeoutMs: number): string {
 }
 
 const clients = new WeakSet<Redis | Cluster>();
+/** Local times. A cluster may redirect a command to another node after its argument was replaced. */
+const deadlines = new WeakMap<Sent, number>();
 
 /**
  * Makes the client replace the deadlines of scripts by times of the server that executes the script. The client reads
@@ -77,7 +79,6 @@ class DeadlineConnection {
   private readonly clocks = new WeakMap<object, ServerClock>();
   /** Connection whose clock is being read. */
   private sampling: object | undefined;
-  private readonly deadlines = new WeakMap<Sent, number>();
   private waiting: Sent[] = [];
   private readonly send: Redis['sendCommand'];
 
@@ -98,11 +99,11 @@ class DeadlineConnection {
   private sendInTime(command: Sent, stream: Parameters<Redis['sendCommand']>[1]): unknown {
     // The driver would also send commands that timed out while they waited for the connection.
     if (command.isSettled) return command.promise;
-    const deadline = this.deadlines.get(command) ?? deadlineIn(command);
+    const deadline = deadlines.get(command) ?? deadlineIn(command);
     if (deadline === undefined || this.node.status !== 'ready') return this.send(command, stream);
     const clock = this.clocks.get(this.node.stream);
     if (!clock) return this.wait(command);
-    this.deadlines.set(command, deadline);
+    deadlines.set(command, deadline);
     command.args[placeOfDeadline(command)] = String(clock.at(deadline, performance.now()));
     return this.send(command, stream);
   }

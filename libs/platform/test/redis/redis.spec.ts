@@ -126,6 +126,26 @@ describe('a command whose caller has given up', () => {
     expect(await other.get('back')).toBeNull();
   });
 
+  it('is executed in time by another server, to which a cluster redirects the command', async () => {
+    const redirectedTo = redisClient(server.url, TIMEOUT_MS) as Redis;
+    const onOther = defineScripts(redirectedTo, { setValue: SET });
+    const set = setter();
+    const run = (key: string) => Promise.all([set(key), onOther('setValue', [key], { value: 'value' })]);
+    await until('a script is executed', 60_000, () => run('before').then(() => true));
+    network.silence('existing');
+    const send = jest.spyOn(redis, 'sendCommand');
+    const redirected = set('redirected');
+    const [command] = send.mock.calls[0] as Parameters<Redis['sendCommand']>;
+    // The deadline in the clock of the first server, as if that clock was far behind.
+    command.args[3] = '0';
+    void redirectedTo.sendCommand(command);
+    await redirected;
+    network.reconnect();
+    network.cut();
+    redirectedTo.disconnect();
+    expect(await other.get('redirected')).toBe('value');
+  });
+
   it('is not sent later, if the command waited for the connection', async () => {
     network.disconnect();
     await until('the connection is closed', 60_000, () => redis.status !== 'ready');
