@@ -19,12 +19,14 @@ export function OneOf(words: readonly string[]): PropertyDecorator {
   };
 }
 
-/** `next` or `previous` of a page of the same list. @param id pattern of the ids of the list */
-export function Cursor(id: RegExp): PropertyDecorator {
+/** `next` or `previous` of a page of the same list. @param isId checks the id of a record */
+export function Cursor(isId: (id: string) => boolean): PropertyDecorator {
   return (target, field) => {
     Text()(target, field);
     Rule('cursor_invalid', ({ cursor }: { readonly cursor?: string }) =>
-      cursor === undefined || parseCursor(cursor, id) ? [] : ['‹cursor› is not a cursor of this list'],
+      cursor === undefined || isId(parseCursor(cursor)?.id ?? '')
+        ? []
+        : ['‹cursor› is not a cursor of this list'],
     )(target, field);
   };
 }
@@ -42,7 +44,7 @@ export class FilterDto {
 
 /** @param cursor checked by `Cursor` */
 export function pageRequest(limit: number, cursor?: string): PageRequest {
-  return { cursor: cursor === undefined ? undefined : (parseCursor(cursor, /./) ?? undefined), limit };
+  return { cursor: cursor === undefined ? undefined : (parseCursor(cursor) ?? undefined), limit };
 }
 
 export function mapPage<Item, View>(page: ListPage<Item>, view: (item: Item) => View): ListPage<View> {

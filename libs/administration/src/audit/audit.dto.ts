@@ -58,7 +58,7 @@ export class AuditPageDto extends AuditFilterDto {
   @WholeNumber(1, 500)
   limit = 50;
 
-  @Cursor(/^\d{1,6}$/)
+  @Cursor((skipped) => /^\d{1,6}$/.test(skipped))
   cursor?: string;
 }
 

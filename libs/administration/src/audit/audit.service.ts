@@ -141,7 +141,7 @@ export class AuditService {
 
 /** @param cursor checked by `Cursor` */
 function startAt(cursor: string): Start {
-  const { isForward = true, micros = '0', id = '0' } = parseCursor(cursor, /./) ?? {};
+  const { isForward = true, micros = '0', id = '0' } = parseCursor(cursor) ?? {};
   return { isForward, storedAt: Math.floor(Number(micros) / 1000), skip: Number(id) };
 }
 

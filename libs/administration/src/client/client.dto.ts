@@ -1,4 +1,5 @@
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
+import { isClientId } from '#oauth/client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import {
   DtoRule,
@@ -336,7 +337,7 @@ export class ClientFilterDto extends FilterDto {
 }
 
 export class ClientListDto extends ClientFilterDto {
-  @Cursor(/^[!-~]{1,255}$/)
+  @Cursor(isClientId)
   cursor?: string;
 
   @Limit()

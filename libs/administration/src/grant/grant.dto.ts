@@ -13,7 +13,7 @@ export class GrantListDto {
   @Flag()
   ended = false;
 
-  @Cursor(GRANT_ID)
+  @Cursor((id) => GRANT_ID.test(id))
   cursor?: string;
 
   @Limit()

@@ -1,3 +1,4 @@
+import { isUserId } from '#database/user/user.js';
 import { isTimeZone } from '#database/user/user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
@@ -75,7 +76,7 @@ export class UserFilterDto extends FilterDto {
 }
 
 export class UserListDto extends UserFilterDto {
-  @Cursor(/^[1-9]\d{0,9}$/)
+  @Cursor(isUserId)
   cursor?: string;
 
   @Limit()

@@ -28,10 +28,10 @@ export const MAX_COUNT = 10_000;
 
 const CURSOR = /^([ab])(\d{1,17})\.(.+)$/;
 
-/** @param id pattern of the ids of the list @returns null if the text is not a cursor of the list */
-export function parseCursor(text: string, id: RegExp): ListCursor | null {
-  const [, direction, micros = '', key = ''] = CURSOR.exec(text) ?? [];
-  return direction === undefined || !id.test(key) ? null : { isForward: direction === 'a', micros, id: key };
+/** Does not check the id. @returns null if the text is not a cursor */
+export function parseCursor(text: string): ListCursor | null {
+  const [, direction, micros = '', id = ''] = CURSOR.exec(text) ?? [];
+  return direction === undefined ? null : { isForward: direction === 'a', micros, id };
 }
 
 export function cursorText({ isForward, micros, id }: ListCursor): string {

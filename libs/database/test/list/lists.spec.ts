@@ -56,7 +56,7 @@ const grantIds: List = async (request) => {
 };
 
 const request = (cursor: string | null, limit = 2): PageRequest => {
-  const parsed = cursor === null ? undefined : parseCursor(cursor, /./);
+  const parsed = cursor === null ? undefined : parseCursor(cursor);
   if (parsed === null) throw new Error(`not a cursor: ${cursor}`);
   return { cursor: parsed, limit };
 };
