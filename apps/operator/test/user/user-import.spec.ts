@@ -241,6 +241,10 @@ it('operator user import counts and names every line after a quote that is never
   expect(stderr).toBe(
     'line 6: the quote that opens in line 6 is never closed; lines 6 to 5001 were not imported\n',
   );
+  const late = ['email,bio,name', 'a@example.com,"two', 'lines","A', 'b@example.com,,B'];
+  expect((await importFile(await file('late.csv', ...late))).stderr).toBe(
+    'line 2: the quote that opens in line 3 is never closed; lines 2 to 4 were not imported\n',
+  );
 });
 
 it('operator user import never reads lines within quotes as users, whatever is wrong with their user', async () => {
