@@ -23,6 +23,8 @@ export const Texts = () =>
 export const Flag = () => Type('true or false', (value) => typeof value === 'boolean');
 export const FileOrNull = () =>
   Type('the content of a file', (value) => value === null || value instanceof Uint8Array);
+export const Json = () =>
+  Type('JSON', (value) => isText(value) || (typeof value === 'object' && value !== null));
 export const JsonOrNull = () =>
   Type('JSON', (value) => value === null || isText(value) || typeof value === 'object');
 

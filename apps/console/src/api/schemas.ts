@@ -105,6 +105,8 @@ export const CLIENT_CHANGES = object(
     ...RULES,
     ...KEYS,
     confirm_new_subjects: flag,
+    add_keys: anyObject,
+    remove_keys: texts,
     add_scopes: texts,
     remove_scopes: texts,
     add_redirect_uris: texts,

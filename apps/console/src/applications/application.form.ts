@@ -1,6 +1,7 @@
 import type { AdministrationError } from '#administration/administration.error.js';
 import { withNames } from '#administration/administration.error.js';
 import { type ClientView, isApiClient } from '#administration/client/client.description.js';
+import { containsPrivateKey } from '#administration/client/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../form.js';
 import { t } from '../ui/text.js';
@@ -13,6 +14,7 @@ const LABELS: Readonly<Record<string, string>> = {
   contacts: t('Contacts'),
   public: t('Where it runs'),
   jwks: t('Public keys'),
+  addKeys: t('JWK or JWK Set'),
   jwksUri: t('JWK Set URL'),
   redirectUris: t('Redirect URIs'),
   privateSchemes: t('Admitted schemes'),
@@ -46,6 +48,12 @@ export function problemsOf({ problems }: AdministrationError): Problems {
     byField.set(known, [...(byField.get(known) ?? []), withNames(message, labelOf)]);
   }
   return byField;
+}
+
+/** Removes private keys that were given in place of public ones, so that no page repeats them. */
+export function withoutPrivateKeys(form: Form): Form {
+  for (const name of ['jwks', 'addKeys']) if (containsPrivateKey(form.text(name))) form.delete(name);
+  return form;
 }
 
 const KINDS = ['server', 'keys', 'public'] as const;
@@ -123,6 +131,11 @@ export function isDangerous(client: ClientView, form: Form): boolean {
     firstParty !== client.first_party ||
     ((client.first_party || isApiClient(client)) && differs(scopes, client.scopes))
   );
+}
+
+/** Returns true if the operator may change the keys: a metadata document, a secret or a public client excludes this. */
+export function hasOwnKeys({ type, live_secrets: secrets, document_due_at: due }: ClientView): boolean {
+  return type === 'confidential' && secrets === 0 && due === undefined;
 }
 
 export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean {

@@ -16,7 +16,7 @@ import {
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
-import { hasDeviceGrant, labelOf } from './application.form.js';
+import { hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
 export function applicationsPage(
@@ -116,6 +116,7 @@ export function applicationPage({ operator, client, secrets, mayEnable, changed 
       <div class="actions">
         ${isAdmin && html`<a class="button" href="${pathOf(id, 'edit')}">${t('Edit')}</a>`}
         ${isAdmin && hasUsers && html`<a class="button even" href="${pathOf(id, 'logo')}">${t('Logo')}</a>`}
+        ${isAdmin && hasOwnKeys(client) && html`<a class="button even" href="${pathOf(id, 'keys')}">${t('Keys')}</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">${t('Instructions for the owner')}</a>
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">${t('Consent page')}</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">${t('Grants')}</a>

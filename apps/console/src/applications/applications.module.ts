@@ -6,6 +6,7 @@ import { ApplicationsController } from './applications.controller.js';
 import { ConsentPreviewController } from './consent-preview.controller.js';
 import { CreateApplicationController } from './create-application.controller.js';
 import { EditApplicationController } from './edit-application.controller.js';
+import { ClientKeysController } from './keys.controller.js';
 import { LogoController } from './logo.controller.js';
 
 @Module({
@@ -16,6 +17,7 @@ import { LogoController } from './logo.controller.js';
     ConsentPreviewController,
     EditApplicationController,
     LogoController,
+    ClientKeysController,
     ApplicationsController,
   ],
   providers: [ApplicationPageService],

@@ -8,7 +8,14 @@ import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { describesItself, newClientOf, NO_PROBLEMS, type Problems, problemsOf } from './application.form.js';
+import {
+  describesItself,
+  newClientOf,
+  NO_PROBLEMS,
+  type Problems,
+  problemsOf,
+  withoutPrivateKeys,
+} from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
 import { createdPage, createPage } from './create-application.page.js';
 
@@ -55,6 +62,7 @@ export class CreateApplicationController {
   }
 
   private show(operator: Operator, form: Form, step: number, problems: Problems): Page {
+    withoutPrivateKeys(form);
     return createPage({ operator, form, problems, catalogue: this.catalogue, step: Math.max(step, 0) });
   }
 }

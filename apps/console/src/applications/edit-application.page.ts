@@ -2,19 +2,11 @@ import { type ClientView, isApiClient } from '#administration/client/client.desc
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
-import {
-  button,
-  command,
-  facts,
-  hiddenFields,
-  otherProblems,
-  postForm,
-  problemBox,
-} from '../ui/components.js';
+import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from '../ui/components.js';
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { formOf, labelOf, type Problems } from './application.form.js';
+import { formOf, hasOwnKeys, labelOf, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 
@@ -48,13 +40,7 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
           ${t('This application has a metadata document. Only its scopes and the rules for its requests can be changed here.')}
         </p>`
       }
-      ${
-        client.auth_method === 'private_key_jwt' &&
-        html`<p>
-          ${t('Change its keys on the command line:')}
-          ${command(['client', 'update', id, '--jwks', 'jwks.json'])}
-        </p>`
-      }
+      ${hasOwnKeys(client) && html`<p><a href="${pathOf(id, 'keys')}">${t('Change its keys')}</a></p>`}
       ${postForm(
         operator,
         pathOf(id, 'edit'),

@@ -21,7 +21,7 @@ export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(PUBLIC
 export const RequireRole = (role: Role): ClassDecorator & MethodDecorator => SetMetadata(ROLE, role);
 
 /** Requires a login within the last ten minutes, for a dangerous step and for its confirmation page. */
-export const RecentLogin = (): MethodDecorator => SetMetadata(RECENT, true);
+export const RecentLogin = (): ClassDecorator & MethodDecorator => SetMetadata(RECENT, true);
 
 /** Checks the login, the role, the origin and CSRF token of a form, and the age of the login, in this order. */
 @Injectable()

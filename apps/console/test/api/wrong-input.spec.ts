@@ -209,6 +209,9 @@ const changes: readonly Case[] = [
   client({ remove_redirect_uris: ['x'] }, 'not_registered #/remove_redirect_uris'),
   client({ redirect_uris: [] }, 'redirect_uri_missing #/redirect_uris'),
   client({ jwks_uri: 'https://rooms.example.com/jwks' }, 'client_has_secrets #/jwks_uri'),
+  client({ add_keys: { kty: 'EC', d: 'x' } }, 'keys_invalid #/add_keys'),
+  client({ add_keys: null }, 'type #/add_keys'),
+  client({ remove_keys: ['x'] }, 'not_registered #/remove_keys'),
   client({ refresh_token_rotation: false }, 'rotation_invalid #/refresh_token_rotation'),
   client({ locale: 'de' }, 'unknown_field #/locale'),
   change(

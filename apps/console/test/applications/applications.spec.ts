@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { exportJWK } from 'jose';
 import pg from 'pg';
 import sharp from 'sharp';
 import request, { type Response } from 'supertest';
 import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { auditEvents } from '#test/support/audit-trail.js';
 import { blocked } from '#test/support/blocked.js';
 import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
 import { ClientKey } from '#test/support/client-key.js';
@@ -209,7 +211,7 @@ describe('the edit form of an application', () => {
     const id = 'sc_apiclientapiclientapicli';
     await storeApiClient(app, id);
     const form = await admin.get(`/applications/${id}/edit`);
-    expect(wordsOf(form)).toContain(`operator client update ${id} --jwks jwks.json`);
+    expect(form.text).toContain(`href="/applications/${id}/keys"`);
     expect(wordsOf(form)).not.toContain('consent');
     const fields = { name: 'Terraform', 'scope:admin:read': 'required' };
     const none = await admin.submit(form, { name: 'Terraform' }, `/applications/${id}/edit`);
@@ -345,6 +347,95 @@ describe('the secret pages', () => {
     if (!first || !second) throw new Error('there must be two secrets');
     expect((await admin.submit(first, {}, `/applications/${id}/secrets/`)).status).toBe(200);
     expect((await admin.submit(second, {}, `/applications/${id}/secrets/`)).status).toBe(409);
+  });
+});
+
+describe('the keys of an application', () => {
+  /** Creates an application with this key. @returns the path of its keys */
+  async function keysPath({ jwk }: ClientKey): Promise<string> {
+    const jwks = JSON.stringify({ keys: [jwk] });
+    const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE, {}];
+    return `/applications/${clientIdOf(await create(admin, ...answers))}/keys`;
+  }
+
+  const stored = async (path: string) => {
+    const { jwks, jwks_uri: uri } = (await registered(path.split('/')[2] ?? '')) ?? {};
+    return uri ?? (jwks as { keys: { kid: string }[] } | null)?.keys.map(({ kid }) => kid);
+  };
+
+  const add = async (path: string, jwk: unknown) =>
+    admin.submit(await admin.get(path), { addKeys: JSON.stringify(jwk, null, 2) }, path);
+
+  it('are added and removed one by one, and the audit trail records their thumbprints', async () => {
+    const [old, next] = [await ClientKey.generate('ES256', 'old'), await ClientKey.generate('PS256', 'next')];
+    const path = await keysPath(old);
+    expect(statusOf(await add(path, next.jwk))).toBe('The keys are changed.');
+    expect(await stored(path)).toEqual(['old', 'next']);
+    const [removal = ''] = /\/applications\/[^"]+\/remove/.exec((await admin.get(path)).text) ?? [];
+    expect(statusOf(await admin.submit(await admin.get(removal), {}, removal))).toBe('The keys are changed.');
+    expect(await stored(path)).toEqual(['next']);
+    const [, clientId = ''] = path.split('/applications/').map((part) => part.replace('/keys', ''));
+    const events = await auditEvents(app.services.natsUrl, { clientId, types: ['client.updated'] }, 2);
+    const [both, left] = [expect.stringMatching(/^old=/), expect.stringMatching(/^next=/)] as [
+      string,
+      string,
+    ];
+    expect(events.map(({ changes }) => changes)).toEqual([
+      { keys: { old: [both], new: [both, left] } },
+      { keys: { old: [both, left], new: [left] } },
+    ]);
+  });
+
+  it('can be a set, and replace a URL or be replaced by a URL', async () => {
+    const path = await keysPath(await ClientKey.generate('ES256', 'first'));
+    const uri = 'https://rooms.example.com/jwks.json';
+    await admin.submit(await admin.get(path), { jwksUri: uri }, path);
+    expect(await stored(path)).toBe(uri);
+    const keys = [await ClientKey.generate('ES256', 'a'), await ClientKey.generate('EdDSA', 'b')];
+    await add(path, { keys: keys.map(({ jwk }) => jwk) });
+    expect(await stored(path)).toEqual(['a', 'b']);
+  });
+
+  it('are not changed by a key that cannot be used, and no page repeats a private key', async () => {
+    const key = await ClientKey.generate('ES256', 'mine');
+    const path = await keysPath(key);
+    const refused = async (jwk: unknown) => {
+      const page = await add(path, jwk);
+      expect([page.status, page.text.includes('id="addKeys-problem"')]).toEqual([400, true]);
+      expect(await stored(path)).toEqual(['mine']);
+      return page;
+    };
+    const secret = await exportJWK(key.privateKey);
+    const page = await refused(secret);
+    expect(page.text).toMatch(/id="addKeys-problem">[^<]*private key/);
+    expect(page.text).not.toContain(secret.d);
+    expect((await refused(key.jwk)).text).toMatch(/id="addKeys-problem">[^<]*registered already/);
+    expect((await refused((await ClientKey.generate('ES256', 'mine')).jwk)).text).toContain(
+      'the kid &quot;mine&quot;',
+    );
+    const { alg: _, ...unnamed } = (await ClientKey.generate('ES384', 'other')).jwk;
+    await refused(unnamed);
+    await refused({ kty: 'oct', k: 'c2VjcmV0' });
+    expect((await refused({ kty: 'EC' })).text).toContain('&quot;kty&quot;: &quot;EC&quot;');
+    await refused({ keys: [] });
+  });
+
+  it('keep the last key of an application, which authenticates with it', async () => {
+    const { jwk } = await ClientKey.generate('ES256', 'only');
+    const key = { jwk } as ClientKey;
+    const path = await keysPath(key);
+    expect((await admin.get(path)).text).not.toContain('/remove');
+    const removal = `${path}/only/remove`;
+    const page = await admin.submit(await admin.get(removal), {}, removal);
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('no key would be left')]);
+    expect(await stored(path)).toEqual(['only']);
+  });
+
+  it('are not offered to an application with a secret, and refused', async () => {
+    const id = await created();
+    expect((await admin.get(`/applications/${id}`)).text).not.toContain(`/applications/${id}/keys`);
+    const page = await add(`/applications/${id}/keys`, (await ClientKey.generate()).jwk);
+    expect(page.text).toMatch(/id="addKeys-problem">[^<]*has a secret/);
   });
 });
 

@@ -179,6 +179,12 @@ export function updateCommand(): OperatorCommand {
     .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}; none removes it`)
     .option('--jwks <file>', 'JWK Set with its public keys; replaces what was registered; none removes them')
     .option('--jwks-uri <url>', 'https address of its JWK Set; replaces what was registered; none removes it')
+    .option('--add-key <file>', 'JWK, or JWK Set, with a public key; the registered keys stay')
+    .option(
+      '--remove-key <key>',
+      'remove the key with this kid or thumbprint; repeat it for several',
+      collect,
+    )
     .option(
       '--dpop-bound <true|false>',
       'whether to refuse token requests without a DPoP proof (RFC 9449 5.2)',
@@ -256,6 +262,7 @@ async function create({ json, ...options }: RegistrationOptions & { name?: strin
 }
 
 interface ChangeOptions extends RegistrationOptions {
+  readonly removeKey?: readonly string[];
   readonly addScope?: readonly string[];
   readonly removeScope?: readonly string[];
   readonly addRedirectUri?: readonly string[];
@@ -271,10 +278,11 @@ async function update(
     removeScope: removeScopes,
     addRedirectUri: addRedirectUris,
     removeRedirectUri: removeRedirectUris,
+    removeKey: removeKeys,
     ...options
   }: ChangeOptions & { yes?: boolean },
 ): Promise<void> {
-  const changed = { addScopes, removeScopes, addRedirectUris, removeRedirectUris };
+  const changed = { addScopes, removeScopes, addRedirectUris, removeRedirectUris, removeKeys };
   const input = { ...changed, ...(await inputOf(options)) };
   const change = await withAdministration(ChangeSettings, ({ clients }) =>
     confirmedChange(yes, (confirmNewSubjects) =>
@@ -306,6 +314,7 @@ async function inputOf({
   grant: deviceGrant,
   logo,
   jwks,
+  addKey,
   ...options
 }: RegistrationOptions): Promise<Input<NewClientDto & ClientChangesDto>> {
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
@@ -313,7 +322,7 @@ async function inputOf({
   return {
     ...options,
     ...withNone(addresses),
-    ...(await readGivenFiles({ logo, jwks })),
+    ...(await readGivenFiles({ logo, jwks, addKey })),
     redirectUris,
     privateSchemes,
     scopes,

@@ -6,21 +6,25 @@ import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 export interface FileOptions {
   readonly logo?: string | undefined;
   readonly jwks?: string | undefined;
+  readonly addKey?: string | undefined;
 }
 
 export interface GivenFiles {
   readonly logo?: Buffer | null;
   readonly jwks?: string | null;
+  readonly addKeys?: string;
 }
 
 /** Treats an unreadable file as empty. The operation reports an empty file together with all other problems. */
-export async function readGivenFiles({ logo, jwks }: FileOptions): Promise<GivenFiles> {
+export async function readGivenFiles({ logo, jwks, addKey }: FileOptions): Promise<GivenFiles> {
   const image = await readGiven(logo, MAX_LOGO_BYTES);
   // UTF-8 encodes a character in at most four bytes.
   const keys = await readGiven(jwks, 4 * MAX_JWKS);
+  const added = await readGiven(addKey, 4 * MAX_JWKS);
   return {
     ...(image !== undefined && { logo: image }),
     ...(keys !== undefined && { jwks: keys && keys.toString() }),
+    ...(added !== undefined && { addKeys: added?.toString() ?? '' }),
   };
 }
 

@@ -4,6 +4,7 @@ import { commandToPaste } from './shell.js';
 
 /** Options whose names differ from the fields of the operations. */
 const FLAGS: Readonly<Record<string, string>> = {
+  addKeys: '--add-key',
   addRedirectUris: '--add-redirect-uri',
   addScopes: '--add-scope',
   confirmConsole: '--yes',
@@ -16,6 +17,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   postLogoutRedirectUris: '--post-logout-redirect-uri',
   privateSchemes: '--private-scheme',
   redirectUris: '--redirect-uri',
+  removeKeys: '--remove-key',
   removeRedirectUris: '--remove-redirect-uri',
   removeScopes: '--remove-scope',
   requireState: '--state',

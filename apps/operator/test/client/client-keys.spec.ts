@@ -156,6 +156,28 @@ describe('an application', () => {
     expect(shown).not.toHaveProperty('keys');
   });
 
+  it('gets and loses single keys', async () => {
+    const { client_id: id } = await create('--jwks', await oneKey());
+    const added = await file(jwk(other, { kid: 'b' }));
+    expect(jsonOf(await client('update', id, '--add-key', added, '--json'))).toMatchObject({
+      keys: [expect.stringMatching(/^a=/), expect.stringMatching(/^b=/)],
+    });
+    expectRefused(await client('update', id, '--add-key', added), /is registered already/);
+    expectRefused(await client('update', id, '--add-key', await file('{')), /--add-key is not valid JSON/);
+    expectRefused(
+      await client('update', id, '--add-key', join(folder, 'missing')),
+      /--add-key cannot be read/,
+    );
+    expectRefused(await client('update', id, '--remove-key', 'c'), /"c" is not registered/);
+    expectRefused(
+      await client('update', id, '--remove-key', 'a', '--remove-key', 'b'),
+      /no key would be left/,
+    );
+    expectRefused(await client('update', id, '--remove-key', 'a', '--jwks', added), /leave them out/);
+    const replaced = await client('update', id, '--remove-key', 'b', '--add-key', added, '--json');
+    expect(jsonOf(replaced)).toMatchObject({ keys: [expect.anything(), expect.stringMatching(/^b=/)] });
+  });
+
   it('is exported and imported with its keys', async () => {
     const { client_id: id } = await create('--jwks', await oneKey());
     const path = join(folder, 'export.yaml');

@@ -5,6 +5,7 @@ import {
   DtoRule,
   FileOrNull,
   Flag,
+  Json,
   JsonOrNull,
   Rule,
   Text,
@@ -204,7 +205,7 @@ export class DocumentClientDto {
   Object.entries(changes).every(
     ([field, value]) =>
       value === undefined ||
-      (/^(?:add|remove)/.test(field) && value.length === 0) ||
+      (/^(?:add|remove)/.test(field) && Array.isArray(value) && value.length === 0) ||
       ['confirmNewSubjects', 'expectedVersion'].includes(field),
   )
     ? ['nothing to change: give at least one field']
@@ -301,6 +302,19 @@ export class ClientChangesDto {
 
   @TextOrNull()
   jwksUri?: string | null;
+
+  /** JWK (RFC 7517 4) or JWK Set (5) with public keys. */
+  @Json()
+  @Rule('fields_exclude_each_other', ({ jwks, jwksUri, addKeys, removeKeys }: ClientChangesDto) =>
+    (jwks !== undefined || jwksUri !== undefined) && (addKeys !== undefined || removeKeys.length > 0)
+      ? ['‹jwks› and ‹jwksUri› replace all keys: leave them out, or ‹addKeys› and ‹removeKeys›']
+      : [],
+  )
+  addKeys?: string | object;
+
+  /** The `kid` or the thumbprint (RFC 7638) of each key. */
+  @Texts()
+  removeKeys: string[] = [];
 
   @Flag()
   dpopBound?: boolean;

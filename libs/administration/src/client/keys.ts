@@ -1,6 +1,6 @@
-import { MAX_JWKS, readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
+import { type ClientJwk, MAX_JWKS, readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
 import { type ClientKeys, hasKeys } from '#oauth/client.js';
-import { InvalidKeyError } from '#oauth/jwk.js';
+import { InvalidKeyError, isPrivateJwk } from '#oauth/jwk.js';
 import type { Problem } from '../administration.error.js';
 import { quoted } from '../text.js';
 import { jwksUriProblem } from '#oauth/registration/client-links.js';
@@ -30,6 +30,40 @@ export function readKeys({ jwks, jwksUri }: GivenKeys): {
   return wrong === null
     ? { keys: { jwks: null, jwksUri: jwksUri ?? null }, problems: [] }
     : { problems: [problem('jwksUri', `‹jwksUri› ${quoted(jwksUri ?? '')} ${wrong}`)] };
+}
+
+/** Reads keys to add to the registered keys. @param given a JWK (RFC 7517 4) or a JWK Set (5) */
+export function readAddedKeys(given: string | object | undefined): {
+  readonly addedKeys?: readonly ClientJwk[];
+  readonly problems: readonly Problem[];
+} {
+  if (given === undefined) return { problems: [] };
+  const keys = keysOf(asJwkSet(given));
+  return typeof keys === 'string'
+    ? { problems: [problem('addKeys', `‹addKeys› ${keys}`)] }
+    : { addedKeys: keys.jwks?.keys ?? [], problems: [] };
+}
+
+/** Returns the text of a set, also for a single key. Text that is not JSON stays as it is. */
+export function asJwkSet(given: string | object): string {
+  let value: unknown = given;
+  try {
+    if (typeof given === 'string') value = JSON.parse(given);
+  } catch {
+    return String(given);
+  }
+  const isSet = typeof value === 'object' && value !== null && 'keys' in value;
+  return JSON.stringify(isSet ? value : { keys: [value] });
+}
+
+/** Returns true for a JWK or JWK Set that contains a private key, which nothing may show or store. */
+export function containsPrivateKey(text: string): boolean {
+  try {
+    const { keys } = JSON.parse(asJwkSet(text)) as { readonly keys: unknown };
+    return Array.isArray(keys) && keys.some(isPrivateJwk);
+  } catch {
+    return false;
+  }
 }
 
 export function keysToStore(keys: ClientKeys | undefined): { keys?: ClientKeys } {

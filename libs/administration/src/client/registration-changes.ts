@@ -1,6 +1,8 @@
 import type { ChangedRegistration, ClientRegistration } from '#database/client/client-registration.store.js';
 import type { ClientLogo } from '#database/client/client.js';
+import { type ClientJwk, MAX_CLIENT_KEYS } from '#oauth/client-assertion/client-keys.js';
 import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import { thumbprintOf } from '#oauth/jwk.js';
 import {
   MAX_REDIRECT_URIS,
   optionalScopeProblems,
@@ -16,7 +18,7 @@ import { type Problem, refuseInvalid } from '../administration.error.js';
 import { checked, type Input } from '../input.js';
 import { quoted } from '../text.js';
 import { ClientChangesDto } from './client.dto.js';
-import { readKeys } from './keys.js';
+import { readAddedKeys, readKeys } from './keys.js';
 import {
   profileAlgorithmProblems,
   sectorOf,
@@ -31,6 +33,7 @@ export interface CheckedChanges {
   /** Null removes the logo; undefined keeps the logo. */
   readonly logo?: ClientLogo | null;
   readonly keys?: ClientKeys;
+  readonly addedKeys?: readonly ClientJwk[];
 }
 
 /** Makes the checks that do not depend on the registration. @throws AdministrationError that lists every problem */
@@ -45,14 +48,16 @@ export async function checkClientChanges(
     ofField(field, 'scope_unknown', catalogue ? scopeProblems(names, catalogue) : []);
   const { problems: logoProblems, ...logo } = await readLogo(changes.logo);
   const { problems: keyProblems, ...keys } = readKeys(changes);
+  const { problems: addedKeyProblems, ...addedKeys } = readAddedKeys(changes.addKeys);
   refuseInvalid([
     ...problems,
     ...unknown('scopes', scopes),
     ...unknown('addScopes', addScopes),
     ...logoProblems,
     ...keyProblems,
+    ...addedKeyProblems,
   ]);
-  return { changes, ...logo, ...keys };
+  return { changes, ...logo, ...keys, ...addedKeys };
 }
 
 export interface RegisteredState {
@@ -73,6 +78,7 @@ export function changedRegistration(
   const problems = [
     ...redirectUriChangeProblems(state, current, changes, changed),
     ...scopeChangeProblems(state, current, changes, changed),
+    ...keyChangeProblems(state, current, input, changed),
     ...keyProblems(state, changed),
     ...ruleProblems(changes, changed),
     ...(state.hasDocument ? documentProblems(current, changed) : []),
@@ -86,10 +92,10 @@ export function changedRegistration(
 const RELATED: readonly (readonly (keyof ClientChangesDto)[])[] = [
   ['redirectUris', 'addRedirectUris', 'removeRedirectUris', 'subject'],
   ['scopes', 'addScopes', 'removeScopes'],
-  ['jwks', 'jwksUri'],
+  ['jwks', 'jwksUri', 'addKeys', 'removeKeys'],
   ['refreshTokenRotation', 'dpopBound'],
 ];
-const OF_PROFILE = ['requirePar', 'refreshTokenRotation', 'jwks', 'jwksUri'] as const;
+const OF_PROFILE = ['requirePar', 'refreshTokenRotation', 'jwks', 'jwksUri', 'removeKeys'] as const;
 
 /** Moves a problem of a field that the caller did not give to the field that caused the problem. */
 function ofGivenField(problem: Problem, changes: ClientChangesDto): Problem {
@@ -106,10 +112,9 @@ function ofGivenField(problem: Problem, changes: ClientChangesDto): Problem {
 }
 
 /** A removed scope is also removed from the optional scopes. */
-function applied(
-  current: ClientRegistration,
-  { changes, logo, keys = current }: CheckedChanges,
-): ChangedRegistration {
+function applied(current: ClientRegistration, input: CheckedChanges): ChangedRegistration {
+  const { changes, logo } = input;
+  const keys = keysAfter(current, input);
   const { optionalScopes = current.optionalScopes, refreshTokenRotation: rotates } = changes;
   const scopes = scopesAfter(current, changes);
   return {
@@ -152,6 +157,22 @@ function scopesAfter(
     ...addScopes.filter((scope) => !current.scopes.includes(scope)),
   ];
 }
+
+function keysAfter(
+  current: ClientKeys,
+  { changes: { removeKeys }, keys = current, addedKeys = [] }: CheckedChanges,
+): ClientKeys {
+  if (addedKeys.length === 0 && (removeKeys.length === 0 || keys.jwks === null)) return keys;
+  return { ...keys, jwks: { keys: [...keptKeys(keys, removeKeys), ...addedKeys] } };
+}
+
+const keptKeys = ({ jwks }: ClientKeys, removed: readonly string[]): ClientJwk[] =>
+  (jwks?.keys ?? []).filter((key) => !namesOf(key).some((name) => removed.includes(name)));
+
+const namesOf = (key: ClientJwk): string[] => [
+  ...(key.kid === undefined ? [] : [key.kid]),
+  thumbprintOf(key),
+];
 
 type CurrentUris = Pick<ClientRegistration, 'sector' | 'redirectUris'>;
 
@@ -240,6 +261,44 @@ function scopeChangeProblems(
       id: 'scope_missing',
       field: 'removeScopes',
       message: 'no scope would be left: add one in the same command',
+    }),
+  ];
+}
+
+function keyChangeProblems(
+  { clientId }: RegisteredState,
+  current: ClientRegistration,
+  { changes: { removeKeys }, addedKeys = [] }: CheckedChanges,
+  { jwks }: ChangedRegistration,
+): Problem[] {
+  if (addedKeys.length + removeKeys.length === 0) return [];
+  const field = addedKeys.length > 0 ? 'addKeys' : 'removeKeys';
+  if (current.jwksUri !== null) {
+    const message = 'the keys of the application are at its ‹jwksUri›: change them there, or give ‹jwks›';
+    return [{ id: 'keys_at_jwks_uri', field, message }];
+  }
+  const kept = keptKeys(current, removeKeys);
+  const known = new Set(kept.map(thumbprintOf));
+  const kids = new Set(kept.map(({ kid }) => kid));
+  const isKnown = (key: ClientJwk) => known.has(thumbprintOf(key));
+  const sameKid = addedKeys.filter((key) => key.kid !== undefined && !isKnown(key) && kids.has(key.kid));
+  return [
+    ...notRegistered('removeKeys', removeKeys, (current.jwks?.keys ?? []).flatMap(namesOf), clientId),
+    ...registeredAlready('addKeys', addedKeys.filter(isKnown).map(thumbprintOf), [...known]),
+    ...sameKid.map(({ kid = '' }) => ({
+      id: 'kid_registered',
+      field: 'addKeys',
+      message: `another key has the kid ${quoted(kid)}: an assertion selects its key by it`,
+    })),
+    ...problemIf((jwks?.keys.length ?? 0) > MAX_CLIENT_KEYS, {
+      id: 'key_limit',
+      field,
+      message: `more than ${MAX_CLIENT_KEYS} keys: remove the retired ones`,
+    }),
+    ...problemIf(jwks?.keys.length === 0, {
+      id: 'key_missing',
+      field,
+      message: 'no key would be left, and the application could not authenticate: add the new one first',
     }),
   ];
 }

@@ -14,7 +14,7 @@ export interface ClientJwkSet {
 }
 
 /** A rotation needs two keys. More keys allow for several teams or machines of one application. */
-const MAX_CLIENT_KEYS = 10;
+export const MAX_CLIENT_KEYS = 10;
 /** A set at a `jwks_uri` may serve a whole company. */
 const MAX_FETCHED_KEYS = 100;
 const MAX_KID = 256;

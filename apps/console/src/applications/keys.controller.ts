@@ -1,0 +1,96 @@
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { AdministrationError } from '#administration/administration.error.js';
+import type { ClientView } from '#administration/client/client.description.js';
+import type { ClientChangesDto } from '#administration/client/client.dto.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { asJwkSet } from '#administration/client/keys.js';
+import type { Input } from '#administration/input.js';
+import { Form } from '../form.js';
+import { actorOf, CurrentOperator, type Operator } from '../operator.js';
+import { SentBeforeLogin } from '../session/kept-forms.service.js';
+import { RecentLogin, RequireRole } from '../session/operator.guard.js';
+import { confirmPage } from '../ui/confirm.page.js';
+import type { Page } from '../ui/page.responder.js';
+import { t } from '../ui/text.js';
+import { problemsOf, withoutPrivateKeys } from './application.form.js';
+import { applicationLabel } from './application.page.js';
+import { keysPage } from './keys.page.js';
+import { pathOf } from './paths.js';
+
+/** Public keys of an application that authenticates by private_key_jwt. */
+@Controller('applications/:id/keys')
+@RequireRole('admin')
+@RecentLogin()
+export class ClientKeysController {
+  constructor(private readonly clients: ClientService) {}
+
+  @Get()
+  async show(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @SentBeforeLogin() sent: Form | null,
+  ): Promise<Page> {
+    return keysPage({ operator, client: await this.clients.find(id), form: sent ?? new Form() });
+  }
+
+  /** Adds keys, or replaces all keys by a URL, or the URL by keys. */
+  @Post()
+  async change(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    const client = await this.clients.find(id);
+    return this.update(operator, client, form, changesOf(client, form));
+  }
+
+  @Get(':key/remove')
+  async confirmRemoval(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Param('key') key: string,
+  ): Promise<Page> {
+    return confirmPage({
+      operator,
+      section: '/applications',
+      title: t('Remove the key {key}?', { key }),
+      subject: applicationLabel(await this.clients.find(id)),
+      text: t('Assertions that are signed with it are refused immediately.'),
+      path: pathOf(id, `keys/${encodeURIComponent(key)}/remove`),
+      button: t('Remove'),
+      back: pathOf(id, 'keys'),
+    });
+  }
+
+  @Post(':key/remove')
+  async remove(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Param('key') key: string,
+  ): Promise<Page> {
+    return this.update(operator, await this.clients.find(id), new Form(), { removeKeys: [key] });
+  }
+
+  private async update(
+    operator: Operator,
+    { client_id: id }: ClientView,
+    form: Form,
+    input: Input<ClientChangesDto>,
+  ): Promise<Page> {
+    try {
+      const { result, announced } = await this.clients.update(actorOf(operator), id, input);
+      const changed = { note: t('The keys are changed.'), warnings: await announced };
+      return keysPage({ operator, client: result.client, form: new Form(), changed });
+    } catch (error) {
+      if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
+      const [client, problems] = [await this.clients.find(id), problemsOf(error)];
+      return keysPage({ operator, client, form: withoutPrivateKeys(form), problems });
+    }
+  }
+}
+
+function changesOf({ jwks_uri: uri }: ClientView, form: Form): Input<ClientChangesDto> {
+  if (form.has('jwksUri')) return { jwksUri: form.text('jwksUri') };
+  const keys = form.text('addKeys');
+  return uri === undefined ? { addKeys: keys } : { jwks: asJwkSet(keys) };
+}
