@@ -19,9 +19,9 @@ import { pathOf } from './paths.js';
 
 const EFFECTS = {
   disable:
-    '{grants, plural, =0 {No user has allowed it access.} one {One grant has no effect until it is enabled.} other {# grants of {users, plural, one {one user} other {# users}} have no effect until it is enabled.}} It gets no tokens, and users who come from it see an error page.',
+    '{grants, plural, =0 {No user has allowed it access.} one {One grant has no effect until it is enabled.} other {# grants{users, plural, =0 {} one { of one user} other { of # users}} have no effect until it is enabled.}} It gets no tokens, and users who come from it see an error page.',
   delete:
-    '{grants, plural, =0 {No user has allowed it access.} one {One grant ends immediately.} other {# grants of {users, plural, one {one user} other {# users}} end immediately.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client ID is never assigned again.',
+    '{grants, plural, =0 {No user has allowed it access.} one {One grant ends immediately.} other {# grants{users, plural, =0 {} one { of one user} other { of # users}} end immediately.}} {secrets, plural, =0 {} one {Its secret stops working.} other {Its # secrets stop working.}} Its client ID is never assigned again.',
 };
 
 const CONSOLE_CLIENT = {
@@ -195,7 +195,7 @@ export class ApplicationsController {
       warnings: isConsole ? [t(CONSOLE_CLIENT[action], { id: client.client_id })] : [],
       title: action === 'delete' ? t('Delete this application?') : t('Disable this application?'),
       subject: applicationLabel(client),
-      text: t(EFFECTS[action], { grants, users, secrets: client.live_secrets }),
+      text: t(EFFECTS[action], { grants, users: users ?? 0, secrets: client.live_secrets }),
       path: pathOf(id, action),
       button: action === 'delete' ? t('Delete') : t('Disable'),
       back: pathOf(id),

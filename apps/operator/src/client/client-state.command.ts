@@ -84,7 +84,8 @@ async function remove(
         const { client_id: id, name } = await clients.identify(idOrName);
         const named = name === null ? quoted(id) : `${quoted(name)} (${id})`;
         const { grants, users } = await clients.countGrants(id);
-        const question = `Delete ${named} and revoke ${counted(grants, 'grant')} of ${counted(users, 'user')}? This cannot be undone.`;
+        const owners = users === null ? '' : ` of ${counted(users, 'user')}`;
+        const question = `Delete ${named} and revoke ${counted(grants, 'grant')}${owners}? This cannot be undone.`;
         if (!(await confirmed(false, question))) throw new InputError(['nothing was deleted']);
       }
       return confirmedChange(yes, (isConfirmed) => clients.delete(actor, idOrName, undefined, isConfirmed));

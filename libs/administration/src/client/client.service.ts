@@ -6,7 +6,7 @@ import { ClientLogoStore } from '#database/client/client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '#database/client/client.js';
 import { ClientStore } from '#database/client/client.store.js';
 import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
-import type { ListPage } from '#database/list/list-page.statements.js';
+import { type ListPage, MAX_COUNT } from '#database/list/list-page.statements.js';
 import {
   type ConsentPreviewReply,
   type ConsentPreviewRequest,
@@ -156,11 +156,11 @@ export class ClientService {
     return clientView(client);
   }
 
-  /** Numbers of live grants, and of their users. */
-  async countGrants(idOrName: string): Promise<{ readonly grants: number; readonly users: number }> {
+  /** Numbers of live grants, and of their users; null for more than `MAX_COUNT` grants, which take seconds to sort. */
+  async countGrants(idOrName: string): Promise<{ readonly grants: number; readonly users: number | null }> {
     const clientId = await identifyClient(this.clients, idOrName);
-    const [live] = await this.grants.countLive({ clientId });
-    return { grants: live?.count ?? 0, users: live?.users ?? 0 };
+    const grants = await this.grants.countLive({ clientId });
+    return { grants, users: grants > MAX_COUNT ? null : await this.grants.countUsers(clientId) };
   }
 
   /** Returns true for the application by which operators log in to the console. */
@@ -410,12 +410,12 @@ export class ClientService {
   ): Promise<void> {
     const current = await this.clients.find(clientId);
     if (!current || sectorAfter(current) === current.sector) return;
-    const [live] = await this.grants.countLive({ clientId });
-    if (live)
+    const live = await this.grants.countLive({ clientId });
+    if (live > 0)
       throw refusal(
         'unconfirmed',
         'confirmNewSubjects',
-        `${clientId} has ${counted(live.count, 'live grant')}: with another subject their users look new to it`,
+        `${clientId} has ${counted(live, 'live grant')}: with another subject their users look new to it`,
       );
   }
 }

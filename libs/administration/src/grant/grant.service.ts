@@ -74,8 +74,7 @@ export class GrantService {
   }
 
   async countLive(input: Input<GrantSelectionDto>): Promise<number> {
-    const counts = await this.grants.countLive(await this.ownerOf(validated(GrantSelectionDto, input)));
-    return counts.reduce((sum, { count }) => sum + count, 0);
+    return this.grants.countLive(await this.ownerOf(validated(GrantSelectionDto, input)));
   }
 
   /** Safe to repeat. @throws AdministrationError of the kind `incomplete` if the services do not answer */
@@ -88,11 +87,11 @@ export class GrantService {
     const isEverything = owner.userId === undefined && !owner.clientId;
     // Includes a given owner without live grants: an earlier run may have revoked its grants without informing the
     // services.
-    const owners = isEverything ? await this.grants.countLive(owner) : [owner];
+    const owners = isEverything ? await this.grants.liveClients() : [owner.clientId];
     let revoked = 0;
     let failure: unknown;
     try {
-      for (const { clientId } of owners) {
+      for (const clientId of owners) {
         await this.grants.revoke({ ...owner, clientId }, (count) => {
           revoked += count;
           progress(revoked);

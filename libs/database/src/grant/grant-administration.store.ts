@@ -28,12 +28,6 @@ export interface GrantListFilter extends GrantFilter {
   readonly ended: boolean;
 }
 
-export interface LiveGrants {
-  readonly clientId: string;
-  readonly count: number;
-  readonly users: number;
-}
-
 @Injectable()
 export class GrantAdministrationStore {
   private readonly grants: Repository<GrantRecordEntity>;
@@ -69,18 +63,25 @@ export class GrantAdministrationStore {
     return this.grants.createQueryBuilder('grant').where(owned).andWhere(LIVE).getCount();
   }
 
-  countLive(owner: GrantFilter): Promise<LiveGrants[]> {
-    return this.grants
-      .createQueryBuilder('grant')
+  countLive(owner: GrantFilter): Promise<number> {
+    return this.matching({ ...owner, ended: false }).getCount();
+  }
+
+  /** Sorts the grants of the application by user: call it only for an application with few grants. */
+  async countUsers(clientId: string): Promise<number> {
+    const [row] = await this.matching({ clientId, ended: false })
+      .select('count(DISTINCT grant.userId)::integer', 'users')
+      .getRawMany<{ users: number }>();
+    return row?.users ?? 0;
+  }
+
+  /** Returns the ids of clients with live grants. */
+  async liveClients(): Promise<string[]> {
+    const rows = await this.matching({ ended: false })
       .select('grant.clientId', 'clientId')
-      .addSelect('count(*)::integer', 'count')
-      .addSelect('count(DISTINCT grant.userId)::integer', 'users')
-      .where(ownedBy(owner))
-      .andWhere(LIVE)
       .groupBy('grant.clientId')
-      .orderBy('count(*)', 'DESC')
-      .addOrderBy('grant.clientId')
-      .getRawMany();
+      .getRawMany<{ clientId: string }>();
+    return rows.map(({ clientId }) => clientId);
   }
 
   /** @returns false if the grant is unknown or already revoked @throws OutdatedVersionError */

@@ -108,16 +108,23 @@ export function inOrder<Item>(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
+/** Number of characters from which on a trigram index finds any part of a text. */
+const MIN_PART = 3;
+
 /**
  * Restricts a query to records whose text contains the search, in any letter case. Uses the trigram index of the same
- * expression, for three or more characters.
- * @param text SQL expression of the index
+ * expression. One or two characters match only the beginning of a field or after a space, because the index has no
+ * shorter parts, and reading all rows would exceed the statement timeout.
+ * @param text SQL expression of the index, with a line per field
  */
 export function containing<Entity extends ObjectLiteral>(
   query: SelectQueryBuilder<Entity>,
   text: string,
   search: string,
 ): void {
-  const pattern = `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-  query.andWhere(`${text} LIKE lower(:pattern)`, { pattern });
+  const part = search.replaceAll(/[\\%_]/g, String.raw`\$&`);
+  const patterns = [...search].length < MIN_PART ? [`${part}%`, `%\n${part}%`, `% ${part}%`] : [`%${part}%`];
+  const matches = patterns.map((_, n) => `${text} LIKE lower(:pattern${n})`).join(' OR ');
+  const values = Object.fromEntries(patterns.map((pattern, n) => [`pattern${n}`, pattern]));
+  query.andWhere(`(${matches})`, values);
 }
