@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { parseForm } from '#oauth/parameters.js';
+import { parseOnlyForm } from '#oauth/parameters.js';
 import type { Clock } from '#platform/clock.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { AccountModule } from './account/account.module.js';
@@ -58,7 +58,7 @@ export function authorizeApp(
     configuration,
     sharedSettings: configuration.sharedSettings,
     // Pages post only forms; a request with any other content type gets 415.
-    bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
+    bodyParsers: { 'application/x-www-form-urlencoded': parseOnlyForm },
     headers: PAGE_HEADERS,
     malformedRequest: (status) => malformedRequestPage(status, brand),
   };

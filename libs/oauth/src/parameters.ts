@@ -174,11 +174,24 @@ const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
-/** Omits parameters without a value (RFC 6749 3.2). @throws OAuthError invalid_request for undecodable text, or JSON */
+/**
+ * Parses a form for an endpoint that also accepts JSON. Omits parameters without a value (RFC 6749 3.2).
+ * @throws OAuthError invalid_request for undecodable text, or JSON
+ */
 export function parseForm(text: string): Parameters {
+  return decodeForm(text, 'send application/json');
+}
+
+/** Like `parseForm`, for an endpoint that accepts only forms. */
+export function parseOnlyForm(text: string): Parameters {
+  return decodeForm(text, 'this endpoint accepts only forms, like a=1&b=2');
+}
+
+/** @param remedy for a body that is JSON */
+function decodeForm(text: string, remedy: string): Parameters {
   if (/^\s*\{/.test(text) && isJson(text))
     throw OAuthError.invalidRequest(
-      'the body is JSON, but its Content-Type is application/x-www-form-urlencoded: send application/json',
+      `the body is JSON, but its Content-Type is application/x-www-form-urlencoded: ${remedy}`,
       UNREADABLE,
     );
   // Some clients append a line break; line breaks in values are percent-encoded.

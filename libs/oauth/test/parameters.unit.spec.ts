@@ -1,5 +1,6 @@
 import {
   parseForm,
+  parseOnlyForm,
   parseJson,
   parseQuery,
   readParameter,
@@ -26,6 +27,11 @@ describe('a form', () => {
 
   it.each(['{"a":"1"}', ' \n{"a": {"b": []}}', '{}'])('is rejected if it is JSON: %j', (text) => {
     expect(() => parseForm(text)).toThrow('the body is JSON');
+  });
+
+  it('names JSON as the content type only for an endpoint that accepts JSON', () => {
+    expect(() => parseForm('{"a":1}')).toThrow('application/json');
+    expect(() => parseOnlyForm('{"a":1}')).toThrow(/^(?!.*application\/json).*only forms/);
   });
 
   it('may have a name that begins with a brace', () => {
