@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { kindOf } from '#database/user/password-hash.js';
 import { hashPassword, needsRehash, verifyPassword } from '#database/user/password.js';
 import { type Credentials, UserStore } from '#database/user/user.store.js';
 import { messageOf } from '#platform/message-of.js';
@@ -19,7 +20,16 @@ export class PasswordService {
     { user, passwordHash, others }: Credentials,
     known: boolean,
   ): Promise<boolean> {
-    const matches = await this.gate.run(() => verifyPassword(password, passwordHash, others), known);
+    const hashes = others.map((other) => other.passwordHash);
+    const onError = (hash: string, error: unknown): void => {
+      const userId = others.find((other) => other.passwordHash === hash)?.userId ?? user?.id;
+      // Logs only the code, because the message of a bcrypt error contains the hash.
+      const reason = (error as NodeJS.ErrnoException).code;
+      const msg = 'could not verify the password hash of this user';
+      this.logger.error({ user_id: userId, kind: kindOf(hash), reason, msg });
+    };
+    const verifies = () => verifyPassword(password, passwordHash, hashes, onError);
+    const matches = await this.gate.run(verifies, known);
     if (!matches || user === null) return false;
     if (passwordHash !== null && !user.disabled && needsRehash(password, passwordHash))
       await this.rehash(user.id, password, passwordHash);

@@ -1,9 +1,14 @@
 import { pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { User } from '#database/user/user.js';
 import { readPasswordHash } from '#database/user/imported-password-hash.js';
 import { verifyPassword } from '#database/user/password.js';
+import { UserStore } from '#database/user/user.store.js';
+import { PasswordGate } from '../../src/login/password-gate.js';
+import { PasswordService } from '../../src/login/password.service.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
@@ -77,6 +82,33 @@ describe('a login', () => {
     await app.accounts.disable(user.id);
     expect(await logIn(user, PASSWORD)).toBe(403);
     expect(await storedHash(user)).toBe(imported);
+  });
+
+  it('is not stopped by a hash of another user that cannot be verified', async () => {
+    const other = await app.user(undefined, `$scrypt$ln=20,r=1,p=1$c2FsdA$${'A'.repeat(43)}`);
+    expect(await logIn(await app.user(), PASSWORD)).toBe(303);
+    expect(await logIn(other, PASSWORD)).toBe(401);
+  });
+
+  it('logs the user and the kind of each hash that cannot be verified, and never a hash', async () => {
+    const passwordHash = `$scrypt$ln=2,r=1,p=1$c2FsdA$${'A'.repeat(43)}`;
+    const others = [{ userId: 8, passwordHash: `$pbkdf2-sha1$i=2,l=32$c2FsdA$${'A'.repeat(43)}` }];
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const service = new PasswordService({} as UserStore, new PasswordGate());
+    const unusable = { normalize: () => 7 } as unknown as string;
+    const user = { id: 7 } as User;
+    try {
+      expect(await service.verify(unusable, { user, passwordHash, others }, true)).toBe(false);
+      expect(await service.verify(unusable, { user: null, passwordHash: null, others }, true)).toBe(false);
+      const [own, another] = [
+        { user_id: 7, kind: 'scrypt$ln=2,r=1,p=1' },
+        { user_id: 8, kind: 'pbkdf2-sha1$i=2,l=32' },
+      ].map((line) => expect.objectContaining(line));
+      expect(error.mock.calls).toEqual([[own], [another], [another]]);
+      expect(JSON.stringify(error.mock.calls)).not.toContain('AAAA');
+    } finally {
+      error.mockRestore();
+    }
   });
 
   it('rejects an unknown user with the password of another user', async () => {

@@ -319,8 +319,21 @@ it('operator user import reads hashes of other frameworks, also as a credential 
     { email: 'a@example.com', username: 'a', password_hash: django },
     { email: 'b@example.com', username: 'b', password_hash: { credentialData, secretData } },
     { email: 'c@example.com', username: 'c', password_hash: '$P$5iFSdA4yZLBH3oTg3ysnPwnAE4vW3.1' },
+    {
+      email: 'd@example.com',
+      username: 'd',
+      password_hash: {
+        credentialData: '{"algorithm":"argon2","hashIterations":3,"additionalParameters":null}',
+        secretData,
+      },
+    },
+    {
+      email: 'e@example.com',
+      username: 'e',
+      password_hash: `scrypt:65536:1:1$abcdefghijklmnop$${'07'.repeat(64)}`,
+    },
   );
-  expect(await importFile(path)).toMatchObject({ code: 3, counts: { created: 2, failed: 1 } });
+  expect(await importFile(path)).toMatchObject({ code: 3, counts: { created: 2, failed: 3 } });
   expect(await users()).toMatchObject([
     { password_hash: expect.stringMatching(/^\$pbkdf2-sha256\$i=1000,l=32\$c2Vhc2FsdA\$/) },
     { password_hash: expect.stringMatching(/^\$pbkdf2-sha512\$i=210000,l=64\$AAECAwQFBgcICQoLDA0ODw\$/) },

@@ -78,7 +78,7 @@ interface KeycloakCredential {
   readonly algorithm?: unknown;
   readonly hashIterations?: unknown;
   /** Each value is a list of one text. */
-  readonly additionalParameters?: Readonly<Record<string, unknown>>;
+  readonly additionalParameters?: Readonly<Record<string, unknown>> | null;
   readonly value?: unknown;
   readonly salt?: unknown;
 }
@@ -87,17 +87,23 @@ interface KeycloakCredential {
 function hashOfKeycloak(value: unknown): string | null {
   const credential = keycloakCredential(value);
   if (!credential) return null;
-  const { algorithm, hashIterations, additionalParameters: parameters = {} } = credential;
-  const salt = encoded(String(credential.salt), 'base64');
-  const key = encoded(String(credential.value), 'base64');
-  const iterations = String(hashIterations);
+  const { algorithm, hashIterations, additionalParameters } = credential;
+  const salt = encoded(textOf(credential.salt), 'base64');
+  const key = encoded(textOf(credential.value), 'base64');
+  const iterations = textOf(hashIterations);
   if (algorithm === 'argon2') {
-    const { type, version, memory, parallelism } = parameters;
-    const number = String(version) === '1.0' ? 16 : 19;
-    return `$argon2${String(type)}$v=${number}$m=${String(memory)},t=${iterations},p=${String(parallelism)}$${salt}$${key}`;
+    const { type, version, memory, parallelism } = additionalParameters ?? {};
+    const number = textOf(version) === '1.0' ? 16 : 19;
+    return `$argon2${textOf(type)}$v=${number}$m=${textOf(memory)},t=${iterations},p=${textOf(parallelism)}$${salt}$${key}`;
   }
-  const pbkdf2Digest = /^pbkdf2(?:-(sha256|sha512))?$/.exec(String(algorithm));
+  const pbkdf2Digest = /^pbkdf2(?:-(sha256|sha512))?$/.exec(textOf(algorithm));
   return pbkdf2Digest && pbkdf2(pbkdf2Digest[1] ?? 'sha1', iterations, salt, key);
+}
+
+/** Returns a text, a number, or the only element of a list as text, and an empty text for any other value. */
+function textOf(value: unknown): string {
+  const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return typeof only === 'string' || typeof only === 'number' ? String(only) : '';
 }
 
 /** `credentialData` and `secretData` are JSON texts. */

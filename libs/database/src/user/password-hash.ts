@@ -19,18 +19,27 @@ const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
 /** In KiB. `verifyPassword` verifies one password at a time if the hash needs more than LARGE_MEMORY. */
 const MAX_MEMORY = 131_072;
-/** In KiB, the low-memory recommendation of RFC 9106 4. A process verifies four passwords concurrently: 256 MiB. */
+/**
+ * In KiB, the low-memory recommendation of RFC 9106 4. A process verifies four passwords concurrently, and at most one
+ * of them needs more: 3 × 64 + 128 MiB.
+ */
 export const LARGE_MEMORY = 65_536;
-/** In KiB × passes: about half a second of CPU. */
+/** In KiB × passes: 0.4 to 0.7 s of CPU. */
 const MAX_ARGON2_WORK = 8 * LARGE_MEMORY;
+/** The library starts threads for each lane in each pass, which cost more than the passes if the memory is small. */
+const MAX_PASSES = 64;
 /** RFC 9106 3.1: at least 8 bytes. */
 const MIN_ARGON2_SALT = 11;
-/** In KiB × p: about half a second of CPU. */
-const MAX_SCRYPT_WORK = 2 * LARGE_MEMORY;
+/** In KiB × p: 0.5 to 0.7 s of CPU. */
+const MAX_SCRYPT_WORK = MAX_MEMORY;
+/** Bounds the memory of scrypt that does not depend on N, and the cost of its PBKDF2. */
+const MAX_SCRYPT_R = 32;
+/** p of argon2 and scrypt. */
 const MAX_LANES = 16;
 /** About a second of CPU; each increment doubles the time. */
 const MAX_BCRYPT_COST = 14;
 const MIN_BCRYPT_COST = 4;
+/** The maximum number of rounds takes 0.8 to 1 s of CPU. */
 const PBKDF2_DIGESTS = {
   sha1: { bytes: 20, maxRounds: 2_000_000 },
   sha256: { bytes: 32, maxRounds: 2_000_000 },
@@ -91,7 +100,20 @@ export function parseScrypt(passwordHash: string): ScryptHash | null {
 /** Returns the memory in KiB that the verification of an accepted hash needs. */
 export function memoryOf(passwordHash: string): number {
   const scrypt = parseScrypt(passwordHash);
-  return scrypt ? scryptMemory(scrypt) : Number(ARGON2.exec(passwordHash)?.[1] ?? 0);
+  return scrypt ? scryptBytes(scrypt) / 1024 : Number(ARGON2.exec(passwordHash)?.[1] ?? 0);
+}
+
+/** Returns the memory in bytes that OpenSSL needs: 128 × r × N (RFC 7914 2), p blocks, and two blocks of work space. */
+export function scryptBytes({ N, r, p }: ScryptHash): number {
+  return 128 * r * (N + p + 2);
+}
+
+/** Returns algorithm and parameters of an accepted hash, without salt and hash. */
+export function kindOf(passwordHash: string): string {
+  return passwordHash
+    .split('$')
+    .slice(1, isBcrypt(passwordHash) ? -1 : -2)
+    .join('$');
 }
 
 /** Returns the reason to reject a hash, or null. Verifying an accepted hash cannot exhaust memory or CPU. */
@@ -117,6 +139,7 @@ function argon2Problem([, m, t, p, salt = '']: readonly string[]): string | null
   // RFC 9106 3.1: at least 8 KiB for each lane.
   if (lanes > MAX_LANES || memory < 8 * lanes || salt.length < MIN_ARGON2_SALT)
     return 'its argon2 parameters are not valid';
+  if (passes > MAX_PASSES) return `its argon2 passes (t) must be at most ${MAX_PASSES}`;
   if (memory > MAX_MEMORY) return `its argon2 memory (m) must be at most ${MAX_MEMORY}`;
   if (memory * passes > MAX_ARGON2_WORK)
     return `its argon2 memory times passes (m × t) must be at most ${MAX_ARGON2_WORK}`;
@@ -131,15 +154,12 @@ function pbkdf2Problem({ digest, iterations, key }: Pbkdf2Hash, length: number):
   return `its PBKDF2 iterations, times the blocks of ${bytes} bytes of the hash, must be at most ${maxRounds}`;
 }
 
-function scryptProblem(scrypt: ScryptHash): string | null {
-  const memory = scryptMemory(scrypt);
+function scryptProblem({ N, r, p }: ScryptHash): string | null {
+  if (r > MAX_SCRYPT_R || p > MAX_LANES)
+    return `its scrypt parameters must be at most ${MAX_SCRYPT_R} (r) and ${MAX_LANES} (p)`;
+  if (N >= 2 ** (16 * r)) return 'its scrypt parameter N must be less than 2^(128 × r / 8) (RFC 7914 2)';
+  const memory = (128 * N * r) / 1024;
   if (memory > MAX_MEMORY) return `its scrypt memory (128 × N × r) must be at most ${MAX_MEMORY} KiB`;
-  if (memory * scrypt.p > MAX_SCRYPT_WORK)
-    return `its scrypt memory times p must be at most ${MAX_SCRYPT_WORK} KiB`;
+  if (memory * p > MAX_SCRYPT_WORK) return `its scrypt memory times p must be at most ${MAX_SCRYPT_WORK} KiB`;
   return null;
-}
-
-/** RFC 7914 2: 128 × N × r bytes. */
-function scryptMemory({ N, r }: ScryptHash): number {
-  return (128 * N * r) / 1024;
 }

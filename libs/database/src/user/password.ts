@@ -11,6 +11,7 @@ import {
   parsePbkdf2,
   parseScrypt,
   passwordHashProblem,
+  scryptBytes,
   type ScryptHash,
 } from './password-hash.js';
 
@@ -28,14 +29,25 @@ export function hashPassword(password: string): Promise<string> {
 /**
  * @param passwordHash null and unaccepted hashes never match
  * @param others hashes to verify as well, so that the duration reveals nothing; their results are ignored
+ * @param onError receives an accepted hash that could not be verified, which does not match
  */
 export async function verifyPassword(
   password: string,
   passwordHash: string | null,
   others: readonly string[] = [],
+  onError: (passwordHash: string, error: unknown) => void = () => undefined,
 ): Promise<boolean> {
-  const isMatch = passwordHash !== null && (await matchesInAnyForm(password, passwordHash));
-  for (const other of others) await matchesInAnyForm(password, other);
+  // An error must not escape: the hash of one user would stop the logins of all users.
+  const verify = async (hashed: string): Promise<boolean> => {
+    try {
+      return await matchesInAnyForm(password, hashed);
+    } catch (error) {
+      onError(hashed, error);
+      return false;
+    }
+  };
+  const isMatch = passwordHash !== null && (await verify(passwordHash));
+  for (const other of others) await verify(other);
   return isMatch;
 }
 
@@ -84,8 +96,8 @@ async function matches(password: string, passwordHash: string): Promise<boolean>
   return result && !password.includes('\0');
 }
 
-async function matchesScrypt(password: string, { N, r, p, salt, key }: ScryptHash): Promise<boolean> {
-  // Node counts 128 × r × (N + p + 2) bytes, and rejects more than `maxmem`.
-  const maxmem = 128 * r * (N + p + 4);
-  return timingSafeEqual(await deriveByScrypt(password, salt, key.length, { N, r, p, maxmem }), key);
+async function matchesScrypt(password: string, scryptHash: ScryptHash): Promise<boolean> {
+  const { N, r, p, salt, key } = scryptHash;
+  const options = { N, r, p, maxmem: scryptBytes(scryptHash) };
+  return timingSafeEqual(await deriveByScrypt(password, salt, key.length, options), key);
 }

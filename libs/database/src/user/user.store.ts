@@ -21,7 +21,7 @@ export interface Credentials {
   readonly user: User | null;
   readonly passwordHash: string | null;
   /** Hashes of the other kinds, verified as well, so that timing reveals neither the kind nor whether a user exists. */
-  readonly others: readonly string[];
+  readonly others: readonly { readonly userId: number; readonly passwordHash: string }[];
 }
 
 /** Limits the hashes verified by one login. Users usually have one or two kinds: the product's, and this service's. */
@@ -31,16 +31,16 @@ export const MAX_PASSWORD_KINDS = 8;
 const PASSWORD_KIND = `substring(password_hash from '^[$](?:2.[$])?((?:(?:argon2|pbkdf2|scrypt)[^$]*[$](?:v=[^$]+[$])?)?[^$]+)') COLLATE "C"`;
 
 const nextKind = (condition: string): string => `
-  SELECT ${PASSWORD_KIND} AS kind, password_hash FROM users
+  SELECT ${PASSWORD_KIND} AS kind, id, password_hash FROM users
   WHERE password_hash IS NOT NULL AND ${PASSWORD_KIND} ${condition} ORDER BY ${PASSWORD_KIND} LIMIT 1`;
 
 const credentialsBy = (column: 'email' | 'username'): string => `
   WITH RECURSIVE kinds AS (
     (${nextKind("> ''")})
-    UNION ALL SELECT next.kind, next.password_hash FROM kinds, LATERAL (${nextKind('> kinds.kind')}) next
+    UNION ALL SELECT next.* FROM kinds, LATERAL (${nextKind('> kinds.kind')}) next
   )
   SELECT found."user", found.password_hash AS "passwordHash", ARRAY(
-      SELECT kinds.password_hash FROM kinds WHERE kinds.kind IS DISTINCT FROM found.kind
+      SELECT json_build_object('userId', kinds.id, 'passwordHash', kinds.password_hash) FROM kinds WHERE kinds.kind IS DISTINCT FROM found.kind
       LIMIT ${MAX_PASSWORD_KINDS} - (found.kind IS NOT NULL)::integer
     ) AS others
   FROM (SELECT) single_row LEFT JOIN LATERAL (

@@ -1,7 +1,9 @@
 import { hash as argon2 } from '@node-rs/argon2';
+import fc from 'fast-check';
 import { needsRehash, hashPassword, verifyPassword } from '#database/user/password.js';
 import { readPasswordHash } from '#database/user/imported-password-hash.js';
-import { passwordHashProblem } from '#database/user/password-hash.js';
+import { kindOf, memoryOf, passwordHashProblem } from '#database/user/password-hash.js';
+import { readIdentityRecord, readUserRecord, USER_FIELDS_OF_RECORDS } from '#database/user/user-record.js';
 
 /** Hashes of "pässwörd correct" and of 80 x, by libxcrypt. */
 const BCRYPT = ['2a', '2b', '2y'].map(
@@ -113,7 +115,30 @@ describe('a hash of another framework', () => {
       'an N that is no power of two',
       'scrypt:1000:8:1$salt$e6286dc73938e07476b3aaffc6968f1b42a46884f27ba6f57762aa60c709a584',
     ],
+    [
+      'an N that OpenSSL refuses',
+      '$scrypt$ln=16,r=1,p=1$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+    ],
+    [
+      'a small N and many lanes',
+      '$scrypt$ln=1,r=1,p=17$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+    ],
+    [
+      'a small N and large blocks',
+      '$scrypt$ln=1,r=33,p=1$LIXwfu+dM8aYM4ZwDsH4nw$gejkd7if8+8Q6SImZWErbsLGsypM6U0XTxJpg+hNLHQ',
+    ],
     ['an unknown algorithm of Keycloak', keycloak('md5', 1, 'AAAA')],
+    [
+      'no parameters of Keycloak’s argon2',
+      keycloak('argon2', 5, 'AAAA', null as unknown as Record<string, unknown>),
+    ],
+    [
+      'a salt of Keycloak that is not text',
+      {
+        credentialData: { algorithm: 'pbkdf2', hashIterations: 1 },
+        secretData: { value: 'AAAA', salt: { toString: 1 } },
+      },
+    ],
     ['an object of another kind', { value: 'x' }],
     ['a number', 7],
     ['null', null],
@@ -164,6 +189,7 @@ describe('a password hash of the product', () => {
     '$argon2id$v=19$m=4294967295,t=3,p=4$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=131073,t=1,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=8192,t=65,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
+    '$argon2i$v=19$m=128,t=65,p=16$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     '$argon2id$v=19$m=65536,t=1,p=64$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
     BCRYPT[0]?.replace('$10$', '$15$') ?? '',
   ])('is rejected without being computed if it costs too much: %s', async (hash) => {
@@ -190,6 +216,123 @@ describe('a password hash of the product', () => {
   ])('is rejected if it has another format: %j', async (hash) => {
     expect(passwordHashProblem(hash)).not.toBeNull();
     expect(await verifyPassword('password', hash)).toBe(false);
+  });
+});
+
+describe('an accepted hash', () => {
+  const SALT_AND_HASH = `c29tZXNhbHQ$${'A'.repeat(43)}`;
+  const ofEachKind = [
+    `$argon2id$v=19$m=16,t=1,p=2$${SALT_AND_HASH}`,
+    BCRYPT[1]!.replace('$10$', '$04$'),
+    `$pbkdf2-sha256$i=2,l=32$${SALT_AND_HASH}`,
+    `$scrypt$ln=2,r=1,p=1$${SALT_AND_HASH}`,
+  ];
+
+  it('never fails to be verified, whatever its parameters', async () => {
+    const exponent = fc.integer({ min: 1, max: 40 });
+    const number = exponent.chain((bits) => fc.integer({ min: 1, max: 2 ** Math.min(bits, 30) }));
+    const hash = fc.oneof(
+      fc.tuple(fc.integer({ min: 1, max: 20 }), number, number).map((n) => ['scrypt', ...n] as const),
+      fc.tuple(number, number, number).map((n) => ['argon2', ...n] as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(hash, async ([kind, x, y, z]) => {
+        const text =
+          kind === 'scrypt'
+            ? `$scrypt$ln=${x},r=${y},p=${z}$${SALT_AND_HASH}`
+            : `$argon2id$v=19$m=${x},t=${y},p=${z}$${SALT_AND_HASH}`;
+        fc.pre(passwordHashProblem(text) === null);
+        const errors: unknown[] = [];
+        expect(await verifyPassword('correct horse', text, [], (_, error) => errors.push(error))).toBe(false);
+        expect(errors).toEqual([]);
+      }),
+      { numRuns: 30 },
+    );
+    for (let r = 1; r <= 3; r += 1) {
+      const accepted = (ln: number) =>
+        passwordHashProblem(`$scrypt$ln=${ln},r=${r},p=1$${SALT_AND_HASH}`) === null;
+      // 128 MiB permit at most 2^20 blocks of 128 bytes.
+      expect(Array.from({ length: 20 }, (_, at) => at + 1).findLast(accepted)).toBe([15, 19, 18][r - 1]);
+    }
+  });
+
+  it.each(ofEachKind)(
+    'does not match if the library fails, and the failure is reported: %s',
+    async (hash) => {
+      const unusable = { normalize: () => Symbol('no text') } as unknown as string;
+      const reported: string[] = [];
+      const report = (failed: string) => reported.push(failed);
+      expect(await verifyPassword(unusable, hash, ofEachKind, report)).toBe(false);
+      expect(reported).toEqual([hash, ...ofEachKind]);
+    },
+  );
+
+  it('is named by its algorithm and parameters only', () => {
+    expect(ofEachKind.map(kindOf)).toEqual([
+      'argon2id$v=19$m=16,t=1,p=2',
+      '2b$04',
+      'pbkdf2-sha256$i=2,l=32',
+      'scrypt$ln=2,r=1,p=1',
+    ]);
+  });
+
+  it('needs the memory of all blocks of scrypt', () => {
+    expect(memoryOf(`$scrypt$ln=16,r=8,p=1$${SALT_AND_HASH}`)).toBe(65_536 + 3);
+    expect(memoryOf(`$scrypt$ln=1,r=32,p=16$${SALT_AND_HASH}`)).toBe(80);
+  });
+});
+
+describe('the reader of users', () => {
+  const values = fc.oneof(
+    fc.jsonValue(),
+    fc.string(),
+    fc.constantFrom(...Object.values(OF_FRAMEWORKS).flat(), ...BCRYPT),
+    fc.record(
+      {
+        credentialData: fc.oneof(
+          fc.jsonValue(),
+          fc.record(
+            {
+              algorithm: fc.oneof(fc.constantFrom('argon2', 'pbkdf2', 'pbkdf2-sha256'), fc.jsonValue()),
+              hashIterations: fc.jsonValue(),
+              additionalParameters: fc.oneof(
+                fc.jsonValue(),
+                fc.dictionary(fc.constantFrom('type', 'version', 'memory', 'parallelism'), fc.jsonValue()),
+              ),
+            },
+            { requiredKeys: [] },
+          ),
+        ),
+        secretData: fc.oneof(
+          fc.jsonValue(),
+          fc.record({ value: fc.jsonValue(), salt: fc.oneof(fc.jsonValue(), fc.constant({ toString: 1 })) }),
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  );
+
+  it('returns an accepted hash or a problem for any value', () => {
+    fc.assert(
+      fc.property(values, fc.boolean(), (value, asText) => {
+        const read = readPasswordHash(asText ? JSON.stringify(value) : value);
+        if ('problem' in read) expect(read.problem).toContain('user set-password');
+        else expect(passwordHashProblem(read.passwordHash)).toBeNull();
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('never throws on a line', () => {
+    const fields = fc.constantFrom(...USER_FIELDS_OF_RECORDS, '__proto__', 'toString');
+    fc.assert(
+      fc.property(fc.dictionary(fields, values), (record) => {
+        const read = readUserRecord(record, null, Date.now());
+        expect('user' in read || read.problems.length > 0).toBe(true);
+        readIdentityRecord(record, Date.now());
+      }),
+      { numRuns: 3000 },
+    );
   });
 });
 
