@@ -13,13 +13,24 @@ export const MAX_PRIVATE_SCHEMES = 5;
 
 const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]{1,49}$/;
 
-/** Schemes that browsers or operating systems handle themselves, which would run, show or send what follows. */
+/**
+ * Schemes that browsers or operating systems handle themselves, which would run, show, install or send what follows.
+ * From: IANA's list of URI schemes, Apple's URL Scheme Reference, and schemes registered by macOS, Windows and Android.
+ */
 const SYSTEM_SCHEMES: ReadonlySet<string> = new Set(
-  `about afp android-app blob chrome cid content data devtools edge facetime file filesystem ftp ftps geo git gopher
-  hcp http https imap intent irc itms itms-apps jar javascript ldap ldaps livescript local magnet mailto market mid mk
-  news nfs nntp opera package pop prefs rdp res resource rtsp search search-ms sftp shell sip sips smb sms smsto ssh svn
-  tel telnet urn vbscript view-source vnc webcal ws wss wyciwyg xmpp`.split(/\s+/),
+  `about addressbook afp android-app app-prefs app-settings appinstaller applescript apt bingmaps bingnews bingweather
+  blob brave callto chrome cid cifs content data dav davs devtools dict edge facetime facetime-audio facetime-group
+  feed feeds file filesystem firefox ftp ftps geo git gopher hcp help http https ibooks ical imap imessage
+  insertfontspec intent irc itms itmss its itunes jar javascript jnlp jnlps ldap ldaps livescript local macappstore
+  macappstores magnet mailto mapi maps market message messages mhtml mid mk mms mmsto mswindowsmusic mswindowsvideo
+  music news nfs nntp onenote opera outlookfeed outlookfeeds package photos-redirect podcasts pop prefs rdp res
+  resource rlogin rtmp rtsp rtsps rtspu safari search search-ms sftp shell shortcuts sip sips smb smbs sms smsto ssh
+  stickynotes stssync svn tel telnet telprompt terminal tip tn3270 tv urn vbs vbscript videos view-source vivaldi vnc
+  wais webcal webcals webdav webdavs windowsdefender workflow ws wss wyciwyg x-apple x-dictionary x-help-action
+  x-help-script x-man-page x-radar x-web-search x-webdoc xbox xmpp`.split(/\s+/),
 );
+
+const SYSTEM_PREFIX = /^(?:apple|chrome|edge|itms|microsoft|moz|ms|safari|webkit|x-apple)-/;
 
 /**
  * RFC 8252 7.1: a private-use scheme is "based on a domain name under their control, expressed in reverse order".
@@ -30,7 +41,7 @@ export function privateSchemeProblem(scheme: string): string | null {
   if (REVERSE_DOMAIN.test(scheme)) return 'is a reversed domain name, which needs no admission: leave it out';
   if (!PRIVATE_SCHEME.test(scheme))
     return 'must be the scheme alone, in lower case, like cursor for cursor://callback';
-  return SYSTEM_SCHEMES.has(scheme) || /^(?:chrome|edge|moz|ms|safari)-/.test(scheme)
+  return SYSTEM_SCHEMES.has(scheme) || SYSTEM_PREFIX.test(scheme)
     ? 'belongs to browsers or operating systems, and is never admitted'
     : null;
 }

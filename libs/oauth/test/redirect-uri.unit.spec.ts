@@ -157,7 +157,8 @@ describe('a scheme that the operator admits', () => {
   it.each(
     (
       'javascript data file blob about http https ws vbscript filesystem intent view-source chrome-extension ' +
-      'moz-extension ms-msdt search-ms mailto tel smb ssh c Cursor cursor: cursor:// cür 1password com.example.app'
+      'applescript app-settings callto itms-services itms-appss jnlp mhtml microsoft-edge shortcuts terminal x-apple-reminderkit ' +
+      'x-man-page moz-extension ms-msdt search-ms mailto tel smb ssh c Cursor cursor: cursor:// cür 1password com.example.app'
     ).split(' '),
   )('must not be %j', (scheme) => {
     expect(privateSchemeProblem(scheme)).not.toBeNull();
