@@ -93,7 +93,7 @@ describe('a login', () => {
   it('logs the user and the kind of each hash that cannot be verified, and never a hash', async () => {
     const passwordHash = `$scrypt$ln=2,r=1,p=1$c2FsdA$${'A'.repeat(43)}`;
     const others = [{ userId: 8, passwordHash: `$pbkdf2-sha1$i=2,l=32$c2FsdA$${'A'.repeat(43)}` }];
-    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const service = new PasswordService({} as UserStore, new PasswordGate());
     const unusable = { normalize: () => 7 } as unknown as string;
     const user = { id: 7 } as User;
