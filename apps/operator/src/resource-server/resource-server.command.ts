@@ -80,9 +80,8 @@ function withKeys(command: OperatorCommand): OperatorCommand {
 
 type Options = JsonOption & FileOptions & { readonly name?: string; readonly jwksUri?: string };
 
-async function inputOf({ json: _, ...options }: Options) {
-  const { jwksUri } = options;
-  return { ...options, ...withNone({ jwksUri }), ...(await readGivenFiles(options)) };
+async function inputOf({ name, jwks, jwksUri }: Options) {
+  return { name, ...withNone({ jwksUri }), ...(await readGivenFiles({ jwks })) };
 }
 
 async function create(options: Options): Promise<void> {
@@ -120,7 +119,11 @@ async function update(id: string, options: Options): Promise<void> {
   await makeChange(
     options,
     ({ resourceServers }, by) => resourceServers.update(by, id, input),
-    ({ jwks: _, ...server }) => printFields(asText(server)),
+    (server) => {
+      // `keys` has the thumbprints.
+      const { jwks: _, ...shown } = server;
+      printFields(asText(shown));
+    },
   );
 }
 

@@ -123,7 +123,8 @@ export function containing<Entity extends ObjectLiteral>(
   search: string,
 ): void {
   const part = search.replaceAll(/[\\%_]/g, String.raw`\$&`);
-  const patterns = [...search].length < MIN_PART ? [`${part}%`, `%\n${part}%`, `% ${part}%`] : [`%${part}%`];
+  const patterns =
+    Array.from(search).length < MIN_PART ? [`${part}%`, `%\n${part}%`, `% ${part}%`] : [`%${part}%`];
   const matches = patterns.map((_, n) => `${text} LIKE lower(:pattern${n})`).join(' OR ');
   const values = Object.fromEntries(patterns.map((pattern, n) => [`pattern${n}`, pattern]));
   query.andWhere(`(${matches})`, values);
