@@ -117,6 +117,25 @@ describe('the form of a new application', () => {
     expect(page.text).not.toContain('role="alert"');
   });
 
+  it('registers a callback with a private-use scheme only if the scheme is admitted', async () => {
+    const callback = { redirectUris: 'cursor://anysphere.cursor-mcp/oauth/callback' };
+    const refused = await create(admin, IDENTITY, { kind: 'public' }, callback);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
+    const admitted = { ...callback, privateSchemes: 'cursor' };
+    const page = await create(admin, IDENTITY, { kind: 'public' }, admitted, SCOPE, {});
+    expect(page.status).toBe(201);
+    const id = clientIdOf(page);
+    expect(await registered(id)).toMatchObject({
+      private_schemes: ['cursor'],
+      redirect_uris: [callback.redirectUris],
+    });
+    expect(wordsOf(await admin.get(`/applications/${id}`))).toContain('Admitted schemes cursor');
+    expect((await admin.get(`/applications/${id}/edit`)).text).toMatch(
+      /<textarea[^>]*name="privateSchemes"[^>]*>\s*cursor<\/textarea>/,
+    );
+  });
+
   it('selects ES256 for FAPI 2.0, and refuses RS256', async () => {
     const jwks = JSON.stringify({ keys: [(await ClientKey.generate()).jwk] });
     const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE];
