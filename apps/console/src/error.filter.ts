@@ -13,6 +13,7 @@ import { LoginRequiredError, loginUrl } from './session/login-required.error.js'
 import type { OperatorRequest } from './operator.js';
 import { errorPage } from './ui/error.page.js';
 import { PageResponder, seeOther } from './ui/page.responder.js';
+import { pageLink } from './ui/remedy.js';
 
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -48,7 +49,13 @@ export class ErrorFilter implements ExceptionFilter {
     const reference = referenceOf(request.raw);
     const [back] = /^\/(applications|users)\/[^/?]+(?=\/)/.exec(request.url) ?? [];
     const { operator = null, account = null } = request;
-    const page = errorPage({ status, description, reference, back, account: operator ? null : account });
+    const next =
+      operator && error instanceof AdministrationError
+        ? error.problems.flatMap((problem) => problem.next ?? [])
+        : [];
+    const remedies = next.map(({ command }) => operator && pageLink(operator, command));
+    const user = operator ? null : account;
+    const page = errorPage({ status, description, reference, remedies, back, account: user });
     void reply.send(this.pages.render(reply, page, operator));
   }
 

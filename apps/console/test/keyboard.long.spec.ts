@@ -65,6 +65,7 @@ async function create(page: Page, name: string): Promise<string> {
   await tabTo(page, 'scope:profile:read');
   await page.keyboard.press('ArrowDown');
   await activate(page, 'Next');
+  await activate(page, 'Next');
   await activate(page, 'Create the application');
   expect(await textOf(page)).toMatch(/scs_[\w-]{43}/);
   const [id = ''] = /sc_[a-z2-7]{24}/.exec(await textOf(page)) ?? [];
@@ -153,6 +154,29 @@ describe('an operator with only a keyboard and no JavaScript', () => {
     expect(await textOf(page)).toContain('Findings, the most severe first');
     await activate(page, 'Rotate keys');
     expect(await textOf(page)).toContain('ID token keys');
+    await context.close();
+  });
+});
+
+describe('the button that copies a new secret', () => {
+  it.each([
+    ['copies it to the clipboard', true],
+    ['is absent without JavaScript, and a click selects the secret', false],
+  ])('%s', async (_, javaScriptEnabled) => {
+    const { page, context } = await adminTab('ada', { javaScriptEnabled });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+    const id = await create(page, 'Rooms to copy');
+    await page.goto(`${origin}/applications/${id}/secrets/new`);
+    await activate(page, 'Create the secret');
+    const [button, secret] = [page.locator('[data-copies=secret]'), page.locator('#secret')];
+    if (javaScriptEnabled) {
+      await button.click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await secret.innerText());
+    } else {
+      expect(await button.isVisible()).toBe(false);
+      expect(await secret.evaluate((element) => getComputedStyle(element).userSelect)).toBe('all');
+    }
     await context.close();
   });
 });

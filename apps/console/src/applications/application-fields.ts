@@ -40,6 +40,12 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     true: t('Users are not asked, because the application is part of the product'),
     false: t('Users are asked'),
   },
+  kind: {
+    server: t('On a server'),
+    keys: t('On a server, with its own keys'),
+    public: t('In a browser, or on a phone or computer'),
+  },
+  profile: { oauth: t('OAuth 2.0 and OpenID Connect'), fapi2: t('FAPI 2.0') },
   requirePar: { true: t('Required (RFC 9126)'), false: t('Optional') },
   requireState: { true: t('Required'), false: t('Optional, but the application must use PKCE') },
   subject: {
@@ -52,6 +58,22 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     optional: t('Allowed, but users can decline it'),
   },
 };
+
+/** Returns the input field of the operation that a field of a form sets. */
+function inputOf(name: string): string {
+  if (name === 'kind') return 'public';
+  return name.startsWith('scope:') ? 'scopes' : name;
+}
+
+export function nameOf(name: string): string {
+  const label = labelOf(inputOf(name));
+  return name.startsWith('scope:') ? `${label}: ${name.slice('scope:'.length)}` : label;
+}
+
+/** Returns the fields of a form that a group shows. */
+export function inputsOf({ fields }: Group, form: Form): [name: string, value: string][] {
+  return form.input.filter(([name]) => fields.includes(inputOf(name)));
+}
 
 /** @param name of a field; scopes have fields like `scope:profile:read` */
 export function valueText(name: string, value: string): string {
@@ -107,19 +129,19 @@ const KIND: Group = {
       ${choices('kind', labelOf('public'), 'radio', [
         {
           value: 'server',
-          label: t('On a server'),
+          label: valueText('kind', 'server'),
           hint: t('Authenticates with a secret, which is shown once.'),
           chosen: kind === 'server',
         },
         {
           value: 'keys',
-          label: t('On a server, with its own keys'),
+          label: valueText('kind', 'keys'),
           hint: t('Signs assertions with its private key (private_key_jwt). It has no secret.'),
           chosen: kind === 'keys',
         },
         {
           value: 'public',
-          label: t('In a browser, or on a phone or computer'),
+          label: valueText('kind', 'public'),
           hint: t('Cannot keep a secret. It uses PKCE instead.'),
           chosen: kind === 'public',
         },
@@ -193,10 +215,10 @@ const PROFILE: Group = {
     const isFapi = view.form.text('profile') === 'fapi2';
     return html`
       ${choices('profile', labelOf('profile'), 'radio', [
-        { value: 'oauth', label: t('OAuth 2.0 and OpenID Connect'), chosen: !isFapi },
+        { value: 'oauth', label: valueText('profile', 'oauth'), chosen: !isFapi },
         {
           value: 'fapi2',
-          label: t('FAPI 2.0'),
+          label: valueText('profile', 'fapi2'),
           hint: t('For banks and health services: pushed requests, keys and tokens bound to a key.'),
           chosen: isFapi,
         },

@@ -1,23 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientView } from '#administration/client/client.description.js';
 import { ClientSecretService } from '#administration/client/client-secret.service.js';
+import { ClientService } from '#administration/client/client.service.js';
+import { ClientHistoryService } from '#administration/explain/client-history.service.js';
 import type { Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
+import { unlessUnavailable } from '../ui/unless-unavailable.js';
 import { applicationPage } from './application.page.js';
+
+/** Start of the refusals on an application's page, as on the page that it links to. */
+const REFUSALS_SINCE = '29d';
 
 @Injectable()
 export class ApplicationPageService {
   constructor(
+    private readonly clients: ClientService,
     private readonly secrets: ClientSecretService,
+    private readonly histories: ClientHistoryService,
     private readonly privileged: PrivilegedAccounts,
   ) {}
 
   async show(operator: Operator, client: ClientView, changed: Notices = {}): Promise<Page> {
     const { auth_method: method, client_id: id } = client;
-    const secrets = method === 'client_secret' ? (await this.secrets.list(id)).secrets : [];
+    const [secrets, { users }, refused] = await Promise.all([
+      method === 'client_secret' ? this.secrets.list(id).then((list) => list.secrets) : [],
+      this.clients.countGrants(id),
+      this.histories.read({ client: id, since: REFUSALS_SINCE }).catch(unlessUnavailable),
+    ]);
     const mayEnable = this.privileged.mayEnableApplication(operator, client);
-    return applicationPage({ operator, client, secrets, mayEnable, changed });
+    return applicationPage({ operator, client, secrets, users, refused, mayEnable, changed });
   }
 }

@@ -1,5 +1,6 @@
 import { type ClientView, isApiClient } from '#administration/client/client.description.js';
 import type { SecretView } from '#administration/client/client-secret.service.js';
+import type { RefusalSummary } from '#administration/explain/refusal-summary.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
@@ -10,6 +11,8 @@ import {
   facts,
   type Notices,
   notices,
+  problemBox,
+  referenceLink,
   table,
   timeCell,
 } from '../ui/components.js';
@@ -18,6 +21,8 @@ import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 import { hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
+
+const MAX_REFUSALS = 5;
 
 export function applicationsPage(
   operator: Operator,
@@ -93,11 +98,16 @@ export interface ApplicationView {
   readonly operator: Operator;
   readonly client: ClientView;
   readonly secrets: readonly SecretView[];
+  /** Number of users with a live grant. */
+  readonly users: number;
+  /** Text if the audit trail is unavailable. */
+  readonly refused: RefusalSummary | string;
   readonly mayEnable: boolean;
   readonly changed: Notices;
 }
 
-export function applicationPage({ operator, client, secrets, mayEnable, changed }: ApplicationView): Page {
+export function applicationPage(view: ApplicationView): Page {
+  const { operator, client, secrets, users, refused, mayEnable, changed } = view;
   const { client_id: id, name, disabled_at: disabledAt } = client;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
@@ -127,6 +137,14 @@ export function applicationPage({ operator, client, secrets, mayEnable, changed 
       ${isSupport && isDisabled && !mayEnable && html`<p>${t('Only an admin can enable an API client.')}</p>`}
       ${facts([
         [t('Client ID'), html`<code>${id}</code>`],
+        [
+          t('Users'),
+          hasUsers &&
+            t(
+              '{users, plural, =0 {No user has allowed it access} one {One user has allowed it access} other {# users have allowed it access}}',
+              { users },
+            ),
+        ],
         [labelOf('public'), placeOf(client)],
         [t('Authenticates with'), methodOf(client)],
         [labelOf('jwks'), client.keys && codes(client.keys)],
@@ -149,6 +167,7 @@ export function applicationPage({ operator, client, secrets, mayEnable, changed 
         [t('Disabled'), disabledAt === null ? null : moment(disabledAt)],
       ])}
       ${client.auth_method === 'client_secret' && secretSection(operator, id, secrets)}
+      ${refusalSection(id, refused)}
     `,
   };
 }
@@ -170,6 +189,33 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
       ]),
     )}
     ${isAdmin && secrets.length < 2 && html`<p><a class="button even" href="${pathOf(id, 'secrets/new')}">${t('New secret')}</a></p>`}
+  </section>`;
+}
+
+/** The causes of the latest refused requests. */
+function refusalSection(id: string, refused: RefusalSummary | string): Html {
+  const query = new URLSearchParams({ client: id, period: '29d' });
+  return html`<section>
+    <h2>${t('Last refusals')}</h2>
+    ${
+      typeof refused === 'string'
+        ? problemBox([refused])
+        : table(
+            t('Causes of refused requests in the last 30 days, the latest first'),
+            [t('Cause'), { title: t('Count'), isNumber: true }, t('Latest (UTC)'), t('Latest reference')],
+            refused.groups
+              .toSorted((a, b) => b.last.localeCompare(a.last))
+              .slice(0, MAX_REFUSALS)
+              .map(({ title, check, error, count, last, reference }) => [
+                html`${title ?? check ?? error}<br /><code>${check ?? error}</code>`,
+                count,
+                timeCell(last),
+                reference !== null && referenceLink(reference),
+              ]),
+            t('No request was refused in the last 30 days.'),
+          )
+    }
+    <p><a href="/events?${query.toString()}">${t('All refusals and their remedies')}</a></p>
   </section>`;
 }
 

@@ -17,9 +17,10 @@ import {
   withoutPrivateKeys,
 } from './application.form.js';
 import { CREATE_STEPS } from './application-fields.js';
-import { createdPage, createPage } from './create-application.page.js';
+import { createdPage, createPage, summaryPage } from './create-application.page.js';
 
-const LAST = CREATE_STEPS.length - 1;
+/** The step after the fields shows what will be created. */
+const SUMMARY = CREATE_STEPS.length;
 
 @Controller('applications/new')
 @RequireRole('admin')
@@ -33,22 +34,24 @@ export class CreateApplicationController {
   @RecentLogin()
   first(@CurrentOperator() operator: Operator, @SentBeforeLogin() sent: Form | null): Page {
     const form = sent ?? new Form();
-    return this.show(operator, form, stepOf(form), NO_PROBLEMS);
+    return this.show(operator, form, stepOf(form.text('step')), NO_PROBLEMS);
   }
 
   @Post()
   @RecentLogin()
   @Creates()
   async next(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
-    const step = describesItself(form) ? LAST : stepOf(form);
-    if (form.text('go') === 'back') return this.show(operator, form, step - 1, NO_PROBLEMS);
+    const step = describesItself(form) ? SUMMARY : stepOf(form.text('step'));
+    if (form.has('go')) return this.show(operator, form, stepOf(form.text('go')), NO_PROBLEMS);
     const input = newClientOf(form);
-    if (step === LAST) return this.create(operator, form, input);
+    if (step === SUMMARY) return this.create(operator, form, input);
     const problems = await this.clients.check(input).then(() => NO_PROBLEMS, inputProblems);
-    const wrong = stepWith(problems);
+    const wrong = stepWith(problems) ?? SUMMARY;
+    const isLast = step === SUMMARY - 1;
     // Ignores problems of later steps, which the operator has not reached.
-    if (wrong === undefined || wrong > step) return this.show(operator, form, step + 1, NO_PROBLEMS);
-    return this.show(operator, form, wrong, problems);
+    if (problems.size === 0 || (wrong > step && !isLast))
+      return this.show(operator, form, step + 1, NO_PROBLEMS);
+    return this.show(operator, form, Math.min(wrong, step), problems);
   }
 
   private async create(operator: Operator, form: Form, input: object): Promise<Page> {
@@ -57,18 +60,19 @@ export class CreateApplicationController {
       return createdPage(form.text('name') || result.client_id, result, await announced);
     } catch (error) {
       const problems = inputProblems(error);
-      return this.show(operator, form, stepWith(problems) ?? LAST, problems);
+      return this.show(operator, form, stepWith(problems) ?? SUMMARY - 1, problems);
     }
   }
 
   private show(operator: Operator, form: Form, step: number, problems: Problems): Page {
     withoutPrivateKeys(form);
-    return createPage({ operator, form, problems, catalogue: this.catalogue, step: Math.max(step, 0) });
+    if (step === SUMMARY) return summaryPage({ operator, form });
+    return createPage({ operator, form, problems, catalogue: this.catalogue, step });
   }
 }
 
-function stepOf(form: Form): number {
-  return Math.min(Math.max(Number(form.text('step')) || 0, 0), LAST);
+function stepOf(text: string): number {
+  return Math.min(Math.max(Math.trunc(Number(text)) || 0, 0), SUMMARY);
 }
 
 function inputProblems(error: unknown): Problems {

@@ -16,7 +16,7 @@ import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
 import { labelOf, type Problems } from './application.form.js';
-import { CREATE_STEPS } from './application-fields.js';
+import { CREATE_STEPS, inputsOf, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 
 export interface CreateView {
@@ -42,9 +42,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
-      <p>
-        ${t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length, name: group.title })}
-      </p>
+      <p>${stepName(step, group.title)}</p>
       ${otherProblems(answered, content)}
       ${postForm(
         operator,
@@ -52,15 +50,55 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
         html`
           <input type="hidden" name="step" value="${step}" />
           ${hiddenFields(carried(form, content))} ${content}
-          <div class="actions">
-            ${isLast ? button(t('Create the application')) : button(t('Next'))}
-            ${step > 0 && html`<button class="even" name="go" value="back" formnovalidate>${t('Back')}</button>`}
-          </div>
+          <div class="actions">${button(t('Next'))} ${step > 0 && goTo(step - 1, t('Back'))}</div>
         `,
       )}
       ${step === 0 && documentForm({ operator, form, problems })}
     `,
   };
+}
+
+function stepName(step: number, name: string): string {
+  return t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length + 1, name });
+}
+
+function goTo(step: number, text: string): Html {
+  return html`<button class="even" name="go" value="${step}" formnovalidate>${text}</button>`;
+}
+
+/** Shows what will be created. Hidden fields carry the input. */
+export function summaryPage({ operator, form }: Pick<CreateView, 'operator' | 'form'>): Page {
+  const step = CREATE_STEPS.length;
+  return {
+    title: t('New application'),
+    section: '/applications',
+    content: html`
+      <p>${stepName(step, t('Check and create'))}</p>
+      ${postForm(
+        operator,
+        '/applications/new',
+        html`
+          <input type="hidden" name="step" value="${step}" />
+          ${hiddenFields(form.input.filter(([name]) => !NOT_CARRIED.includes(name)))}
+          ${CREATE_STEPS.map((group, at) => summary(group, at, form))}
+          <div class="actions">${button(t('Create the application'))} ${goTo(step - 1, t('Back'))}</div>
+        `,
+        '',
+      )}
+    `,
+  };
+}
+
+function summary(group: (typeof CREATE_STEPS)[number], step: number, form: Form): Html {
+  return html`<section>
+    <h2>${group.title}</h2>
+    ${facts(inputsOf(group, form).map(([name, value]) => [nameOf(name), value !== '' && lines(valueText(name, value))]))}
+    <div class="actions">${goTo(step, t('Change “{name}”', { name: group.title }))}</div>
+  </section>`;
+}
+
+function lines(text: string): Html {
+  return html`${text.split('\n').map((line, at) => html`${at > 0 && html`<br />`}${line}`)}`;
 }
 
 function documentForm({
@@ -87,9 +125,11 @@ function documentForm({
   </section>`;
 }
 
+const NOT_CARRIED = ['step', 'go', 'metadataUrl'];
+
 function carried(form: Form, shown: Html): [name: string, value: string][] {
   const isShown = (name: string) => shown.text.includes(`name="${name}"`);
-  return form.input.filter(([name]) => !['step', 'go', 'metadataUrl'].includes(name) && !isShown(name));
+  return form.input.filter(([name]) => !NOT_CARRIED.includes(name) && !isShown(name));
 }
 
 /** The only page that shows the secret of a new application. */

@@ -6,8 +6,8 @@ import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { formOf, hasOwnKeys, labelOf, type Problems } from './application.form.js';
-import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, valueText } from './application-fields.js';
+import { formOf, hasOwnKeys, type Problems } from './application.form.js';
+import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 
 export interface EditView {
@@ -116,10 +116,6 @@ export function differencePage({
       )}
     `,
   };
-}
-
-function nameOf(name: string): string {
-  return name.startsWith('scope:') ? `${labelOf('scopes')}: ${name.slice('scope:'.length)}` : labelOf(name);
 }
 
 function changed({ name, removed, added }: Difference): Html {

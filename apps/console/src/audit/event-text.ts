@@ -4,7 +4,7 @@ import type { UserService } from '#administration/user/user.service.js';
 import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
-import { facts } from '../ui/components.js';
+import { facts, referenceLink } from '../ui/components.js';
 import { t } from '../ui/text.js';
 
 /** Texts that follow the name of the actor. */
@@ -124,11 +124,6 @@ export function clientLink(id: string, { clients }: Pick<EventNames, 'clients'>)
 /** Links to the events of a grant. */
 export function grantLink(id: string): Html {
   return html`<a href="/audit?${new URLSearchParams({ grant: id }).toString()}"><code>${id}</code></a>`;
-}
-
-export function referenceLink(reference: string): Html {
-  const query = new URLSearchParams({ reference });
-  return html`<a href="/events?${query.toString()}"><code>${reference}</code></a>`;
 }
 
 /** Links to the application and the user of an event, except the actor. */

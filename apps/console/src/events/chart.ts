@@ -1,7 +1,7 @@
 import type { ClientHistory, HistoryPeriod } from '#administration/explain/client-history.service.js';
 import { html, type Html } from '#ui/html.js';
 import { columnChart } from '../ui/column-chart.js';
-import { table } from '../ui/components.js';
+import { numbers } from '../ui/components.js';
 import { day, t } from '../ui/text.js';
 
 /** Number of causes with a separate colour in the chart and column in the table; all others share one of each. */
@@ -21,7 +21,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
   return columnChart({
     id: 'chart',
     title: unit === 'day' ? t('Requests per day') : t('Requests per hour'),
-    description: t('Columns of {names}, one for each row of the table below.', { names }),
+    description: t('Columns of {names}. The table below has their numbers.', { names }),
     columns: periods.map((period) => ({
       name: nameOf(period),
       bars: series.map(({ look, count }) => ({ look, count: count(period) })),
@@ -30,7 +30,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
     below: html`<ul class="plain legend">
         ${series.map(({ title: text, look }) => legend(text, look))} ${misused && legend(MISUSED, 'misused')}
       </ul>
-      ${table(
+      ${numbers(
         unit === 'day' ? t('Numbers per day (UTC)') : t('Numbers per hour (UTC)'),
         [
           unit === 'day' ? t('Day') : t('Hour'),

@@ -9,6 +9,7 @@ import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit
 import { problemBox } from '../ui/components.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
+import { CurrentOperator, type Operator } from '../operator.js';
 import { utc } from '../ui/text.js';
 import { namesOf } from '../audit/event-text.js';
 import { choicePage, eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
@@ -27,12 +28,12 @@ export class EventsController {
   ) {}
 
   @Get()
-  async show(@QueryForm() query: Form): Promise<Page> {
+  async show(@CurrentOperator() operator: Operator, @QueryForm() query: Form): Promise<Page> {
     const [reference, client, since] = [query.text('reference'), query.text('client'), query.text('since')];
     const period = Object.hasOwn(PERIODS, query.text('period')) ? query.text('period') : '23h';
     const question: Question = { reference, client, period, since };
     try {
-      if (reference !== '') return await this.explain(question);
+      if (reference !== '') return await this.explain(operator, question);
       if (client === '') return eventsPage(question);
       const [clientId = client, ...others] = await this.clients.candidates(client);
       if (others.length > 0) return choicePage(question, await this.clients.names([clientId, ...others]));
@@ -48,7 +49,7 @@ export class EventsController {
     }
   }
 
-  private async explain(question: Question): Promise<Page> {
+  private async explain(operator: Operator, question: Question): Promise<Page> {
     const explained = await this.explanations.explainIndexed(question.reference);
     const { clientId, userId } = explained.explanation;
     const shown = {
@@ -56,6 +57,6 @@ export class EventsController {
       ...(userId !== null && { user_id: userId }),
     };
     const names = await namesOf([shown, ...explained.around], this.clients, this.users);
-    return explanationPage(question, { ...explained, names });
+    return explanationPage(operator, question, { ...explained, names });
   }
 }

@@ -3,8 +3,15 @@ import type { RefusalGroup } from '#administration/explain/refusal-summary.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
-import { referenceLink } from '../audit/event-text.js';
-import { button, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
+import {
+  button,
+  problemBox,
+  referenceLink,
+  selectField,
+  table,
+  textField,
+  timeCell,
+} from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, t } from '../ui/text.js';
 import { chart } from './chart.js';

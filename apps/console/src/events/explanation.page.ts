@@ -5,22 +5,18 @@ import type { Difference } from '#administration/explain/difference.js';
 import { fieldOf } from '#administration/explain/explanation.js';
 import type { ExplainedRequest } from '#administration/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
-import {
-  clientLink,
-  type EventNames,
-  grantLink,
-  referenceLink,
-  textOf,
-  userLink,
-} from '../audit/event-text.js';
-import { command, facts, problemBox, table, timeCell } from '../ui/components.js';
+import { clientLink, type EventNames, grantLink, textOf, userLink } from '../audit/event-text.js';
+import type { Operator } from '../operator.js';
+import { facts, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
+import { commandWithPage } from '../ui/remedy.js';
 import { moment, t } from '../ui/text.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
 
 type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };
 
 export function explanationPage(
+  operator: Operator,
   question: Question,
   { explanation, around, uses, warnings, names }: Explained,
 ): Page {
@@ -36,7 +32,7 @@ export function explanationPage(
         remedies.length > 0 &&
         html`<h3>${t('Who can fix it, most likely first')}</h3>
           <ul>
-            ${remedies.map(({ party, action, commands }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)} ${commands.map(command)}</li>`)}
+            ${remedies.map(({ party, action, commands }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)} ${commands.map((words) => commandWithPage(operator, words))}</li>`)}
           </ul>`
       }
       ${facts([

@@ -1,4 +1,4 @@
-import { Controller, Get, type HttpRedirectResponse, Post, Redirect } from '@nestjs/common';
+import { Controller, Get, type HttpRedirectResponse, Post } from '@nestjs/common';
 import { CurrentOperator, type Operator } from '../operator.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { HealthCheckService } from './health-check.service.js';
@@ -14,7 +14,6 @@ export class HealthController {
   }
 
   @Post()
-  @Redirect()
   async start(@CurrentOperator() operator: Operator): Promise<HttpRedirectResponse> {
     await this.check.start(operator.name);
     return seeOther('/health');

@@ -6,8 +6,9 @@ import { type Fragment, html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { button, command, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
+import { button, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
+import { commandWithPage } from '../ui/remedy.js';
 import { moment, t } from '../ui/text.js';
 import type { HealthState, Part } from './health-check.service.js';
 
@@ -29,7 +30,7 @@ export function healthPage(operator: Operator, { last, isRunning }: HealthState)
         html`
           <section>
             <h2>${t('Findings')}</h2>
-            ${part(last.diagnosis, findings)}
+            ${part(last.diagnosis, (diagnosis) => findings(operator, diagnosis))}
           </section>
           <section>
             <h2>${t('Processes')}</h2>
@@ -55,7 +56,7 @@ const SEVERITY: Readonly<Record<Severity, string>> = {
   info: t('note'),
 };
 
-function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
+function findings(operator: Operator, { findings: all, holding, notChecked }: Diagnosis): Html {
   return html`
     <p>${t('{count, plural, one {One check passed} other {# checks passed}}.', { count: holding.length })}</p>
     ${
@@ -78,7 +79,9 @@ function findings({ findings: all, holding, notChecked }: Diagnosis): Html {
         html`${others.length === 0 ? first.problem : t('Expected: {holds}', { holds: first.holds })}<br /><code
             >${first.check}</code
           >`,
-        others.length === 0 ? html`<div class="prose">${remedyOf(first)}</div>` : each([first, ...others]),
+        others.length === 0
+          ? html`<div class="prose">${remedyOf(operator, first)}</div>`
+          : each(operator, [first, ...others]),
       ]),
       t('No check found a problem.'),
     )}
@@ -98,14 +101,14 @@ export function byCheck(findings: readonly Diagnosed[]): Group[] {
   return [...groups.values()];
 }
 
-function each(group: Group): Html {
+function each(operator: Operator, group: Group): Html {
   return html`<details>
     <summary>${t('Subjects and remedies')}</summary>
     <dl>
       ${group.map(
         (finding) =>
           html`<dt>${subjectOf(finding)}</dt>
-            <dd>${finding.problem}. <span class="quiet">${remedyOf(finding)}</span></dd>`,
+            <dd>${finding.problem}. <span class="quiet">${remedyOf(operator, finding)}</span></dd>`,
       )}
     </dl>
   </details>`;
@@ -119,9 +122,9 @@ export function severityTag(severity: Severity): Html {
   return html`<span class="${severity === 'info' ? 'tag' : 'tag bad'}">${SEVERITY[severity]}</span>`;
 }
 
-function remedyOf({ remedy }: Diagnosed): Fragment {
+function remedyOf(operator: Operator, { remedy }: Diagnosed): Fragment {
   if (typeof remedy === 'string') return remedy;
-  return remedy.map(({ text, command: words }) => html`${text}: ${command(words)}`);
+  return remedy.map(({ text, command: words }) => html`${text}: ${commandWithPage(operator, words)}`);
 }
 
 function processes(statuses: readonly ServiceStatus[]): Html {

@@ -33,6 +33,7 @@ export function confirmJobPage(
   return confirmPage({
     operator,
     section,
+    status: hasChanged ? 409 : 200,
     title: question(count),
     ...((action !== 'revoke-grants' || names.size > 0) && {
       subject: html`${shown.map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`)}${more > 0 && t(' and {more, number} more', { more })}`,

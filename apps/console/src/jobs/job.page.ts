@@ -82,7 +82,7 @@ export function jobPage(
         ${state === 'running' && (refreshes ? html`<a href="${path}?refresh=off">${t('Stop refreshing')}</a>` : html`<a href="${path}">${t('Refresh automatically')}</a>`)}
         ${mayWork && state === 'running' && postForm(operator, `${path}/stop`, button(t('Stop'), 'danger'), '')}
         ${mayWork && isOpen && postForm(operator, path, button(t('Continue')), '')}
-        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="${retryPath(action, job)}">${t('Retry failed entries')}</a>`}
+        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="/jobs/new?retry=${id}">${t('Retry failed entries')}</a>`}
       </div>
       ${state !== 'running' && problemBox(warnings)}
       ${facts([
@@ -116,9 +116,4 @@ function itemLink(action: ActionName, item: string, name: string | undefined): F
     action === 'revoke-grants' ? `/grants?${item}` : `${ACTIONS[action].section}/${encodeURIComponent(item)}`;
   return html`<a href="${path}">${name ?? html`<code>${item}</code>`}</a>
     ${name !== undefined && action !== 'revoke-grants' && html`<code>${item}</code>`}`;
-}
-
-function retryPath(action: ActionName, { failures }: Job): string {
-  const items = failures.map(({ item }): [string, string] => ['id', item]);
-  return `/jobs/new?${new URLSearchParams([['action', action], ...items]).toString()}`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Redirect, Res } from '@nestjs/common';
+import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { refusal } from '#administration/administration.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
@@ -13,7 +13,7 @@ import { type ActionName, isAction, JOB_ROLE, JobActions } from './job-actions.j
 import { jobPage, jobsPage } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore } from './job.store.js';
-import { selectionOf } from './selection.js';
+import { type Selection, selectionOf } from './selection.js';
 
 const REFRESH = 3;
 
@@ -40,21 +40,15 @@ export class JobsController {
     @QueryForm() query: Form,
     @SentBeforeLogin() sent: Form | null,
   ): Promise<Page> {
-    const selection = await selectionOf(sent ?? query, this.actions);
-    const { action, items, problem } = selection;
-    if (problem !== null) return unusableSelectionPage(selection, problem);
-    const count = await this.actions.steps(action, items);
-    const grants = await this.actions.affectedGrants(action, items);
-    const names = await this.actions.names(action, items.slice(0, SHOWN_NAMES));
-    // The id makes both requests of a double click start the same job.
-    const job = randomBytes(16).toString('base64url');
-    return confirmJobPage(operator, selection, {
-      job,
-      count,
-      grants,
-      names,
-      hasChanged: query.has('changed'),
-    });
+    return this.confirmation(operator, await this.selectionOf(sent ?? query));
+  }
+
+  /** Receives the entries that were checked in a list, because they may be too many for a URL. */
+  @Post('new')
+  @RequireRole(JOB_ROLE)
+  @RecentLogin()
+  async select(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
+    return this.confirmation(operator, await this.selectionOf(form));
   }
 
   /** Starts the job only with as many entries as the confirmation showed. Otherwise shows the confirmation again. */
@@ -62,20 +56,19 @@ export class JobsController {
   @SentFrom('/jobs/new')
   @RequireRole(JOB_ROLE)
   @RecentLogin()
-  @Redirect()
-  async create(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<HttpRedirectResponse> {
+  async create(
+    @CurrentOperator() operator: Operator,
+    @Body() form: Form,
+  ): Promise<Page | HttpRedirectResponse> {
     const id = form.text('job');
     if (!JOB_ID.test(id)) throw new RefusedRequestError(400, 'the form has no job');
     if (await this.jobs.find(id)) return seeOther(`/jobs/${id}`);
-    const { action, items, all, fields, problem } = await selectionOf(form, this.actions);
+    const selection = await this.selectionOf(form);
+    const { action, items, all, problem } = selection;
     const grants = problem === null ? await this.actions.affectedGrants(action, items) : 0;
     const isSame =
       Number(form.text('grants')) === grants && (all === null || items.length === Number(form.text('count')));
-    if (problem !== null || !isSame) {
-      const again = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]));
-      again.set('changed', '1');
-      return seeOther(`/jobs/new?${again.toString()}`);
-    }
+    if (problem !== null || !isSame) return this.confirmation(operator, selection, true);
     const total = await this.actions.steps(action, items);
     const job = { id, action, operator: operator.name, items, total };
     if (await this.jobs.create(job)) await this.runner.start(id, action, operator);
@@ -104,7 +97,6 @@ export class JobsController {
   @Post(':id')
   @RequireRole(JOB_ROLE)
   @RecentLogin()
-  @Redirect()
   async continue(
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
@@ -117,10 +109,25 @@ export class JobsController {
   @Post(':id/stop')
   @SentFrom('.')
   @RequireRole(JOB_ROLE)
-  @Redirect()
   async stop(@Param('id') id: string): Promise<HttpRedirectResponse> {
     await this.jobs.stop(id);
     return seeOther(`/jobs/${id}`);
+  }
+
+  private async selectionOf(form: Form): Promise<Selection> {
+    const failed = form.has('retry') ? await this.find(form.text('retry')) : null;
+    return selectionOf(form, this.actions, failed);
+  }
+
+  private async confirmation(operator: Operator, selection: Selection, hasChanged = false): Promise<Page> {
+    const { action, items, problem } = selection;
+    if (problem !== null) return unusableSelectionPage(selection, problem);
+    const count = await this.actions.steps(action, items);
+    const grants = await this.actions.affectedGrants(action, items);
+    const names = await this.actions.names(action, items.slice(0, SHOWN_NAMES));
+    // The id makes both requests of a double click start the same job.
+    const job = randomBytes(16).toString('base64url');
+    return confirmJobPage(operator, selection, { job, count, grants, names, hasChanged });
   }
 
   private async find(id: string): Promise<Job & { readonly action: ActionName }> {

@@ -4,6 +4,7 @@ import type { Form } from '../form.js';
 import { FILTERS, listPath, type ListQuery } from '../ui/list.page.js';
 import { t } from '../ui/text.js';
 import { type ActionName, ACTIONS, isAction, type JobActions } from './job-actions.js';
+import type { Job } from './job.store.js';
 
 /** Permits the selection of all entries of a list page. */
 const MAX_CHECKED = 200;
@@ -14,7 +15,7 @@ export interface Selection {
   readonly items: readonly string[];
   /** Filter whose matches are selected; null if the operator checked each entry. */
   readonly all: ListQuery | null;
-  /** Path of the list in which the operator made the selection, with its filter and position. */
+  /** Path of the page on which the operator made the selection, with its filter and position. */
   readonly back: string;
   /** Fields that select the same entries again. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -22,8 +23,16 @@ export interface Selection {
   readonly problem: string | null;
 }
 
-/** Reads a selection of checked entries, or of all entries that match a filter now. */
-export async function selectionOf(form: Form, actions: JobActions): Promise<Selection> {
+/**
+ * Reads a selection of checked entries, or of all entries that match a filter now.
+ * @param failed job whose failed entries are selected instead
+ */
+export async function selectionOf(
+  form: Form,
+  actions: JobActions,
+  failed: (Job & { readonly action: ActionName }) | null,
+): Promise<Selection> {
+  if (failed) return failedEntries(failed);
   const action = form.text('action');
   if (!isAction(action)) throw new RefusedRequestError(400, 'the action is unknown');
   const [filter, position] = [form.filled(...FILTERS), form.filled('cursor')];
@@ -45,6 +54,12 @@ export async function selectionOf(form: Form, actions: JobActions): Promise<Sele
     ],
     problem: problemOf(items.length, max),
   };
+}
+
+function failedEntries({ id, action, failures }: Job & { readonly action: ActionName }): Selection {
+  const items = [...new Set(failures.map(({ item }) => item))];
+  const problem = problemOf(items.length, MAX_COUNT);
+  return { action, items, all: null, back: `/jobs/${id}`, fields: [['retry', id]], problem };
 }
 
 function problemOf(count: number, max: number): string | null {

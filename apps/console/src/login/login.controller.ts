@@ -1,4 +1,4 @@
-import { Controller, Get, type HttpRedirectResponse, Post, Redirect, Req, Res } from '@nestjs/common';
+import { Controller, Get, type HttpRedirectResponse, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
@@ -46,7 +46,6 @@ export class LoginController {
 
   @Get('login/callback')
   @Public()
-  @Redirect()
   async finish(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

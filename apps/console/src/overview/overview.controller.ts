@@ -1,9 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
 import { OverviewService } from '#administration/overview/overview.service.js';
 import { HealthCheckService } from '../health/health-check.service.js';
 import { JobStore } from '../jobs/job.store.js';
 import type { Page } from '../ui/page.responder.js';
+import { unlessUnavailable } from '../ui/unless-unavailable.js';
 import { overviewPage } from './overview.page.js';
 
 @Controller()
@@ -24,11 +24,4 @@ export class OverviewController {
     ]);
     return overviewPage({ refusals, usage, health, jobs });
   }
-}
-
-/** Shows the other parts of the page without the audit trail. */
-function unlessUnavailable(error: unknown): string {
-  if (error instanceof AdministrationError && error.kind === 'unavailable')
-    return error.messages((field) => field).join('; ');
-  throw error;
 }

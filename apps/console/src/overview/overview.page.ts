@@ -1,12 +1,12 @@
 import type { RefusalOverview } from '#administration/overview/overview.service.js';
 import type { UsageDay } from '#database/usage/usage.store.js';
 import { html, type Html } from '#ui/html.js';
-import { clientLink, referenceLink } from '../audit/event-text.js';
+import { clientLink } from '../audit/event-text.js';
 import { byCheck, severityTag } from '../health/health.page.js';
 import type { HealthState } from '../health/health-check.service.js';
 import type { Job } from '../jobs/job.store.js';
 import { stateTag, titleOf } from '../jobs/job.page.js';
-import { problemBox, table, timeCell } from '../ui/components.js';
+import { numbers, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
 import { columnChart } from '../ui/column-chart.js';
@@ -106,18 +106,15 @@ function usageSection(days: readonly UsageDay[]): Html {
     </p>
     ${usageChart('live-grants', t('Live grants per day'), days, ({ liveGrants }) => liveGrants)}
     ${usageChart('active-applications', t('Active applications per day'), days, ({ activeClients }) => activeClients)}
-    <details>
-      <summary>${t('Numbers per day (UTC)')}</summary>
-      ${table(
-        t('Numbers per day (UTC)'),
-        [
-          t('Day'),
-          { title: t('Live grants'), isNumber: true },
-          { title: t('Active applications'), isNumber: true },
-        ],
-        days.toReversed().map((row) => [day(row.day), row.liveGrants, row.activeClients]),
-      )}
-    </details>
+    ${numbers(
+      t('Numbers per day (UTC)'),
+      [
+        t('Day'),
+        { title: t('Live grants'), isNumber: true },
+        { title: t('Active applications'), isNumber: true },
+      ],
+      days.toReversed().map((row) => [day(row.day), row.liveGrants, row.activeClients]),
+    )}
   `;
 }
 

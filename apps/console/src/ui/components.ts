@@ -19,12 +19,15 @@ export interface FieldView {
   readonly type?: 'text' | 'email' | 'url' | 'password' | 'datetime-local' | 'file';
 }
 
+/** Moves the focus to the element without JavaScript. A page keeps only the first, as HTML requires. */
+export const FOCUS = html`autofocus=""`;
+
 /** Attributes that connect a field with its hint and its problems (WCAG 2.2, 1.3.1 and 3.3.1). */
 function described({ name, hint, problems = [] }: Pick<FieldView, 'name' | 'hint' | 'problems'>): Html {
   const ids = [hint === undefined ? '' : `${name}-hint`, problems.length > 0 ? `${name}-problem` : ''];
   const list = ids.filter((id) => id !== '').join(' ');
   return html`${list !== '' && html`aria-describedby="${list}"`}
-  ${problems.length > 0 && html`aria-invalid="true"`}`;
+  ${problems.length > 0 && html`aria-invalid="true" ${FOCUS}`}`;
 }
 
 function around(field: Pick<FieldView, 'name' | 'label' | 'hint' | 'problems'>, input: Html): Html {
@@ -190,6 +193,19 @@ export function table(
   </div>`;
 }
 
+/** Folded table of the numbers in a chart, without the rows in which all numbers are zero. */
+export function numbers(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly [name: Fragment, ...numbers: number[]])[],
+): Html {
+  const shown = rows.filter(([, ...values]) => values.some((value) => value !== 0));
+  return html`<details>
+    <summary>${caption}</summary>
+    ${table(caption, columns, shown)}
+  </details>`;
+}
+
 /** Omits empty values. */
 export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
   const shown = entries.filter(([, value]) => value !== '' && (value ?? false) !== false);
@@ -214,6 +230,11 @@ export function copyButton(id: string): Html {
   </button>`;
 }
 
+export function referenceLink(reference: string): Html {
+  const query = new URLSearchParams({ reference });
+  return html`<a href="/events?${query.toString()}"><code>${reference}</code></a>`;
+}
+
 export function timeCell(time: string): Html {
   return html`<time datetime="${time}">${shortMoment(time)}</time>`;
 }
@@ -231,16 +252,19 @@ export function command(words: readonly string[]): Html {
 /** Problems of a form that none of its fields shows. */
 export function otherProblems(problems: ReadonlyMap<string, readonly string[]>, fields: Html): Html | false {
   const others = [...problems].filter(([name]) => !fields.text.includes(`id="${name}-problem"`));
-  return problemBox(others.flatMap(([, texts]) => texts));
+  return problemBox(
+    others.flatMap(([, texts]) => texts),
+    html`tabindex="-1" ${FOCUS}`,
+  );
 }
 
-export function problemBox(problems: readonly Fragment[]): Html | false {
+export function problemBox(problems: readonly Fragment[], attributes: Html | false = false): Html | false {
   if (problems.length === 0) return false;
-  return html`<div role="alert">${problems.map((problem) => html`<p>${problem}</p>`)}</div>`;
+  return html`<div role="alert" ${attributes}>${problems.map((problem) => html`<p>${problem}</p>`)}</div>`;
 }
 
 export function noteBox(text: Fragment): Html {
-  return html`<p role="status" tabindex="-1" autofocus>${text}</p>`;
+  return html`<p role="status" tabindex="-1" ${FOCUS}>${text}</p>`;
 }
 
 /** Result of a change, shown above the page that the operator returns to. */

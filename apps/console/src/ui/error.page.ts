@@ -1,5 +1,5 @@
 import { LOGO_LIMITS } from '#administration/client/logo.js';
-import { html, type Html } from '#ui/html.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Account } from '../operator.js';
 import { button, postForm } from './components.js';
 import type { Page } from './page.responder.js';
@@ -25,6 +25,8 @@ interface Failure {
   readonly status: number;
   readonly description: string | undefined;
   readonly reference: string;
+  /** Links to pages that remedy the problem. */
+  readonly remedies: readonly Fragment[];
   /** Path of the page of the application or user to which the requested path belongs. */
   readonly back: string | undefined;
   /** User without a role; null for operators. */
@@ -35,6 +37,7 @@ export function errorPage({
   status,
   description = DESCRIPTIONS[status],
   reference,
+  remedies,
   back,
   account,
 }: Failure): Page {
@@ -44,6 +47,7 @@ export function errorPage({
     content: html`
       ${description !== undefined && html`<p role="alert">${description}.</p>`}
       ${status >= 500 && html`<p>${t('Try again in a moment. If the problem persists, check the log of the console.')}</p>`}
+      ${remedies.map((remedy) => remedy && html`<p>${remedy}</p>`)}
       ${account ? accountActions(account) : ways(back)}
       <p class="quiet">${t('Error reference')}: <code>${reference}</code></p>
     `,

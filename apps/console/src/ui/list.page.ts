@@ -8,6 +8,7 @@ import {
   type Notices,
   notices,
   pageLinks,
+  postForm,
   selectField,
   table,
   textField,
@@ -87,10 +88,13 @@ export function listPage<Item>(
       ${
         page.items.length > 0 &&
         (isSupport
-          ? html`<form method="get" action="/jobs/new">
-              ${hiddenFields(Object.entries({ ...filter, ...(cursor !== undefined && { cursor }) }))} ${list}
-              ${selectionActions(page, actions)}
-            </form>`
+          ? postForm(
+              operator,
+              '/jobs/new',
+              html`${hiddenFields(Object.entries({ ...filter, ...(cursor !== undefined && { cursor }) }))}
+              ${list} ${selectionActions(page, actions)}`,
+              '',
+            )
           : list)
       }
       ${pageLinks(section, filter, page)}
@@ -130,7 +134,7 @@ export function describedFilter(section: ListSection, { search, state, kind }: L
   ];
 }
 
-/** The form that contains this opens the confirmation of a job. It uses GET, so that a required login returns to the selection. */
+/** The form that contains this opens the confirmation of a job. */
 function selectionActions<Item>(
   { items, count }: CountedPage<Item>,
   actions: Readonly<Record<string, string>>,

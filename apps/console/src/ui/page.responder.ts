@@ -2,10 +2,10 @@ import { type HttpRedirectResponse, HttpStatus, Injectable } from '@nestjs/commo
 import type { FastifyReply } from 'fastify';
 import { Brand } from '#ui/brand/brand.js';
 import { refreshTo } from '#ui/continuation.js';
-import { html, type Html } from '#ui/html.js';
+import { html, Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
-import { button, postForm } from './components.js';
+import { button, FOCUS, postForm } from './components.js';
 import { COPY_SCRIPT_PATH } from './copy-script.js';
 import { t } from './text.js';
 
@@ -37,7 +37,7 @@ const SECTIONS = {
 
 export type Section = keyof typeof SECTIONS;
 
-/** Result of a handler with `@Redirect()`. After 303, the browser sends a GET and does not resend the form. */
+/** Result of a handler. After 303, the browser sends a GET and does not resend the form. */
 export function seeOther(url: string): HttpRedirectResponse {
   return { url, statusCode: HttpStatus.SEE_OTHER };
 }
@@ -78,11 +78,18 @@ export class PageResponder {
           ${operator && menu !== false && menuOf(operator, section)}
           <main id="content">
             <h1>${heading ?? title}</h1>
-            ${content}
+            ${focusedOnce(content)}
           </main>
         </body>
       </html>`.text;
   }
+}
+
+function focusedOnce({ text }: Html): Html {
+  // Texts of users are escaped, and contain no quotation marks.
+  const focus = ` ${FOCUS.text}`;
+  const [before = '', ...rest] = text.split(focus);
+  return rest.length < 2 ? new Html(text) : new Html(`${before}${focus}${rest.join('')}`);
 }
 
 /** Only pages with a value to copy load the script. */

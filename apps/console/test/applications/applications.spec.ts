@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { connect } from '@nats-io/transport-node';
 import { exportJWK } from 'jose';
 import pg from 'pg';
 import sharp from 'sharp';
 import request, { type Response } from 'supertest';
+import { auditEvent } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { blocked } from '#test/support/blocked.js';
@@ -42,7 +46,15 @@ const clientIdOf = (page: Response): string => /sc_[a-z2-7]{24}/.exec(page.text)
 
 /** Creates an application. @returns the client id */
 async function created(name = 'Room Finder'): Promise<string> {
-  const page = await create(admin, { name }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
+  const page = await create(
+    admin,
+    { name },
+    { kind: 'server' },
+    { redirectUris: REDIRECT_URI },
+    SCOPE,
+    {},
+    {},
+  );
   expect(page.status).toBe(201);
   return clientIdOf(page);
 }
@@ -76,7 +88,15 @@ describe('an application with a metadata document', () => {
 
 describe('the form of a new application', () => {
   it('ends with the secret, which is not shown again, and the URLs for the owner', async () => {
-    const page = await create(admin, IDENTITY, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
+    const page = await create(
+      admin,
+      IDENTITY,
+      { kind: 'server' },
+      { redirectUris: REDIRECT_URI },
+      SCOPE,
+      {},
+      {},
+    );
     expect(page.status).toBe(201);
     expect(page.text).toMatch(/scs_[\w-]{43}/);
     for (const url of ['/auth/oauth2/authorize', '/api/auth/oauth/token', '/api/auth/oauth/refreshToken'])
@@ -91,7 +111,7 @@ describe('the form of a new application', () => {
   });
 
   it('creates only one application if it is posted twice', async () => {
-    const answers = [{ name: 'Double Click' }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE];
+    const answers = [{ name: 'Double Click' }, { kind: 'server' }, { redirectUris: REDIRECT_URI }, SCOPE, {}];
     const last = await create(admin, ...answers);
     const [first, second] = await Promise.all([0, 1].map(() => admin.submit(last, {}, '/applications/new')));
     const again = await admin.submit(last, {}, '/applications/new');
@@ -109,7 +129,7 @@ describe('the form of a new application', () => {
       { redirectUris: 'http://rooms.example.com/callback' },
     );
     expect(page.status).toBe(400);
-    expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
+    expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true" autofocus=""/);
     expect(page.text).toContain('http://rooms.example.com/callback</textarea>');
     expect(page.text).toContain('name="name" value="Room Finder"');
     expect(page.text).not.toContain('‹');
@@ -142,25 +162,56 @@ describe('the form of a new application', () => {
     const wrong = await create(admin, ...answers, { profile: 'fapi2', idTokenAlg: 'RS256' });
     expect(wrong.status).toBe(400);
     expect(wrong.text).toMatch(/<select[^>]*name="idTokenAlg"[^>]*aria-invalid="true"/);
-    const page = await create(admin, ...answers, { profile: 'fapi2' });
+    const page = await create(admin, ...answers, { profile: 'fapi2' }, {});
     expect(page.status).toBe(201);
     const id = clientIdOf(page);
     expect(await registered(id)).toMatchObject({ profile: 'fapi2', id_token_alg: 'ES256' });
   });
 
   it('returns to the previous step without losing input', async () => {
-    const back = await create(
-      admin,
-      IDENTITY,
-      { kind: 'public' },
-      { redirectUris: REDIRECT_URI, go: 'back' },
-    );
+    const back = await create(admin, IDENTITY, { kind: 'public' }, { redirectUris: REDIRECT_URI, go: '1' });
     expect(back.text).toMatch(/value="public"[^>]*checked/);
     expect(back.text).toContain(`name="redirectUris" value="${REDIRECT_URI}"`);
   });
 
+  it('shows a summary of every step before it creates anything, and leads back to each', async () => {
+    const profile = { profile: 'oauth', requirePar: 'true' };
+    const answers = [{ kind: 'public' }, { redirectUris: REDIRECT_URI }, SCOPE, profile];
+    const summary = await create(admin, IDENTITY, ...answers);
+    expect(summary.status).toBe(200);
+    for (const text of ['Room Finder', 'on a phone or computer', REDIRECT_URI, 'profile:read', 'RFC 9126'])
+      expect(wordsOf(summary)).toContain(text);
+    let page = await admin.submit(summary, { go: '0' }, '/applications/new');
+    expect(page.text).toContain('value="Room Finder"');
+    for (const answer of [{ name: 'Room Planner' }, ...answers, {}])
+      page = await admin.submit(page, answer, '/applications/new');
+    expect(await registered(clientIdOf(page))).toMatchObject({
+      name: 'Room Planner',
+      type: 'public',
+      require_par: true,
+    });
+  });
+
+  it('focuses only the first of several problems', async () => {
+    const answers = [IDENTITY, { kind: 'server' }];
+    const wrong = { redirectUris: 'http://rooms.example.com/', backchannelLogoutUri: 'nonsense' };
+    const page = await create(admin, ...answers, wrong);
+    expect(page.text.match(/aria-invalid="true"/g)).toHaveLength(2);
+    expect(page.text.match(/<(?:input|textarea|div)\b[^>]* autofocus=""/g)).toEqual([
+      expect.stringContaining('name="redirectUris"'),
+    ]);
+  });
+
   it('creates a public client without a secret', async () => {
-    const page = await create(admin, IDENTITY, { kind: 'public' }, { redirectUris: REDIRECT_URI }, SCOPE, {});
+    const page = await create(
+      admin,
+      IDENTITY,
+      { kind: 'public' },
+      { redirectUris: REDIRECT_URI },
+      SCOPE,
+      {},
+      {},
+    );
     expect(page.status).toBe(201);
     expect(page.text).not.toContain('scs_');
   });
@@ -170,6 +221,52 @@ describe('the form of a new application', () => {
     const page = await admin.get(`/applications/${id}`);
     expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page.text).not.toContain('<script>');
+  });
+});
+
+describe('the page of an application', () => {
+  it('shows how many users have allowed it access, and its last refusals', async () => {
+    const id = await created('Busy Rooms');
+    const empty = await admin.get(`/applications/${id}`);
+    expect(wordsOf(empty)).toContain('No user has allowed it access');
+    for (const [user, grants] of [
+      ['first', 2],
+      ['second', 1],
+    ] as const) {
+      const profile = {
+        username: user,
+        email: `${user}@example.com`,
+        name: user,
+        passwordHash: '$argon2id$x',
+      };
+      const { id: userId } = await app.users.create(profile);
+      await app.sql(
+        `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at, last_used_on)
+         SELECT lpad($1 || n, 43, 'x'), $2, $3, 'profile:read', 'profile:read', '90 days', now() + interval '90 days', now()
+         FROM generate_series(1, $4) n`,
+        [user, userId, id, grants],
+      );
+    }
+    const nats = await connect(natsOptions(app.services.natsUrl, 'applications test'));
+    for (const [check, reference] of [
+      ['redirect_uri_mismatch', 'earliest0000'],
+      ['client_secret_mismatch', 'latest000000'],
+    ] as const)
+      await storeEvent(
+        nats,
+        auditEvent('token', {
+          type: 'request.refused',
+          client_id: id,
+          error: 'invalid_grant',
+          check,
+          reference,
+        }),
+      );
+    await nats.close();
+    const page = await admin.get(`/applications/${id}`);
+    expect(wordsOf(page)).toContain('2 users have allowed it access');
+    const links = [...page.text.matchAll(/reference=(\w+)/g)].map(([, reference]) => reference);
+    expect(links).toEqual(['latest000000', 'earliest0000']);
   });
 });
 
@@ -223,7 +320,7 @@ describe('the edit form of an application', () => {
     const wrong = { ...fieldsOf(form), redirectUris: 'http://rooms.example.com/callback' };
     const page = await admin.submit(form, wrong, `/applications/${id}/edit`);
     expect(page.status).toBe(400);
-    expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
+    expect(page.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true" autofocus=""/);
   });
 
   it('changes the scopes of an API client, which has no users', async () => {
@@ -333,6 +430,18 @@ describe('the secret pages', () => {
       id,
     ]);
     expect(live).toHaveLength(1);
+  });
+
+  it('link a refused third secret to the pages that revoke one of the others', async () => {
+    const id = await created();
+    const path = `/applications/${id}/secrets/new`;
+    const confirm = await admin.get(path);
+    expect((await admin.submit(confirm, {}, path)).status).toBe(201);
+    const refused = await admin.submit(await admin.get(path), {}, path);
+    expect(refused.status).toBe(409);
+    const links = [...refused.text.matchAll(/href="([^"]*\/revoke)"/g)].map(([, href = '']) => href);
+    expect(links).toHaveLength(2);
+    for (const link of links) expect((await admin.get(link)).status).toBe(200);
   });
 
   it('encode the client_id of an imported application in their addresses', async () => {
@@ -547,8 +656,9 @@ describe('a dangerous step', () => {
     app.clock.ahead = 11 * 60_000;
     const asked = await admin.submit(last, { requirePar: 'true' }, '/applications/new');
     const page = await afterLogin(asked);
-    expect(wordsOf(page)).toContain('Step 5 of 5');
-    const done = await admin.submit(page, { requirePar: 'true' }, '/applications/new');
+    expect(wordsOf(page)).toContain('Step 5 of 6');
+    const summary = await admin.submit(page, { requirePar: 'true' }, '/applications/new');
+    const done = await admin.submit(summary, {}, '/applications/new');
     expect(done.status).toBe(201);
     const id = /sc_[a-z2-7]{24}/.exec(done.text)?.[0] ?? '';
     expect(await registered(id)).toMatchObject({ name: 'Room Finder', redirect_uris: [REDIRECT_URI] });

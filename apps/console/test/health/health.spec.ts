@@ -82,6 +82,41 @@ it('the health page groups the findings of a check, and links the applications',
   if (before !== null) await app.redis.set('console:health:result', before);
 });
 
+it('the health page links the command of a remedy to the page that does the same', async () => {
+  const before = await app.redis.get('console:health:result');
+  const command = (...words: readonly string[]) => ({ text: 'if it is not needed', command: words });
+  const remedy = [
+    command('client', 'secret', 'revoke', 'https://rooms.example.com/client', 's1'),
+    command('client', 'update', 'sc_1', '--remove-scope', 'x'),
+    command('explain', '--client', 'sc_1', '--since', '1d'),
+    command('keys', 'next'),
+    command('migrate'),
+  ];
+  const finding = {
+    check: 'secret-never-used',
+    severity: 'warning',
+    holds: 'x',
+    subject: 's',
+    problem: 'p',
+    remedy,
+  };
+  const diagnosis = { value: { findings: [finding], holding: [], notChecked: [] } };
+  const health = { at: 0, by: 'vera', diagnosis, processes: { problem: 'x' }, keys: { problem: 'x' } };
+  await app.redis.set('console:health:result', JSON.stringify(health));
+  const links = async (operator: Browser) => {
+    const [, cell = ''] = /<tbody([^]*?)<\/tbody>/.exec((await operator.get('/health')).text) ?? [];
+    return [...cell.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+  };
+  expect(await links(admin)).toEqual([
+    '/applications/https%3A%2F%2Frooms.example.com%2Fclient/secrets/s1/revoke',
+    '/applications/sc_1/edit',
+    '/events?client=sc_1',
+    '/health/keys',
+  ]);
+  expect(await links(await app.operator('viewer'))).toEqual(['/events?client=sc_1']);
+  if (before !== null) await app.redis.set('console:health:result', before);
+});
+
 it('the health page does not start a check while another check is running', async () => {
   const form = await admin.get('/health');
   await app.redis.set('console:health:running', 'another', 'EX', 60);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Response } from 'supertest';
+import { formsOf } from '#local/demo/html-form.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { blocked } from '#test/support/blocked.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
@@ -55,6 +56,14 @@ const versions = async (ids: readonly string[]): Promise<number[]> => {
   return rows.map(({ version }) => version);
 };
 
+/** Selects entries of a list by its form. */
+const check = async (browser: Browser, list: string, action: string, ids: readonly string[]) => {
+  const form = formsOf((await browser.get(list)).text).find((one) => one.action === '/jobs/new');
+  const body = new URLSearchParams({ ...form?.hidden, action });
+  for (const id of ids) body.append('id', id);
+  return browser.post('/jobs/new', body as unknown as Record<string, string>);
+};
+
 const select = (browser: Browser, action: string, ids: readonly string[]): Promise<Response> =>
   browser.get(
     `/jobs/new?${new URLSearchParams([['action', action], ...ids.map((id) => ['id', id])]).toString()}`,
@@ -91,6 +100,43 @@ it('a job changes every selected application and records each change with the op
     ]);
 });
 
+describe('a selection in a list', () => {
+  const longIds = Array.from(
+    { length: 50 },
+    (_, at) => `https://a${at}.example.com/${'long/'.repeat(45)}client`,
+  );
+
+  beforeAll(async () => {
+    for (const id of longIds) await storeClient(app, id, { name: 'Long address' });
+  });
+
+  it('becomes a job even if it exceeds the limits of a URL', async () => {
+    const page = await check(support, '/applications?search=long+address', 'disable-applications', longIds);
+    expect(wordsOf(page)).toContain('Disable 50 applications?');
+    expect(page.text).toContain('href="/applications?search=long+address"');
+    const { headers } = await confirm(support, page);
+    await reaches(support, headers['location'] ?? '', 'finished');
+    expect(await versions(longIds)).toEqual(longIds.map(() => 2));
+  });
+
+  it('is kept during a login, at a URL that every proxy accepts', async () => {
+    const browser = await operator('support');
+    app.clock.ahead = 11 * 60_000;
+    const late = await check(browser, '/applications?search=long+address', 'enable-applications', longIds);
+    const login = late.headers['location'] ?? '';
+    expect(login).toMatch(/^\/login\?.{1,200}$/);
+    const page = new URL(login, app.configuration.CONSOLE_URL).searchParams.get('page') ?? '';
+    const username = `operator${users}`;
+    const [{ sub } = { sub: '' }] = await app.sql<{ sub: string }>(
+      'SELECT id::text AS sub FROM users WHERE username = $1',
+      [username],
+    );
+    await app.logIn(browser, { sub, preferred_username: username }, page);
+    expect(wordsOf(await browser.get(page))).toContain('Enable 50 applications?');
+    app.clock.ahead = 0;
+  });
+});
+
 describe('a selection of everything that matches', () => {
   const named = async (count: number, name: string): Promise<string[]> => {
     const ids = await applications(count);
@@ -117,10 +163,9 @@ describe('a selection of everything that matches', () => {
     const ids = await named(2, 'Moving target');
     const page = await support.get('/jobs/new?action=disable-applications&all=1&search=moving');
     ids.push(...(await named(1, 'Moving target')));
-    const { headers } = await confirm(support, page);
-    expect(headers['location']).toMatch(/^\/jobs\/new\?/);
+    const again = await confirm(support, page);
+    expect(again.status).toBe(409);
     expect(await versions(ids)).toEqual([1, 1, 1]);
-    const again = await support.get(headers['location'] ?? '');
     expect(wordsOf(again)).toContain('Disable 3 applications?');
     await reaches(support, (await confirm(support, again)).headers['location'] ?? '', 'finished');
     expect(await versions(ids)).toEqual([2, 2, 2]);
@@ -373,7 +418,12 @@ it('a job records why an application cannot be changed, and changes the others',
   const { text } = await support.get(path);
   expect(text).toContain('1 of 2 done, 1 failed');
   expect(text).toContain('there is no client');
-  expect(text).toContain(`/jobs/new?action=enable-applications&amp;id=${gone}"`);
+  expect(text).toContain(`href="/jobs/new?retry=${path.slice('/jobs/'.length)}"`);
+  const retry = await support.get(`/jobs/new?retry=${path.slice('/jobs/'.length)}`);
+  expect(wordsOf(retry)).toContain(`Enable one application? ${gone}`);
+  const again = (await confirm(support, retry)).headers['location'] ?? '';
+  await reaches(support, again, 'finished');
+  expect((await support.get(again)).text).toContain('0 of 1 done, 1 failed');
 });
 
 it('a job shows only one warning that running services were not informed of the changes', async () => {

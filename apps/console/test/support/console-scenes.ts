@@ -257,9 +257,16 @@ export async function openConsoleScenes() {
       await page.locator('select').first().selectOption('required');
       await press(page, 'Next');
     },
+    'new application, summary': async (page) => {
+      await newApplication(page);
+      await page.locator('select').first().selectOption('required');
+      await press(page, 'Next');
+      await press(page, 'Next');
+    },
     'new application, registered': async (page) => {
       await newApplication(page);
       await page.locator('select').first().selectOption('required');
+      await press(page, 'Next');
       await press(page, 'Next');
       await press(page, 'Create the application');
     },
@@ -299,6 +306,10 @@ export async function openConsoleScenes() {
     'what happened, explanation': at('/events?reference=scenescenesc'),
     'what happened, reuse': at('/events?reference=reusedreused'),
     'what happened, unknown reference': at('/events?reference=unknown-1234'),
+    'what happened, by hour, numbers': async (page) => {
+      await page.goto(`${origin}/events?client=${id}&period=23h`);
+      await page.locator('summary').click();
+    },
     'what happened, by hour': at(`/events?client=${id}&period=23h`),
     'what happened, by day': at(`/events?client=${id}&period=29d`),
     'what happened, unknown application': at('/events?client=nobody'),

@@ -1,0 +1,8 @@
+import { AdministrationError } from '#administration/administration.error.js';
+
+/** Returns the text of an error of an unavailable service, so that a page can show its other parts. */
+export function unlessUnavailable(error: unknown): string {
+  if (error instanceof AdministrationError && error.kind === 'unavailable')
+    return error.messages((field) => field).join('; ');
+  throw error;
+}
