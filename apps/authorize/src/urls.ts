@@ -61,6 +61,20 @@ export function afterLogin(query: string): string {
   return page ?? ENDPOINTS.account;
 }
 
+/** Parameter with the optional scopes that the user cleared on a consent page before a login. */
+const CLEARED_SCOPES = 'cleared_scopes';
+
+/** The parameter can only clear boxes, because a link of an application may contain it as well. */
+export function withClearedScopes(query: string, scopes: readonly string[]): string {
+  const pairs = query.split('&').filter((pair) => !pair.startsWith(`${CLEARED_SCOPES}=`));
+  const cleared = new URLSearchParams({ [CLEARED_SCOPES]: scopes.join(' ') }).toString();
+  return [...pairs, ...(scopes.length === 0 ? [] : [cleared])].join('&');
+}
+
+export function clearedScopes(query: string): string[] {
+  return (new URLSearchParams(query).get(CLEARED_SCOPES) ?? '').split(' ');
+}
+
 /** Drops unknown parameters, because the result is stored before a user has logged in. */
 export function resumableQuery(query: string, request: { readonly pushedId: string | null } | null): string {
   const parameters = new URLSearchParams(query);
@@ -73,7 +87,9 @@ export function resumableQuery(query: string, request: { readonly pushedId: stri
   // The parameters of a pushed request replace all others in the URL (RFC 9101 6.3).
   const known =
     request.pushedId === null ? Object.keys(AUTHORIZATION_PARAMETERS) : ['client_id', 'request_uri'];
-  const kept = [...parameters].filter(([name, value]) => value !== '' && known.includes(name));
+  const kept = [...parameters].filter(
+    ([name, value]) => value !== '' && [...known, CLEARED_SCOPES].includes(name),
+  );
   return new URLSearchParams(kept).toString();
 }
 

@@ -7,12 +7,12 @@ import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
-import { grantedEarlier, readDecision, requiredInteraction } from '../consent/interaction.js';
+import { clearedByForm, grantedEarlier, readDecision, requiredInteraction } from '../consent/interaction.js';
 import type { SentForm } from '../session/sent-form.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
 import type { Session } from '../session/session.store.js';
-import { withQuery } from '../urls.js';
+import { clearedScopes, withClearedScopes, withQuery } from '../urls.js';
 import {
   type AuthorizationResponse,
   AuthorizationResponseService,
@@ -43,6 +43,8 @@ export type NextStep =
       readonly cookie: string;
       /** The user pressed Allow without selecting a scope. */
       readonly nothingChosen: boolean;
+      /** Optional scopes that the user cleared on an earlier page of the request. */
+      readonly cleared: readonly string[];
     }
   | { readonly kind: 'response'; readonly user: User; readonly response: AuthorizationResponse };
 
@@ -66,7 +68,8 @@ export class AuthorizationService {
     if (request.isOtherUser && isLoginForRequest) throw otherUserError(request);
     const loggedIn = loggedInOf(visit);
     if (needed.page === 'login' || loggedIn === null) return this.login(visit);
-    if (needed.page === 'consent') return { kind: 'consent', ...loggedIn, nothingChosen: false };
+    if (needed.page === 'consent')
+      return { kind: 'consent', ...loggedIn, nothingChosen: false, cleared: clearedScopes(query) };
     if (!(await this.consumeLogin(visit))) return this.login(visit);
     return this.allow(visit, loggedIn, needed.scope, true);
   }
@@ -80,11 +83,14 @@ export class AuthorizationService {
     // The login may have become too old since the page was sent. A recent login for this request is never too old.
     const isTooOld = request.loginTooOld && !this.sessions.isLoginFor(visitor.session, query, form);
     const loggedIn = loggedInOf(visit);
-    if (loggedIn === null || request.isOtherUser || isTooOld) return this.login(visit);
+    const cleared = clearedByForm(request.scopes, fields);
+    if (loggedIn === null || request.isOtherUser || isTooOld)
+      return this.login({ ...visit, query: withClearedScopes(query, cleared) });
     const decision = readDecision(request, fields);
     if (decision.kind === 'undecided')
-      return { kind: 'consent', ...loggedIn, nothingChosen: decision.nothingChosen };
-    if (!(await this.consumeLogin(visit))) return this.login(visit);
+      return { kind: 'consent', ...loggedIn, nothingChosen: decision.nothingChosen, cleared };
+    if (!(await this.consumeLogin(visit)))
+      return this.login({ ...visit, query: withClearedScopes(query, cleared) });
     if (decision.kind === 'allowed') return this.allow(visit, loggedIn, decision.scope, false);
     const denied = await this.responses.deny(request, loggedIn.user, decision.scope, form);
     addAuditEvent(raw, 'consent.denied');

@@ -93,7 +93,7 @@ export class AuthorizeController {
     headers: FastifyRequest['headers'],
     reply: FastifyReply,
     { request, query }: Visit,
-    { user, cookie, nothingChosen }: NextStep & { kind: 'consent' },
+    { user, cookie, nothingChosen, cleared }: NextStep & { kind: 'consent' },
   ): void {
     const { uiLocales, resources } = request;
     const page = consentPage({
@@ -107,6 +107,7 @@ export class AuthorizeController {
       apis: this.hasSeveralApis && resources !== null ? resources.split(' ') : [],
       avatarOrigins: this.avatarOrigins,
       nothingChosen,
+      cleared,
     });
     this.pages.page(reply, nothingChosen ? 400 : 200, page);
   }

@@ -38,6 +38,8 @@ export interface ConsentForm {
   readonly apis: readonly string[];
   readonly avatarOrigins: readonly string[];
   readonly nothingChosen?: boolean;
+  /** Optional scopes that the user cleared on an earlier page of the request. */
+  readonly cleared?: readonly string[];
 }
 
 /** Cancel comes before Allow, so that Enter in a checkbox presses Cancel. */
@@ -128,7 +130,7 @@ function requiredList(
 
 /** Preselects only scopes that the user granted before, because leaving a box ticked is not consent. */
 function checkboxes(
-  { translator, request: { client } }: ConsentForm,
+  { translator, request: { client }, cleared = [] }: ConsentForm,
   legend: MessageId,
   scopes: readonly RequestedScope[],
   focus = false,
@@ -145,7 +147,7 @@ function checkboxes(
               type="checkbox"
               name="${checkboxOf(scope)}"
               value="yes"
-              ${decision === 'granted' && html`checked`}
+              ${decision === 'granted' && !cleared.includes(scope) && html`checked`}
               ${focus && index === 0 && html`autofocus`}
             />
             ${scopeText(translator, translator.scope(scope))}

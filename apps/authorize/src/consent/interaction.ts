@@ -136,6 +136,12 @@ export function grantedByForm(scopes: readonly RequestedScope[], fields: FormFie
   return joined(scopes.filter(({ scope, required }) => required || fields[checkboxOf(scope)] === 'yes'));
 }
 
+/** Returns the optional scopes whose boxes are cleared in the form. */
+export function clearedByForm(scopes: readonly RequestedScope[], fields: FormFields): string[] {
+  const cleared = scopes.filter(({ scope, required }) => !required && fields[checkboxOf(scope)] !== 'yes');
+  return cleared.map(({ scope }) => scope);
+}
+
 function joined(scopes: readonly RequestedScope[]): string {
   return scopes.map(({ scope }) => scope).join(' ');
 }

@@ -6,8 +6,8 @@ import type { ErrorDetail } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { consentPage } from '../consent/consent.page.js';
-import { readDecision } from '../consent/interaction.js';
+import { type ConsentForm, consentPage } from '../consent/consent.page.js';
+import { clearedByForm, readDecision } from '../consent/interaction.js';
 import { FORM_FIELD, newFormNonce, SentForm } from '../session/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
@@ -77,7 +77,8 @@ export class DeviceController {
     const decision = readDecision(device, fields);
     if (decision.kind === 'undecided') {
       const { nothingChosen } = decision;
-      const page = this.deviceConsentPage(request, pending, nothingChosen);
+      const cleared = clearedByForm(device.scopes, fields);
+      const page = this.deviceConsentPage(request, pending, { nothingChosen, cleared });
       return this.pages.page(reply, nothingChosen ? 400 : 200, page);
     }
     if (decision.kind === 'denied') {
@@ -148,7 +149,7 @@ export class DeviceController {
   private deviceConsentPage(
     { headers }: FastifyRequest,
     { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },
-    nothingChosen = false,
+    again: Pick<ConsentForm, 'nothingChosen' | 'cleared'> = {},
   ): Page {
     const { client, scopes, resources, userCode } = device;
     const { PRODUCT_NAME: product, apis, avatarOrigins } = this.configuration;
@@ -166,7 +167,7 @@ export class DeviceController {
       product,
       apis: apis.length > 1 && resources !== null ? resources.split(' ') : [],
       avatarOrigins,
-      nothingChosen,
+      ...again,
     });
   }
 

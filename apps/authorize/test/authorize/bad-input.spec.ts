@@ -109,6 +109,7 @@ describe('a malformed HTTP request', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/content-type: text\/html/i);
     expect(answer).not.toMatch(/<b>|statusCode|\xff/);
+    if (status !== 200) expect(answer).toMatch(/<main[^]*<a\b[^>]* href="\/auth\/[^]*<\/main>/);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import type { Client } from '#database/client/client.js';
 import type { User } from '#database/user/user.js';
 import { storedGrant } from '#test/support/stored-grant.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
@@ -76,6 +76,38 @@ describe('optional scopes', () => {
       { scope: 'profile:read bookings:write' },
       { scope: 'profile:read' },
     ]);
+  });
+
+  it.each(['bookings:read bookings:write', 'profile:read bookings:read bookings:write'])(
+    'stay unticked on the page after an expired session: %s',
+    async (scope) => {
+      const ticked = { 'allow:bookings:read': 'yes', 'allow:bookings:write': 'yes' };
+      const browser = await app.loggedIn(user);
+      await allow(browser, await browser.get(addressFor(scope)), ticked);
+      let page = await browser.get(addressFor(scope, 'consent'));
+      // The second login follows a page that already has cleared boxes.
+      for (const cleared of ['bookings:read', 'bookings:write']) {
+        expect(boxesOf(page)).toMatchObject({ [cleared]: true });
+        const { [cleared]: _, ...boxes } = boxesOf(page);
+        const kept = Object.keys(boxes).filter((name) => boxes[name]);
+        await app.redis.del(...(await app.redis.keys('session:*')));
+        const fields = Object.fromEntries(kept.map((name) => [`allow:${name}`, 'yes']));
+        const login = await browser.follow(await allow(browser, page, fields));
+        const loggedIn = await browser.submit(login, { username: user.email, password: PASSWORD });
+        page = await browser.follow(loggedIn);
+        expect(boxesOf(page)).toEqual({ ...boxes, [cleared]: false });
+      }
+      if (!scope.includes('profile:read')) return;
+      await allow(browser, page);
+      expect((await granted()).at(-1)?.scope).toBe('profile:read');
+    },
+  );
+
+  it('are not ticked by a parameter of the application', async () => {
+    const page = await (
+      await app.loggedIn(user)
+    ).get(`${addressFor('profile:read bookings:read')}&cleared_scopes=-bookings:read+x`);
+    expect(boxesOf(page)).toEqual({ 'bookings:read': false });
   });
 
   it('are absent from all live grants after they are declined, and stay unticked', async () => {

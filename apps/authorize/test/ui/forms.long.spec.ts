@@ -15,6 +15,8 @@ import {
   PASSWORD,
   startAuthorizeApp,
 } from '../support/start-authorize-app.js';
+import { ProductKey } from '../jwt-login/product.js';
+import { PROFILE } from '../jwt-login/use-jwt-login.js';
 import { waitingDevice } from '../support/waiting-device.js';
 
 // Chromium applies the `form-action` of a page to every redirect that follows its forms, and blocks without a message.
@@ -24,6 +26,9 @@ const SCOPES = ['openid', 'profile:read', 'bookings:read'];
 let chromium: Browser;
 let application: Server;
 let frontEnd: Server;
+let product: Server;
+/** Returns the form with which the product answers a challenge. */
+let logIn: (challenge: string) => Promise<{ readonly action: string; readonly assertion: string }>;
 /** Referrers that the application's pages received. */
 const referrers: (string | undefined)[] = [];
 
@@ -42,13 +47,24 @@ beforeAll(async () => {
       : `http://127.0.0.1:${portOf(frontEnd)}/done`;
     response.writeHead(302, { Location: `${target}?from=${encodeURIComponent(url)}` }).end();
   }).listen(0, '127.0.0.1');
-  await Promise.all([once(frontEnd, 'listening'), once(application, 'listening')]);
+  product = createServer(({ url = '' }, response) => {
+    const query = new URL(url, 'http://127.0.0.1').searchParams;
+    void logIn(query.get('challenge') ?? '').then(({ action, assertion }) =>
+      response
+        .setHeader('Content-Type', 'text/html')
+        .end(
+          `<form method="post" action="${action}"><input type="hidden" name="assertion" value="${assertion}"><button>Log in at the product</button></form>`,
+        ),
+    );
+  }).listen(0, '127.0.0.1');
+  await Promise.all([frontEnd, application, product].map((server) => once(server, 'listening')));
 });
 
 afterAll(async () => {
   await chromium.close();
   application.close();
   frontEnd.close();
+  product.close();
 });
 
 async function start(settings: Parameters<typeof startAuthorizeApp>[0]): Promise<AuthorizeApp> {
@@ -166,6 +182,30 @@ describe.each([
       expect((await arrival(tab)).pathname).toBe(`/${kind}/bye`);
       await tab.page.context().close();
     });
+  });
+
+  it('the form that repeats a signed-JWT login leads to the page of the user', async () => {
+    const key = new ProductKey();
+    const app = await start({
+      AUTH_URL: `http://127.0.0.1:${await freePort()}`,
+      // Another site, so that the browser sends no SameSite=Lax cookie with the form of the product.
+      LOGIN_URL: `http://localhost:${portOf(product)}/login`,
+      LOGIN_PUBLIC_KEY: key.pem,
+    });
+    logIn = async (challenge) => ({
+      action: `${app.url}${ENDPOINTS.loginCallback}`,
+      assertion: await key.assertion(challenge, {
+        claims: { iss: `http://localhost:${portOf(product)}`, aud: app.url, ...PROFILE },
+      }),
+    });
+    const { page, complaints } = await newPage(javaScript);
+    await page.goto(addressOf(app, await registered(app, 'loopback')));
+    await press(page, button(page, 'Log in at the product'));
+    if (!javaScript) await press(page, button(page, 'Continue'));
+    await button(page, 'Allow').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+    await app.close();
   });
 
   describe('with logins at a provider, after the session has expired', () => {

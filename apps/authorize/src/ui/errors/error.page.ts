@@ -166,13 +166,15 @@ const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
 
 /** Response to a request that Node cannot parse. The user's language is unknown, so the page is in English. */
 export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestResponse {
+  const translator = new Translator(LOCALES[0]);
   const page: Page = {
-    translator: new Translator(LOCALES[0]),
+    translator,
     title: 'Error: Bad request',
     content: html`
       <h1>Bad request</h1>
       <p role="alert">${MALFORMED[status]}</p>
       <p>Go back to the application and try again. If this keeps happening, contact its developer.</p>
+      <p><a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a></p>
     `,
   };
   return {

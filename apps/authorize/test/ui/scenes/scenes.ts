@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { User } from '#database/user/user.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
 import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
@@ -27,6 +28,13 @@ async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<
 }
 
 /** Pages in their visually different states; error-scenes.ts contains the error pages. */
+const LOGOUT_REFUSED = OAuthError.invalidRequest('the post_logout_redirect_uri is not registered', {
+  detail: {
+    check: 'post_logout_redirect_uri_unregistered',
+    post_logout_redirect_uri: 'https://calendar-connect.example/bye',
+  },
+});
+
 export const SCENES: readonly Scene[] = [
   {
     name: 'login',
@@ -209,8 +217,8 @@ export const SCENES: readonly Scene[] = [
       await connect();
     },
   },
-  ...(['calendar', 'word', null] as const).map((application): Scene => ({
-    name: `log-out${application === null ? '' : `-for-${application}`}`,
+  ...(['calendar', 'word', 'refused', null] as const).map((about): Scene => ({
+    name: `log-out${about === null ? '' : about === 'refused' ? '-refused' : `-for-${about}`}`,
     visitor: noUser,
     open: (page, { app, clients, people }, locale) =>
       show(
@@ -219,12 +227,12 @@ export const SCENES: readonly Scene[] = [
         confirmLogoutPage({
           translator: new Translator(locale),
           product: 'Scheduling',
-          user: application === 'word' ? people.long : people.ada,
+          user: about === 'word' ? people.long : people.ada,
           cookie: 'x'.repeat(43),
-          client: application && clients[application],
+          client: about && clients[about === 'refused' ? 'calendar' : about],
           query: '',
-          refused: null,
-          sent: '',
+          refused: about === 'refused' ? LOGOUT_REFUSED : null,
+          sent: 'post_logout_redirect_uri=x',
         }),
       ),
   })),
