@@ -482,7 +482,7 @@ describe('the keys of an application', () => {
   /** Creates an application with this key. @returns the path of its keys */
   async function keysPath({ jwk }: ClientKey): Promise<string> {
     const jwks = JSON.stringify({ keys: [jwk] });
-    const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE, {}];
+    const answers = [IDENTITY, { kind: 'keys', jwks }, { redirectUris: REDIRECT_URI }, SCOPE, {}, {}];
     return `/applications/${clientIdOf(await create(admin, ...answers))}/keys`;
   }
 
