@@ -24,12 +24,12 @@ export class ApplicationPageService {
 
   async show(operator: Operator, client: ClientView, changed: Notices = {}): Promise<Page> {
     const { auth_method: method, client_id: id } = client;
-    const [secrets, { users }, refused] = await Promise.all([
+    const [secrets, live, refused] = await Promise.all([
       method === 'client_secret' ? this.secrets.list(id).then((list) => list.secrets) : [],
       this.clients.countGrants(id),
       this.histories.read({ client: id, since: REFUSALS_SINCE }).catch(unlessUnavailable),
     ]);
     const mayEnable = this.privileged.mayEnableApplication(operator, client);
-    return applicationPage({ operator, client, secrets, users, refused, mayEnable, changed });
+    return applicationPage({ operator, client, secrets, live, refused, mayEnable, changed });
   }
 }

@@ -98,8 +98,8 @@ export interface ApplicationView {
   readonly operator: Operator;
   readonly client: ClientView;
   readonly secrets: readonly SecretView[];
-  /** Number of users with a live grant. */
-  readonly users: number;
+  /** Numbers of live grants and of their users, see `ClientService.countGrants`. */
+  readonly live: { readonly grants: number; readonly users: number | null };
   /** Text if the audit trail is unavailable. */
   readonly refused: RefusalSummary | string;
   readonly mayEnable: boolean;
@@ -107,7 +107,7 @@ export interface ApplicationView {
 }
 
 export function applicationPage(view: ApplicationView): Page {
-  const { operator, client, secrets, users, refused, mayEnable, changed } = view;
+  const { operator, client, secrets, live, refused, mayEnable, changed } = view;
   const { client_id: id, name, disabled_at: disabledAt } = client;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
@@ -137,14 +137,7 @@ export function applicationPage(view: ApplicationView): Page {
       ${isSupport && isDisabled && !mayEnable && html`<p>${t('Only an admin can enable an API client.')}</p>`}
       ${facts([
         [t('Client ID'), html`<code>${id}</code>`],
-        [
-          t('Users'),
-          hasUsers &&
-            t(
-              '{users, plural, =0 {No user has allowed it access} one {One user has allowed it access} other {# users have allowed it access}}',
-              { users },
-            ),
-        ],
+        [t('Users'), hasUsers && usersOf(live)],
         [labelOf('public'), placeOf(client)],
         [t('Authenticates with'), methodOf(client)],
         [labelOf('jwks'), client.keys && codes(client.keys)],
@@ -190,6 +183,14 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
     )}
     ${isAdmin && secrets.length < 2 && html`<p><a class="button even" href="${pathOf(id, 'secrets/new')}">${t('New secret')}</a></p>`}
   </section>`;
+}
+
+function usersOf({ grants, users }: ApplicationView['live']): string {
+  if (users === null) return t('{grants, number} live grants', { grants });
+  return t(
+    '{users, plural, =0 {No user has allowed it access} one {One user has allowed it access} other {# users have allowed it access}}',
+    { users },
+  );
 }
 
 /** The causes of the latest refused requests. */
