@@ -31,6 +31,7 @@ async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<
 const LOGOUT_REFUSED = OAuthError.invalidRequest('the post_logout_redirect_uri is not registered', {
   detail: {
     check: 'post_logout_redirect_uri_unregistered',
+    client_id: 'sc_3q2-7wAAAAAAAAAAAAAAAA',
     post_logout_redirect_uri: 'https://calendar-connect.example/bye',
   },
 });
