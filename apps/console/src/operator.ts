@@ -29,6 +29,8 @@ export interface Account {
   readonly name: string;
   /** Key of the CSRF tokens for this user in this browser. Another login of the user does not change it. */
   readonly formKey: string;
+  /** Key of the form ids in this browser, also for other users (`BrowserCookie.formIdKey`). */
+  readonly formIdKey: string;
 }
 
 export type OperatorRequest = FastifyRequest & {

@@ -5,7 +5,7 @@ import { AdministrationError } from '#administration/administration.error.js';
 import { tagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { IdempotencyService } from '../request-limits/idempotency.service.js';
+import { IdempotencyService, REPEATABLE } from '../request-limits/idempotency.service.js';
 import type { ApiResponse } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import {
@@ -51,10 +51,9 @@ export class ResponseInterceptor implements NestInterceptor<ApiResponse, Content
     if (key === null) return execute();
     const { method, url, headers, body, token } = request;
     const content = JSON.stringify([method, url, headers['if-match'], body]);
-    const once = { owner: token.clientId, key, content, creates };
-    return JSON.parse(
-      await this.idempotency.once(once, async () => JSON.stringify(await execute())),
-    ) as ApiResponse;
+    const once = { owner: token.clientId, key, content, creates, lifetime: REPEATABLE, isStored: true };
+    const { text } = await this.idempotency.once(once, async () => JSON.stringify(await execute()));
+    return JSON.parse(text) as ApiResponse;
   }
 }
 

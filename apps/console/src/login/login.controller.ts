@@ -1,17 +1,16 @@
-import { Controller, Get, type HttpRedirectResponse, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, type HttpRedirectResponse, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import { Public } from '../session/operator.guard.js';
 import { actorOf, type OperatorRequest } from '../operator.js';
-import { FormCheck } from '../session/form-check.js';
-import { OperatorSessionsService } from '../session/operator-sessions.service.js';
 import { BrowserCookie, ConsoleCookie } from '../session/session.cookie.js';
 import { SessionStore } from '../session/session.store.js';
 import { queryOf } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { loggedOutPage, loginPage, returnedPage } from './login.page.js';
+import { LogoutGuard } from './logout.guard.js';
 import { OpenIdLoginService } from './openid-login.service.js';
 
 @Controller()
@@ -21,8 +20,6 @@ export class LoginController {
     private readonly sessions: SessionStore,
     private readonly cookies: ConsoleCookie,
     private readonly browsers: BrowserCookie,
-    private readonly openSessions: OperatorSessionsService,
-    private readonly forms: FormCheck,
     private readonly operators: ConsoleOperatorService,
     private readonly limits: RateLimits,
   ) {}
@@ -75,15 +72,17 @@ export class LoginController {
   /** Ends the session here first, and then at the provider. Needs no session, which may already have ended. */
   @Post('logout')
   @Public()
+  @UseGuards(LogoutGuard)
   async logout(
-    @Req() request: OperatorRequest,
+    @Req() { headers, account }: OperatorRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
-    const open = await this.openSessions.use(request);
-    if (open) this.forms.check(request, open);
+    const cookie = this.cookies.read(headers.cookie);
+    // Without the cookie, another site may have sent the request (SameSite), and must not clear the cookie.
+    if (cookie === null) return loggedOutPage(null);
     reply.header('Set-Cookie', this.cookies.clear());
     // Of two concurrent requests, only one ends the session.
-    const session = open && (await this.sessions.end(open.cookie));
+    const session = account ? await this.sessions.end(cookie) : null;
     if (!session) return loggedOutPage(null);
     this.operators.recordLogin(actorOf(session), session.subject, 'login.ended');
     return loggedOutPage(await this.logins.logoutUrl(session.idToken));

@@ -15,7 +15,8 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 
-const LIFETIME = 24 * 60 * 60;
+/** Seconds for which a request that creates a record can be repeated. */
+export const REPEATABLE = 24 * 60 * 60;
 
 const POLL_MS = 50;
 
@@ -43,8 +44,18 @@ export interface IdempotentRequest {
   readonly content: string;
   /** If true, a failed request may be repeated only if it certainly changed nothing. */
   readonly creates: boolean;
+  /** Seconds for which a repeated request gets the same response. */
+  readonly lifetime: number;
+  /** If false, the request gets the response of an earlier request, but is not stored itself. */
+  readonly isStored: boolean;
   /** Maximum time in milliseconds to wait for the first request. */
   readonly waitMs?: number;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** Time of the first request, in milliseconds since the epoch; null if this request was executed. */
+  readonly executedAt: number | null;
 }
 
 interface Stored {
@@ -77,24 +88,28 @@ export class IdempotencyService {
    * was different
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */
-  async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<string> {
-    const { owner, key, creates } = request;
+  async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<Answer> {
+    const { owner, key, creates, lifetime, isStored } = request;
     const name = `console:idempotency:${this.mac('name', `${owner} ${key}`)}`;
     const own: Stored = { startedAt: this.clock(), content: this.mac('content', request.content) };
-    const values = { record: JSON.stringify(own), ttl: LIFETIME };
-    const earlier = await this.run('idempotencyClaim', [name], values);
+    const values = { record: JSON.stringify(own), ttl: lifetime };
+    const earlier = isStored
+      ? await this.run('idempotencyClaim', [name], values)
+      : await withRedisErrors(this.redis.get(name));
     if (typeof earlier === 'string') {
       const record = await this.finished(name, earlier, request);
-      return record === null ? this.once(request, execute) : this.repeated(request, record, own);
+      if (record === null) return this.once(request, execute);
+      return { text: this.repeated(request, record, own), executedAt: record.startedAt };
     }
+    if (!isStored) return { text: await execute(), executedAt: null };
     try {
       const answer = await execute();
       const finished: Stored = { ...own, answer: encrypt(answer, this.encryptionKey(request)) };
       // The change was made. If storing the record fails, the response is still sent, and a retry gets 409.
-      await withRedisErrors(this.redis.set(name, JSON.stringify(finished), 'EX', LIFETIME, 'XX')).catch(
+      await withRedisErrors(this.redis.set(name, JSON.stringify(finished), 'EX', lifetime, 'XX')).catch(
         (error: unknown) => this.logger.error(error),
       );
-      return answer;
+      return { text: answer, executedAt: null };
     } catch (error) {
       const mayRepeat = !creates || changedNothing(error);
       if (mayRepeat) await this.redis.del(name).catch((failure: unknown) => this.logger.error(failure));

@@ -9,18 +9,27 @@ import { withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 
-const WINDOW_S = 60;
+interface Limit {
+  readonly max: number;
+  readonly windowS: number;
+}
+
+const perMinute = (max: number): Limit => ({ max, windowS: 60 });
 
 const LIMITS = {
-  api: 600,
+  api: perMinute(600),
   /** Requests without a valid token, per `addressNetwork`. */
-  unauthenticated: 60,
-  pages: 300,
+  unauthenticated: perMinute(60),
+  pages: perMinute(300),
   /** Forms that are kept during a login, per `addressNetwork`. */
-  forms: 20,
+  forms: perMinute(20),
+  /** Forms that are kept in total, for as long as each is kept: at most some 35 MB of Redis. */
+  allForms: { max: 100, windowS: 60 * 60 },
   /** Starts and ends of logins, per `addressNetwork`. */
-  login: 60,
-} as const;
+  login: perMinute(60),
+} as const satisfies Record<string, Limit>;
+
+const limitOf = (key: string): Limit => LIMITS[key.split(':', 1)[0] as keyof typeof LIMITS];
 
 type Limited = FastifyRequest & { rateLimitKey?: string };
 
@@ -30,9 +39,9 @@ export async function addRateLimits(app: NestFastifyApplication): Promise<void> 
     global: false,
     redis: app.get<unknown>(REDIS, { strict: false }),
     nameSpace: 'console:rate:',
-    timeWindow: WINDOW_S * 1000,
+    timeWindow: (_request: Limited, key: string) => limitOf(key).windowS * 1000,
     keyGenerator: (request: Limited) => request.rateLimitKey ?? '',
-    max: (_request: Limited, key: string) => LIMITS[key.split(':', 1)[0] as keyof typeof LIMITS],
+    max: (_request: Limited, key: string) => limitOf(key).max,
   });
 }
 
@@ -54,19 +63,16 @@ export class RateLimits {
     );
     request.rateLimitKey = `${kind}:${mac.digest('base64url')}`;
     this.count ??= request.server.createRateLimit();
+    const { max, windowS } = LIMITS[kind];
     const counted = await withRedisErrors(this.count(request));
     if (counted.isAllowed) return;
     const { remaining, ttlInSeconds, isExceeded } = counted;
-    reply.header('RateLimit-Policy', `"${kind}";q=${LIMITS[kind]};w=${WINDOW_S}`);
+    reply.header('RateLimit-Policy', `"${kind}";q=${max};w=${windowS}`);
     reply.header('RateLimit', `"${kind}";r=${remaining};t=${ttlInSeconds}`);
     if (!isExceeded) return;
-    throw new RefusedRequestError(
-      429,
-      `more than ${LIMITS[kind]} requests in ${WINDOW_S} seconds: retry later`,
-      {
-        headers: { 'Retry-After': String(ttlInSeconds) },
-        detail: { check: 'rate_limited' },
-      },
-    );
+    throw new RefusedRequestError(429, `more than ${max} requests in ${windowS} seconds: retry later`, {
+      headers: { 'Retry-After': String(ttlInSeconds) },
+      detail: { check: 'rate_limited' },
+    });
   }
 }

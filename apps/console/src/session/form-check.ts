@@ -17,8 +17,11 @@ export class FormCheck {
       throw new RefusedRequestError(403, 'the form is out of date: open its page again');
   }
 
-  /** If a browser sends neither header, only the CSRF token protects the form. */
-  private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
+  /**
+   * If a browser sends neither header, only the CSRF token protects the form.
+   * @throws RefusedRequestError if another site sent the form
+   */
+  checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
     const foreignSite = site !== undefined && site !== 'same-origin';
     // Accepts "null", which browsers send with every form because of our Referrer-Policy, no-referrer.
     const foreignOrigin =

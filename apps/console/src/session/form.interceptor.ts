@@ -12,7 +12,8 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { Html } from '#ui/html.js';
 import { Form, FORM_ID } from '../form.js';
 import type { OperatorRequest } from '../operator.js';
-import { IdempotencyService } from '../request-limits/idempotency.service.js';
+import { IdempotencyService, REPEATABLE } from '../request-limits/idempotency.service.js';
+import { isPage } from '../ui/page.responder.js';
 import { KeptFormsService } from './kept-forms.service.js';
 import { LoginTooOldError } from './recent-logins.js';
 import { BrowserCookie } from './session.cookie.js';
@@ -25,7 +26,13 @@ const WAIT_MS = 15_000;
 /** For a form that creates a record: after an unknown failure, it is not executed again. */
 export const Creates = (): MethodDecorator => SetMetadata(CREATES, true);
 
-/** Executes each form once: a form that is sent again, by a double click or a reload, gets the same page. */
+/** Seconds for which a form that creates nothing is not executed again: enough for a double click or a reload. */
+const LIFETIME = 5 * 60;
+
+/**
+ * Executes each form once: a form that is sent again, by a double click or a reload, gets the same page, which says so.
+ * Stores nothing for a request without a session.
+ */
 @Injectable()
 export class FormInterceptor implements NestInterceptor {
   constructor(
@@ -36,7 +43,7 @@ export class FormInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { url, headers, body } = context.switchToHttp().getRequest<OperatorRequest>();
+    const { url, headers, body, account } = context.switchToHttp().getRequest<OperatorRequest>();
     if (!(body instanceof Form)) return next.handle();
     const [owner, id] = [this.browsers.read(headers.cookie) ?? '', body.text(FORM_ID)];
     if (id === '') throw new RefusedRequestError(400, 'the form is incomplete: open its page again');
@@ -47,9 +54,22 @@ export class FormInterceptor implements NestInterceptor {
     const creates = this.reflector.get<boolean | undefined>(CREATES, context.getHandler()) ?? false;
     const execute = async (): Promise<string> =>
       JSON.stringify((await lastValueFrom<unknown>(next.handle())) ?? null);
+    const lifetime = creates ? REPEATABLE : LIFETIME;
+    const request = {
+      owner,
+      key,
+      content,
+      creates,
+      lifetime,
+      isStored: account !== undefined,
+      waitMs: WAIT_MS,
+    };
     return from(
-      this.idempotency.once({ owner, key, content, creates, waitMs: WAIT_MS }, execute).then(
-        (text) => JSON.parse(text, revived) as unknown,
+      this.idempotency.once(request, execute).then(
+        ({ text, executedAt }) => {
+          const result: unknown = JSON.parse(text, revived);
+          return executedAt !== null && isPage(result) ? { ...result, executedAt } : result;
+        },
         async (error: unknown) => {
           throw error instanceof LoginTooOldError
             ? await this.keptForms.loginRequired(context, 'again')

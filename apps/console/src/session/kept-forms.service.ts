@@ -3,6 +3,7 @@ import { createParamDecorator, type ExecutionContext, Inject, Injectable, SetMet
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
+import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
@@ -10,6 +11,7 @@ import { ConsoleConfiguration } from '../console.configuration.js';
 import { Form, FORM_ID, KEPT_FORM, queryOf, withoutQuery } from '../form.js';
 import type { Operator, OperatorRequest } from '../operator.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
+import { isFormId } from './form-id.js';
 import { LoginRequiredError } from './login-required.error.js';
 import { BrowserCookie } from './session.cookie.js';
 
@@ -50,7 +52,8 @@ interface KeptForm {
 /**
  * Keeps the form of a request that requires a login, so that its page shows the input after the login. Redis stores the
  * form under a hash of its id, encrypted with the cookie of the browser. It is never executed: the operator sends it
- * again. Only the same operator in the same browser can read it, because its CSRF token must be valid.
+ * again. Only the same operator in the same browser can read it, because its CSRF token must be valid. A form that no
+ * page of the console showed in this browser is not kept, so that requests without a login cannot fill Redis.
  */
 @Injectable()
 export class KeptFormsService {
@@ -75,7 +78,11 @@ export class KeptFormsService {
     const browser = this.browsers.read(request.headers.cookie);
     if (!isKept || browser === null || !(body instanceof Form) || body.isEmpty)
       return new LoginRequiredError(from, reason);
-    await this.limits.take('forms', request, context.switchToHttp().getResponse<FastifyReply>());
+    if (!isFormId(body.text(FORM_ID), this.browsers.formIdKey(browser)))
+      return new LoginRequiredError(from, reason);
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    await this.limits.take('forms', request, reply);
+    if (!(await this.hasRoom(request, reply))) return new LoginRequiredError(from, reason);
     const id = await this.keep(browser, {
       page: from,
       path: withoutQuery(url),
@@ -96,6 +103,16 @@ export class KeptFormsService {
       for (const [name, content] of kept?.files ?? [])
         if (!body.files.has(name)) body.files.set(name, content);
     }
+  }
+
+  private hasRoom(request: OperatorRequest, reply: FastifyReply): Promise<boolean> {
+    return this.limits.take('allForms', request, reply, '').then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof RefusedRequestError) return false;
+        throw error;
+      },
+    );
   }
 
   private async keep(browser: string, form: KeptForm): Promise<string> {

@@ -1,10 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OperatorRoles } from './operator-roles.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
 import type { Account, Operator, OperatorRequest } from '../operator.js';
 import { BrowserCookie, ConsoleCookie } from './session.cookie.js';
 import { type Session, SessionStore } from './session.store.js';
@@ -23,7 +21,6 @@ export class OperatorSessionsService {
     private readonly browsers: BrowserCookie,
     private readonly sessions: SessionStore,
     private readonly roles: OperatorRoles,
-    private readonly configuration: ConsoleConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -33,12 +30,13 @@ export class OperatorSessionsService {
     if (cookie === null || browser === null) return null;
     const session = await this.sessions.use(cookie);
     if (session === null || this.clock() - session.startedAt > MAX_SESSION_MS) return null;
-    return { ...session, cookie, browser, formKey: this.formKeyOf(browser, session.subject) };
+    const formKey = this.browsers.formKey(browser, session.subject);
+    return { ...session, cookie, browser, formKey, formIdKey: this.browsers.formIdKey(browser) };
   }
 
   /** @returns null if all sessions of the user were ended. @throws RefusedRequestError without a role */
   async operatorOf(session: OpenSession): Promise<Operator | null> {
-    const { subject, name, role, generation, authTime, browser, formKey } = session;
+    const { subject, name, role, generation, authTime, browser, formKey, formIdKey } = session;
     const identity = { subject, role, generation };
     const current = await this.roles.current(identity);
     if (current === 'ended') return null;
@@ -46,14 +44,7 @@ export class OperatorSessionsService {
       throw new RefusedRequestError(403, 'you have no role in the console: ask an administrator for one', {
         detail: { check: 'console_role_missing', operator: name },
       });
-    return { name, role: current, identity, authTime, browser, formKey };
-  }
-
-  private formKeyOf(browser: string, subject: string): string {
-    const { CONSOLE_CLIENT_SECRET: secret } = this.configuration;
-    return createHmac('sha256', secret)
-      .update(`forms of the console:${browser} ${subject}`)
-      .digest('base64url');
+    return { name, role: current, identity, authTime, browser, formKey, formIdKey };
   }
 }
 

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { ListPage } from '#database/list/list-page.statements.js';
 import { printable, shellWords } from '#administration/text.js';
 import { FORM_ID } from '../form.js';
 import type { Account } from '../operator.js';
+import { newFormId } from '../session/form-id.js';
 import { shortMoment, t } from './text.js';
 
 export interface FieldView {
@@ -114,7 +114,7 @@ export function selectField(field: FieldView, options: readonly Option[]): Html 
 }
 
 export function postForm(
-  { formKey }: Account,
+  { formKey, formIdKey }: Account,
   path: string,
   content: Fragment,
   style = 'narrow',
@@ -126,7 +126,7 @@ export function postForm(
     class="${style}"
     ${hasFile && html`enctype="multipart/form-data"`}
   >
-    ${csrfField(formKey, path)} ${hiddenFields([[FORM_ID, randomBytes(16).toString('base64url')]])} ${content}
+    ${csrfField(formKey, path)} ${hiddenFields([[FORM_ID, newFormId(formIdKey)]])} ${content}
   </form>`;
 }
 

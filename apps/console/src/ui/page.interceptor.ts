@@ -7,9 +7,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { map, type Observable } from 'rxjs';
-import { Html } from '#ui/html.js';
 import type { OperatorRequest } from '../operator.js';
-import { type Page, PageResponder } from './page.responder.js';
+import { isPage, PageResponder } from './page.responder.js';
 
 /** Renders the pages that handlers return, and sends their redirects. */
 @Injectable()
@@ -29,10 +28,6 @@ export class PageInterceptor implements NestInterceptor {
       }),
     );
   }
-}
-
-function isPage(result: unknown): result is Page {
-  return (result as Partial<Page> | null | undefined)?.content instanceof Html;
 }
 
 function isRedirect(result: unknown): result is HttpRedirectResponse {

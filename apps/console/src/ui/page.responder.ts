@@ -5,9 +5,9 @@ import { refreshTo } from '#ui/continuation.js';
 import { html, Html } from '#ui/html.js';
 import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
-import { button, FOCUS, postForm } from './components.js';
+import { button, FOCUS, noteBox, postForm } from './components.js';
 import { COPY_SCRIPT_PATH } from './copy-script.js';
-import { t } from './text.js';
+import { moment, t } from './text.js';
 
 export const ICON_PATH = '/icon';
 
@@ -22,6 +22,12 @@ export interface Page {
   readonly next?: string;
   readonly menu?: false;
   readonly section?: Section;
+  /** For a form that was sent again and not executed again: time of its execution in milliseconds since the epoch. */
+  readonly executedAt?: number;
+}
+
+export function isPage(result: unknown): result is Page {
+  return (result as Partial<Page> | null | undefined)?.content instanceof Html;
 }
 
 const SECTIONS = {
@@ -59,7 +65,7 @@ export class PageResponder {
   }
 
   private documentOf(page: Page, operator: Operator | null): string {
-    const { title, heading, content, menu, section, next } = page;
+    const { title, heading, content, menu, section, next, executedAt } = page;
     const { productName, icon, style } = this.brand;
     return html`<!doctype html>
       <html lang="en">
@@ -78,7 +84,7 @@ export class PageResponder {
           ${operator && menu !== false && menuOf(operator, section)}
           <main id="content">
             <h1>${heading ?? title}</h1>
-            ${focusedOnce(content)}
+            ${focusedOnce(html`${executedAt !== undefined && repeatedNote(executedAt)} ${content}`)}
           </main>
         </body>
       </html>`.text;
@@ -90,6 +96,13 @@ function focusedOnce({ text }: Html): Html {
   const focus = ` ${FOCUS.text}`;
   const [before = '', ...rest] = text.split(focus);
   return rest.length < 2 ? new Html(text) : new Html(`${before}${focus}${rest.join('')}`);
+}
+
+function repeatedNote(executedAt: number): Html {
+  const time = moment(new Date(executedAt));
+  return noteBox(
+    t('You sent this form again, and it was not executed again. This is its result of {time}.', { time }),
+  );
 }
 
 /** Only pages with a value to copy load the script. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
-import { targetOf } from '#test/support/browser.js';
+import { type Browser, targetOf } from '#test/support/browser.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
@@ -97,6 +97,24 @@ describe('a log-out', () => {
     const answer = await browser.submit(page, {}, '/logout');
     expect([answer.status, targetOf(answer)]).toEqual([200, '']);
     expect((await browser.post('/logout', { form_id: 'other' })).status).toBe(200);
+  });
+
+  it('stores nothing without a session', async () => {
+    const keys = () => app.redis.keys('*');
+    const before = await keys();
+    const sent = ['a', 'b'].map((id) => app.browser().post('/logout', { form_id: id }));
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await keys()).toSorted()).toEqual(before.toSorted());
+  });
+
+  it.each([
+    ['named by Sec-Fetch-Site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
+    ['named by Origin', { Origin: 'https://evil.example' }, 403],
+    // SameSite=Lax: the browser sends no cookie.
+    ['that the browser does not name', {}, 200],
+  ])('does not clear the cookie for another site %s', async (_, headers, status) => {
+    const answer = await app.browser().post('/logout', { form_id: 'any' }, headers);
+    expect([answer.status, answer.headers['set-cookie']]).toEqual([status, undefined]);
   });
 
   it('ends the session here even if the provider does not answer', async () => {
@@ -220,6 +238,44 @@ it('a session ends 30 minutes after its last request', async () => {
   expect(Math.max(...lifetimes)).toBeGreaterThan(29 * 60);
   expect(Math.max(...lifetimes)).toBeLessThanOrEqual(30 * 60);
 });
+
+describe('a form without a session', () => {
+  const kept = () => app.redis.keys('console:form:*');
+  const send = (browser: Browser, id: string) =>
+    browser.post('/applications/new', { form_id: id, name: 'Rooms' });
+
+  beforeEach(async () => {
+    await app.redis.del('none', ...(await kept()));
+    await app.resetRateLimits();
+  });
+
+  it.each([
+    ['a cookie that the browser invented', false],
+    ['the cookie of a browser that saw no form', true],
+  ])('is not kept for %s', async (_, isIssued) => {
+    const other = formIdIn(await (await app.operator('admin')).get('/users'));
+    const browser = app.browser();
+    if (isIssued) await browser.get('/login');
+    else browser.cookies.set('oauth_service_console_browser', randomBytes(32).toString('base64url'));
+    for (const id of [randomBytes(16).toString('base64url'), other, 'a.b', '.'])
+      expect((await send(browser, id)).headers['location']).toBe('/login?page=%2Fapplications%2Fnew');
+    expect(await kept()).toEqual([]);
+  });
+
+  it('is kept for at most a hundred forms an hour of all browsers, and later forms only lead to the login', async () => {
+    const browser = await app.operator('admin');
+    const id = formIdIn(await browser.get('/users'));
+    browser.cookies.set('oauth_service_console', randomBytes(32).toString('base64url'));
+    for (let n = 0; n < 102; n++) {
+      if (n % 20 === 0) await app.redis.del('none', ...(await app.redis.keys('console:rate:forms:*')));
+      expect((await send(browser, id)).headers['location']).toContain('/login?page=%2Fapplications%2Fnew');
+    }
+    expect(await kept()).toHaveLength(100);
+  });
+});
+
+const formIdIn = ({ text }: { text: string }): string =>
+  /name="form_id" value="([^"]*)"/.exec(text)?.[1] ?? '';
 
 it('a log-out requires a form from this site with its CSRF token', async () => {
   const browser = await app.operator('viewer');

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
@@ -21,6 +20,7 @@ import { ConsoleConfiguration } from '../../src/console.configuration.js';
 import { FORM_ID } from '../../src/form.js';
 import type { OperatorRequest } from '../../src/operator.js';
 import type { Role } from '../../src/role.js';
+import { newFormId } from '../../src/session/form-id.js';
 import { OperatorSessionsService } from '../../src/session/operator-sessions.service.js';
 
 const CONSOLE_URL = 'http://localhost:3004';
@@ -97,7 +97,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
       const request = { headers: { cookie: browser.cookies.header() } } as OperatorRequest;
       const account = await app.get(OperatorSessionsService, { strict: false }).use(request);
       const token = csrfToken(account?.formKey ?? '', path);
-      return browser.post(path, { [CSRF_FIELD]: token, [FORM_ID]: randomUUID() });
+      return browser.post(path, { [CSRF_FIELD]: token, [FORM_ID]: newFormId(account?.formIdKey ?? '') });
     },
 
     async resetRateLimits(): Promise<void> {

@@ -139,6 +139,30 @@ it('the page of a user shows the sessions and can end all of them', async () => 
   expect(events).toMatchObject([{ operator: 'ada', channel: 'page' }]);
 });
 
+it('a form that is sent again says that it was not executed again, and is executed again after five minutes', async () => {
+  const userId = await fixture.user();
+  const page = await support.get(`/users/${userId}`);
+  const before = new Set(await app.redis.keys('console:idempotency:*'));
+  const send = () => support.submit(page, {}, `/users/${userId}/logout`);
+  const generation = async () =>
+    (
+      await app.sql<{ value: number }>('SELECT session_generation AS value FROM users WHERE id = $1', [
+        userId,
+      ])
+    )[0]?.value;
+  const first = await send();
+  expect(wordsOf(first)).not.toContain('not executed again');
+  const executed = await generation();
+  expect(wordsOf(await send())).toMatch(/not executed again\. This is its result of .* UTC\./);
+  expect(await generation()).toBe(executed);
+  const [record = ''] = (await app.redis.keys('console:idempotency:*')).filter((key) => !before.has(key));
+  const lifetime = await app.redis.ttl(record);
+  expect([lifetime > 0, lifetime <= 300]).toEqual([true, true]);
+  await app.redis.del(record);
+  expect(wordsOf(await send())).not.toContain('not executed again');
+  expect(await generation()).toBe((executed ?? 0) + 1);
+});
+
 it('the page of a user is shown while authorize does not answer', async () => {
   const other = await startConsoleApp();
   const { id } = await other.users.create({
