@@ -6,6 +6,7 @@ import { POST_LOGOUT_URI } from './answer-oracle.js';
 import { type Answer, header, locationOf } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
+import { ADMIN_SCOPES } from '#oauth/client-credentials.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
 import { hashPassword } from '#database/user/password.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
@@ -111,7 +112,7 @@ export class Actor {
       name: `Fuzz ${name}`,
       type: 'confidential',
       redirectUris: [],
-      scopes: ['admin:read', 'admin:write'],
+      scopes: [...ADMIN_SCOPES],
       keys: keysOf(apiClientKey),
       rules: { grantType: 'client_credentials' },
     });

@@ -21,6 +21,8 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly API_URL: string;
   /** Empty without a console. */
   readonly CONSOLE_URL: string;
+  /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
+  readonly CONSOLE_GROUPS_CLAIM: string;
   /** Non-public hosts from which metadata documents may be fetched; the same value as in the services. */
   readonly OUTSIDE_FETCH_ALLOW: string;
 }

@@ -7,11 +7,14 @@ import { availableScope, scopeTokens } from './scope.js';
  */
 export type GrantType = 'authorization_code' | 'client_credentials';
 
+/** Changes roles and invitations of operators: an API client with this scope can make anyone an admin. */
+export const OPERATORS_SCOPE = 'admin:operators';
+
 /**
  * Scopes of the operators' HTTP API. Users cannot grant these scopes, which are not in the catalogue. A constraint of
  * the table `clients` repeats the names.
  */
-export const ADMIN_SCOPES = ['admin:read', 'admin:write'] as const;
+export const ADMIN_SCOPES = ['admin:read', 'admin:write', OPERATORS_SCOPE] as const;
 
 export function isAdminScope(name: string): boolean {
   return (ADMIN_SCOPES as readonly string[]).includes(name);

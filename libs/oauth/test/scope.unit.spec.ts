@@ -118,7 +118,7 @@ describe('a scope file', () => {
     ]);
   });
 
-  it.each(['admin:read', 'admin:write'])(
+  it.each(['admin:read', 'admin:write', 'admin:operators'])(
     'cannot declare %s, a scope of the HTTP API of the console',
     (name) => {
       expect(problemsOf(`scopes: [{ name: '${name}', default: true, text: { en: A } }]`)).toEqual([

@@ -92,7 +92,7 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
     return post(actor, ENDPOINTS.token, variant, [{ grant_type: DEVICE_CODE, device_code: deviceCode }]);
   }),
   endpoint(`POST ${ENDPOINTS.token}: client credentials`, [200], async (actor, variant) => {
-    const scope = choose(variant, 4, ['admin:read', 'admin:read admin:write', '']);
+    const scope = choose(variant, 4, ['admin:read', 'admin:read admin:write', 'admin:operators', '']);
     const body = { grant_type: 'client_credentials', scope, ...(await actor.assertion()) };
     return draft(
       actor,

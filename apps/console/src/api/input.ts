@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AdministrationError, type Problem } from '#administration/administration.error.js';
 import type { Actor } from '#administration/operation.js';
+import type { ClientTokenInfo } from '#introspection/index.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../form.js';
@@ -13,6 +14,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface ChangeRequest {
   readonly actor: Actor;
+  readonly token: ClientTokenInfo;
   /** Empty if the path has no id. */
   readonly id: string;
   readonly part: string;
@@ -24,10 +26,10 @@ export interface ChangeRequest {
 /** Injects a request whose members `ApiGuard` has checked. */
 export const RequestedChange = createParamDecorator(
   (_data: unknown, context: ExecutionContext): ChangeRequest => {
-    const { actor, body, params, expected = {} } = context.switchToHttp().getRequest<ApiRequest>();
+    const { actor, token, body, params, expected = {} } = context.switchToHttp().getRequest<ApiRequest>();
     const { id = '', part = '' } = params as Readonly<Record<string, string>>;
     const input = Object.entries(body ?? {}).map(([name, value]) => [fieldOf(name), value]);
-    return { actor, id, part, expected, input: Object.fromEntries(input) as Values };
+    return { actor, token, id, part, expected, input: Object.fromEntries(input) as Values };
   },
 );
 

@@ -1,10 +1,15 @@
+import type { ADMIN_SCOPES } from '#oauth/client-credentials.js';
 import type { Schema } from '#openapi/schema.js';
 
 export const API = '/admin/v1';
 
+type AdminScope = (typeof ADMIN_SCOPES)[number];
+
 export interface OperationRules {
   readonly summary: string;
   readonly description?: string;
+  /** Scope that a change requires, in place of `admin:write`. */
+  readonly scope?: AdminScope;
   readonly query?: Readonly<Record<string, string>>;
   /** Query parameters that may be repeated. */
   readonly lists?: readonly string[];

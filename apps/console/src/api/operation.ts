@@ -45,7 +45,7 @@ export function Operation(
   options: OperationRules,
 ): MethodDecorator {
   const rules = { needsVersion: ['patch', 'put', 'delete'].includes(method), ...options };
-  const scope = method === 'get' ? 'admin:read' : 'admin:write';
+  const scope = method === 'get' ? 'admin:read' : (rules.scope ?? 'admin:write');
   const status = rules.creates ? 201 : rules.returns ? 200 : 204;
   const parameters = [...path.matchAll(/:(\w+)/g)].map(
     ([, name = '']) => [name, pathParameter(name)] as const,

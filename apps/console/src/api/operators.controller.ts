@@ -1,5 +1,6 @@
 import { Param } from '@nestjs/common';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
+import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
 import { type ChangeRequest, Query, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, created, deleted, result, wholeList } from './response.js';
@@ -29,6 +30,7 @@ export class OperatorsApiController {
   @Operation('put', ':id', {
     summary: 'Gives a user a role, in place of an earlier one',
     description: NO_VERSION,
+    scope: OPERATORS_SCOPE,
     input: schemas.OPERATOR_ROLE,
     returns: schemas.OPERATOR,
     needsVersion: false,
@@ -41,6 +43,7 @@ export class OperatorsApiController {
   @Operation('delete', ':id', {
     summary: 'Takes the role of a user away',
     description: NO_VERSION,
+    scope: OPERATORS_SCOPE,
     query: { confirm_last_admin: '`true`: also the role of the last admin.' },
     needsVersion: false,
   })
@@ -68,6 +71,7 @@ export class OperatorInvitationsApiController {
   @Operation('post', '', {
     summary: 'Invites an email address, in place of an earlier invitation',
     description: 'A user with this verified address gets the role at the next login to the console.',
+    scope: OPERATORS_SCOPE,
     input: schemas.NEW_INVITATION,
     returns: schemas.INVITATION,
     creates: true,
@@ -88,6 +92,7 @@ export class OperatorInvitationsApiController {
   @Operation('delete', ':id', {
     summary: 'Withdraws an invitation',
     description: 'Needs no `If-Match`: an invitation never changes.',
+    scope: OPERATORS_SCOPE,
     needsVersion: false,
   })
   deleteInvitation(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {

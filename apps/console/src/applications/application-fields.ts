@@ -235,7 +235,8 @@ const API_CLIENT_SCOPES: Group = {
   ...SCOPES,
   render: ({ form }) =>
     html`${scopeField('admin:read', form.text('scope:admin:read'), t('Reads through the HTTP API.'))}
-    ${scopeField('admin:write', form.text('scope:admin:write'), t('Makes changes through the HTTP API.'))}`,
+    ${scopeField('admin:write', form.text('scope:admin:write'), t('Makes changes through the HTTP API.'))}
+    ${scopeField('admin:operators', form.text('scope:admin:operators'), t('Changes the roles and invitations of operators: it can make anyone an admin.'))}`,
 };
 
 export const EDIT_API_CLIENT_GROUPS: readonly Group[] = [API_CLIENT_IDENTITY, API_CLIENT_SCOPES];

@@ -37,12 +37,15 @@ export class OperatorsController {
   @RequireRole('admin')
   @RecentLogin()
   async add(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
-    this.requireStoredRoles();
     const role = form.text('role');
     try {
       if (form.text('go') === 'invite') {
         const input = { email: form.text('email'), role };
-        const { result, announced } = await this.operators.invite(actorOf(operator), input);
+        const { result, announced } = await this.operators.invite(
+          actorOf(operator),
+          input,
+          Number(operator.identity.subject),
+        );
         return invitedPage(result, `${this.configuration.CONSOLE_URL}/`, await announced);
       }
       const input = { login: form.text('login'), role };
@@ -69,7 +72,6 @@ export class OperatorsController {
     @Param('id', ParseIntPipe) id: number,
     @Body() form: Form,
   ): Promise<Page> {
-    this.requireStoredRoles();
     const confirmLastAdmin = form.text('confirmLastAdmin') === 'true';
     const [login, role, actor] = [`id:${id}`, form.text('role'), actorOf(operator)];
     const ends = form.text('go') === 'end';
@@ -101,15 +103,6 @@ export class OperatorsController {
 
   private isStored(): boolean {
     return this.configuration.CONSOLE_GROUPS_CLAIM === '';
-  }
-
-  private requireStoredRoles(): void {
-    if (!this.isStored())
-      throw refusal(
-        'conflict',
-        'roles_of_groups',
-        t('the groups of the login provider decide who has a role'),
-      );
   }
 }
 

@@ -1,6 +1,9 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import request from 'supertest';
+import type { Browser } from '#test/support/browser.js';
+import { ClientKey } from '#test/support/client-key.js';
 import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
 
 interface Described {
@@ -34,6 +37,18 @@ afterEach(async () => {
 
 afterAll(() => api.close());
 
+/** Returns a browser in which an admin is logged in. */
+async function admin(): Promise<Browser> {
+  const name = `ada${randomInt(1e9)}`;
+  const { body: user } = await api.call('post', '/users', {
+    body: { username: name, email: `${name}@example.com`, name: 'Ada' },
+  });
+  await api.console.sql("UPDATE users SET console_role = 'admin' WHERE id = $1", [user.id]);
+  const browser = api.console.browser();
+  await api.console.logIn(browser, { sub: String(user.id) });
+  return browser;
+}
+
 /** Calls every operation. @returns the status by operation id */
 async function walk(send: (method: string, path: string) => Promise<{ status: number }>) {
   const found: Record<string, number> = {};
@@ -44,10 +59,12 @@ async function walk(send: (method: string, path: string) => Promise<{ status: nu
 const all = (status: number) => Object.fromEntries(OPERATIONS.map(({ id }) => [id, status]));
 
 describe('every operation', () => {
-  it('requires admin:read for GET, and admin:write for every other method', () => {
+  it('requires admin:read for GET, admin:operators to change operators, and admin:write for every other change', () => {
     expect(OPERATIONS.length).toBeGreaterThan(25);
-    for (const { method, scope } of OPERATIONS)
-      expect(scope).toBe(method === 'get' ? 'admin:read' : 'admin:write');
+    for (const { method, scope, path } of OPERATIONS) {
+      const change = path.startsWith('/operator') ? 'admin:operators' : 'admin:write';
+      expect([path, scope]).toEqual([path, method === 'get' ? 'admin:read' : change]);
+    }
   });
 
   it.each<[string, () => Promise<string | null>]>([
@@ -62,20 +79,79 @@ describe('every operation', () => {
   });
 
   it('refuses a token without the required scope', async () => {
-    const [reader, writer] = [
-      await api.registerClient('admin:read'),
-      await api.registerClient('admin:write'),
-    ];
-    const token = (method: string) => (method === 'get' ? writer : reader).accessToken;
-    expect(await walk((method, path) => api.call(method, path, { token: token(method) }))).toEqual(all(403));
+    const scopes = ['admin:read', 'admin:write', 'admin:operators'];
+    for (const required of scopes) {
+      const { accessToken: token } = await api.registerClient(
+        scopes.filter((one) => one !== required).join(' '),
+      );
+      for (const { id, method, path, scope } of OPERATIONS) {
+        if (scope !== required) continue;
+        const { status } = await api.call(method, path, { token });
+        expect([id, status]).toEqual([id, 403]);
+      }
+      await api.console.resetRateLimits();
+    }
   });
 
   it('ignores the session of an operator', async () => {
-    const operator = await api.console.operator('admin');
+    const operator = await admin();
+    expect((await operator.get('/users')).status).toBe(200);
     const Cookie = operator.cookies.header() ?? '';
     const send = (method: string, path: string) =>
       api.call(method, path, { token: null, headers: { Cookie } });
     expect(await walk(send)).toEqual(all(401));
+  });
+});
+
+describe('without admin:operators, a client with admin:write', () => {
+  let token: string;
+  let keys: ClientKey;
+  let apiClient: (scope: string) => object;
+  const ANY = { 'If-Match': '*' };
+
+  beforeAll(async () => {
+    token = (await api.registerClient('admin:read admin:write')).accessToken;
+    keys = await ClientKey.generate();
+    apiClient = (scope) => ({
+      name: scope,
+      grant_type: 'client_credentials',
+      jwks: { keys: [keys.jwk] },
+      scopes: [scope],
+    });
+  });
+
+  it('cannot take the role of an operator away to get the password', async () => {
+    const { body: user } = await api.call('post', '/users', {
+      body: { username: 'dorothy', email: 'dorothy@example.com', name: 'Dorothy' },
+    });
+    await api.call('put', `/operators/${user.id}`, { body: { role: 'admin' } });
+    expect((await api.call('delete', `/operators/${user.id}`, { token })).status).toBe(403);
+    const change = await api.call('post', `/users/${user.id}/password`, { token, headers: ANY });
+    expect([change.status, change.body.password]).toEqual([409, undefined]);
+  });
+
+  it('cannot register a client with admin:operators', async () => {
+    const body = apiClient('admin:operators');
+    const refused = await api.call('post', '/clients', { token, body });
+    expect([refused.status, refused.body.id]).toEqual([403, 'scope_insufficient']);
+    expect((await api.call('post', '/clients', { body })).status).toBe(201);
+    expect((await api.call('post', '/clients', { token, body: apiClient('admin:read') })).status).toBe(201);
+  });
+
+  it('cannot give a client the scope, nor change or enable a client that has it', async () => {
+    const id = async (scope: string) =>
+      (await api.call('post', '/clients', { body: apiClient(scope) })).body.client_id as string;
+    const [reader, strong] = [await id('admin:read'), await id('admin:operators')];
+    const change = (client: string, body: object) =>
+      api.call('patch', `/clients/${client}`, { token, headers: ANY, body });
+    expect((await change(reader, { scopes: ['admin:operators'] })).status).toBe(403);
+    expect((await change(reader, { add_scopes: ['admin:operators'] })).status).toBe(403);
+    expect((await change(reader, { name: 'Reader' })).status).toBe(200);
+    expect((await change(strong, { jwks: { keys: [keys.jwk] } })).status).toBe(403);
+    expect((await change(strong, { scopes: ['admin:read'] })).status).toBe(403);
+    const state = (action: string) =>
+      api.call('post', `/clients/${strong}/${action}`, { token, headers: ANY });
+    expect([(await state('disable')).status, (await state('enable')).status]).toEqual([200, 403]);
   });
 });
 
@@ -119,7 +195,7 @@ describe('a caller with four running searches of the audit trail', () => {
     ['/admin/v1/events', '/admin/v1/explanations/abcdefghijkl', '/admin/v1/clients/CLIENT/refusals'],
     ['/audit', '/events?reference=abcdefghijkl', '/events?client=CLIENT'],
   ])('cannot start a fifth search: %s', async (...paths) => {
-    const operator = await api.console.operator('viewer');
+    const operator = await admin();
     const read = (path: string) =>
       path.startsWith('/admin/v1') ? api.call('get', path.slice('/admin/v1'.length)) : operator.get(path);
     const answers = [0, 1, 2, 3, 4].map((n) =>

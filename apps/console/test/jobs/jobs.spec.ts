@@ -135,6 +135,14 @@ describe('a selection in a list', () => {
     expect(wordsOf(await browser.get(page))).toContain('Enable 50 applications?');
     app.clock.ahead = 0;
   });
+
+  it.each(['abc', '1.5', '1e400', '-1', '2147483648', '99999999999'])(
+    'does not fail for the malformed user id %s',
+    async (id) => {
+      for (const action of ['disable-users', 'log-out-users'])
+        expect((await check(support, '/users', action, [id])).status).toBe(200);
+    },
+  );
 });
 
 describe('a selection of everything that matches', () => {

@@ -9,7 +9,7 @@ import { isolate } from '#test/support/isolate.js';
 import { startConsoleApp } from './start-console-app.js';
 
 interface Call {
-  /** Defaults to a token with both scopes; null sends no token. */
+  /** Defaults to a token with every scope; null sends no token. */
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
@@ -17,12 +17,16 @@ interface Call {
 
 const ISSUER = 'https://base.example.com';
 
-/** Starts a console and a token app, which issues and checks the tokens. */
+/** Starts a console with stored roles, and a token app, which issues and checks the tokens. */
 export async function startAdminApi() {
   const services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
   const proxy = await FaultProxy.start(services.redisUrl);
-  const console = await startConsoleApp({ REDIS_URL: proxy.url, OUTSIDE_FETCH_ALLOW: '127.0.0.1' }, services);
+  const roles = { CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' };
+  const console = await startConsoleApp(
+    { REDIS_URL: proxy.url, OUTSIDE_FETCH_ALLOW: '127.0.0.1', ...roles },
+    services,
+  );
   const { CONSOLE_URL } = console.configuration;
   const environment = { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS, CONSOLE_URL };
   const token: AppProcess = await startApp('token', environment);
@@ -40,7 +44,7 @@ export async function startAdminApi() {
   };
 
   /** Registers an API client. @returns its client_id and a token */
-  const registerClient = async (scope = 'admin:read admin:write') => {
+  const registerClient = async (scope = 'admin:read admin:write admin:operators') => {
     const { clientId } = await fixture.clients.create({
       name: 'Terraform',
       type: 'confidential',

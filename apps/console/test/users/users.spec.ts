@@ -140,7 +140,15 @@ it('the page of a user shows the sessions and can end all of them', async () => 
 });
 
 it('a form that is sent again says that it was not executed again, and is executed again after five minutes', async () => {
-  const userId = await fixture.user();
+  const password = 'correct horse battery staple';
+  const { id: userId, email } = await app.users.create({
+    email: 'twice@example.com',
+    username: 'twice',
+    name: 'Twice',
+    passwordHash: await hashPassword(password),
+  });
+  const product = new Browser(authorize.url);
+  await product.submit(await product.get('/auth/login'), { username: email, password });
   const page = await support.get(`/users/${userId}`);
   const before = new Set(await app.redis.keys('console:idempotency:*'));
   const send = () => support.submit(page, {}, `/users/${userId}/logout`);

@@ -68,7 +68,7 @@ export function registerCommand(): OperatorCommand {
     )
     .option(
       '--grant-type <type>',
-      'client_credentials: an API client of the console, with keys and --scope admin:read or admin:write (default: authorization_code)',
+      'client_credentials: an API client of the console, with keys and --scope admin:read, admin:write or admin:operators (default: authorization_code)',
     )
     .option(
       '--grant <code|device>',

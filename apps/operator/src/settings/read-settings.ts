@@ -14,6 +14,7 @@ const FIELDS = {
   API_URL: 'api_url',
   OTHER_API_URLS: 'other_api_urls',
   CONSOLE_URL: 'console_url',
+  CONSOLE_GROUPS_CLAIM: 'console_groups_claim',
   NATS_URL: 'nats_url',
   AUDIT_NATS_URL: 'audit_nats_url',
   SCOPES_FILE: 'scopes_file',

@@ -23,6 +23,8 @@ export class ChangeSettings extends DatabaseSettings {
   @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** Empty without a console. */
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
+  /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
+  CONSOLE_GROUPS_CLAIM = '';
 }
 
 export class KeySettings extends ChangeSettings {

@@ -50,7 +50,7 @@ describe('operator client create --grant-type client_credentials', () => {
   });
 
   it.each<[RegExp, readonly string[]]>([
-    [/--scope is missing: give admin:read, admin:write or both/, []],
+    [/--scope is missing: give one or more of admin:read, admin:write, admin:operators/, []],
     [/--scope "profile:read" is not a scope of the HTTP API/, ['--scope', 'admin:read profile:read']],
     [/--redirect-uri is not possible/, ['--scope', 'admin:read', '--redirect-uri', CALLBACK]],
     [/--public and keys exclude each other/, ['--scope', 'admin:read', '--public']],

@@ -168,7 +168,7 @@ export class NewClientDto {
   @Texts()
   @Rule('scope_missing', ({ scopes, grantType }: NewClientDto) => {
     if (grantType === 'client_credentials')
-      return scopes?.length ? [] : [`‹scopes› is missing: give ${ADMIN_SCOPES.join(', ')} or both`];
+      return scopes?.length ? [] : [`‹scopes› is missing: give one or more of ${ADMIN_SCOPES.join(', ')}`];
     return scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the default scopes'] : [];
   })
   scopes?: string[];

@@ -50,7 +50,7 @@ export function grantTypeProblems(client: Registration): GrantTypeProblem[] {
       field: 'scopes',
       inFile: 'scopes',
       problem: isApiClient
-        ? `${quoted(scope)} is not a scope of the HTTP API: those are ${ADMIN_SCOPES.join(' and ')}`
+        ? `${quoted(scope)} is not a scope of the HTTP API: those are ${ADMIN_SCOPES.join(', ')}`
         : `${quoted(scope)} is only for clients of client_credentials`,
     }));
   if (client.deviceGrant && client.profile === 'fapi2')

@@ -7,6 +7,7 @@ import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { isUserId } from '#database/user/user.js';
 import { UserStore } from '#database/user/user.store.js';
 import { type AdministrationError, refusal } from '../administration.error.js';
+import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { Flag, Rule, Text, type Input, validated } from '../input.js';
 import type { Actor, Change } from '../operation.js';
@@ -70,6 +71,7 @@ export class ConsoleOperatorService {
     private readonly invited: ConsoleInvitationStore,
     private readonly users: UserStore,
     private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
   ) {}
 
   async list(): Promise<ConsoleOperatorView[]> {
@@ -100,6 +102,7 @@ export class ConsoleOperatorService {
     input: Input<RoleDto>,
   ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
     const { login, role, confirmLastAdmin } = validated(RoleDto, input);
+    this.requireStoredRoles();
     const userId = await this.userOf(login);
     const change = this.operators.setRole(userId, role, confirmLastAdmin);
     const before = await unlessLastAdmin(change, grantAgain(login));
@@ -121,6 +124,7 @@ export class ConsoleOperatorService {
     login: string,
     confirmLastAdmin = false,
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
+    this.requireStoredRoles();
     const userId = await this.userOf(login);
     const change = this.operators.setRole(userId, null, confirmLastAdmin);
     const role = await unlessLastAdmin(change, grantAgain(login));
@@ -151,10 +155,18 @@ export class ConsoleOperatorService {
     throw unknownInvitation(id);
   }
 
-  /** Invites an email address for seven days. Replaces an earlier invitation. */
-  async invite(actor: Actor, input: Input<InvitationDto>): Promise<Change<InvitationView>> {
+  /**
+   * Invites an email address for seven days. Replaces an earlier invitation.
+   * @param inviter id of the admin, without whose role the invitation is not valid; null for other actors
+   */
+  async invite(
+    actor: Actor,
+    input: Input<InvitationDto>,
+    inviter: number | null = null,
+  ): Promise<Change<InvitationView>> {
     const { email, role } = validated(InvitationDto, input);
-    const invitation = await this.invited.create({ email, role, invitedBy: actor.name });
+    this.requireStoredRoles();
+    const invitation = await this.invited.create({ email, role, invitedBy: actor.name, inviter });
     if (!invitation)
       throw refusal('conflict', 'console_operator_known', `${quoted(email)} has a role already: change it`);
     return {
@@ -220,6 +232,15 @@ export class ConsoleOperatorService {
 
   private warn(recorded: Promise<readonly string[]>): void {
     void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
+  }
+
+  private requireStoredRoles(): void {
+    if (this.options.settings.CONSOLE_GROUPS_CLAIM !== '')
+      throw refusal(
+        'conflict',
+        'roles_of_groups',
+        'the groups of the login provider decide who has a role (CONSOLE_GROUPS_CLAIM)',
+      );
   }
 
   private async userOf(login: string): Promise<number> {

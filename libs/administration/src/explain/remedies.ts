@@ -115,7 +115,7 @@ function scope(client: ClientWithSecrets, requested: readonly string[], scopes: 
     return 'The application is registered for all of them now. The user has to allow it again.';
   const own = missing.filter(isAdminScope);
   if (client.grantType === 'client_credentials')
-    return own.length > 0 ? { scope: own.join(' ') } : `It may have ${ADMIN_SCOPES.join(' and ')} only.`;
+    return own.length > 0 ? { scope: own.join(' ') } : `It may have only ${ADMIN_SCOPES.join(', ')}.`;
   const known = missing.filter((name) => scopes?.includes(name) ?? true);
   if (known.length === 0)
     return `No scope can be added: ${missing.join(' ')} is not declared in \`SCOPES_FILE\`.`;

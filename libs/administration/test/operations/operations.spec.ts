@@ -251,6 +251,44 @@ describe('an invitation', () => {
     expect(await roleOf(login)).toBeUndefined();
   });
 
+  it.each([
+    ['has lost the role', 'UPDATE users SET console_role = NULL'],
+    ['has a lesser role', `UPDATE users SET console_role = 'support'`],
+    ['is disabled', 'UPDATE users SET operator_disabled_at = now()'],
+    ['is deleted', 'DELETE FROM users'],
+  ])('is not valid if the admin who invited %s', async (_, statement) => {
+    const [login, other, admin] = [await user(), await user(), await user()];
+    const { id: inviter } = await users.find(admin);
+    await done(operators.grant(ADA, { login: admin, role: 'admin' }));
+    for (const invited of [login, other])
+      await done(operators.invite(ADA, { email: `${invited}@example.com`, role: 'admin' }, inviter));
+    expect(await accept(other)).toBe('admin');
+    await context.get(DataSource, { strict: false }).query(`${statement} WHERE id = $1`, [inviter]);
+    const listed = await operators.invitations();
+    expect(listed.filter(({ email }) => email.startsWith(login))).toEqual([]);
+    expect(await accept(login)).toBeUndefined();
+    await done(operators.revoke(ADA, other, true));
+  });
+
+  it('is refused, like a change of a role, while groups of the login provider decide', async () => {
+    const [login, invited] = [await user(), await user()];
+    administration.settings.CONSOLE_GROUPS_CLAIM = 'groups';
+    const refused = { kind: 'conflict', problems: [{ id: 'roles_of_groups' }] };
+    const email = `${invited}@example.com`;
+    await expect(operators.invite(ADA, { email, role: 'viewer' })).rejects.toMatchObject(refused);
+    await expect(operators.grant(ADA, { login, role: 'viewer' })).rejects.toMatchObject(refused);
+    await expect(operators.revoke(ADA, login)).rejects.toMatchObject(refused);
+    administration.settings.CONSOLE_GROUPS_CLAIM = '';
+    expect(await roleOf(login)).toBeUndefined();
+  });
+
+  it('replaces another one of the same address, also of a concurrent request', async () => {
+    const email = `${await user()}@example.com`;
+    await Promise.all([1, 2, 3, 4].map(() => done(operators.invite(ADA, { email, role: 'viewer' }))));
+    expect((await operators.invitations()).filter((one) => one.email === email)).toHaveLength(1);
+    for (const { id } of await operators.invitations()) await done(operators.uninvite(ADA, id));
+  });
+
   it('ends with the role of its user, and is refused for an operator', async () => {
     const login = await user();
     const email = `${login}@example.com`;

@@ -28,6 +28,7 @@ export async function openAdministration() {
     BASE_URL: ORIGIN,
     API_URL: ORIGIN,
     CONSOLE_URL: '',
+    CONSOLE_GROUPS_CLAIM: '',
     AUDIT_RETENTION_DAYS: 30,
     AUDIT_MAX_MEGABYTES: 64,
     AUDIT_REPLICAS: 1,
@@ -38,6 +39,7 @@ export async function openAdministration() {
   const context = await NestFactory.createApplicationContext(module, { logger: false });
   return {
     services,
+    settings,
     context,
     async close(): Promise<void> {
       await context.close();

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { checkVersion } from '../outdated-version.error.js';
 import { inOrder, type ListPage, type PageRequest, selectPage } from '../list/list-page.statements.js';
+import { isUserId } from '../user/user.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { type GrantFilter, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 
@@ -59,7 +60,10 @@ export class GrantAdministrationStore {
   countLiveOf(
     owners: { readonly userIds: readonly number[] } | { readonly clientIds: readonly string[] },
   ): Promise<number> {
-    const owned = 'userIds' in owners ? { userId: Any(owners.userIds) } : { clientId: Any(owners.clientIds) };
+    const owned =
+      'userIds' in owners
+        ? { userId: Any(owners.userIds.filter((id) => isUserId(String(id)))) }
+        : { clientId: Any(owners.clientIds) };
     return this.grants.createQueryBuilder('grant').where(owned).andWhere(LIVE).getCount();
   }
 

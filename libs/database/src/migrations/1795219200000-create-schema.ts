@@ -128,8 +128,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
       CONSTRAINT clients_keys_check CHECK (num_nonnulls(jwks, jwks_uri) <= CASE type WHEN 'public' THEN 0 ELSE 1 END),
       CONSTRAINT clients_grant_type_rules_check CHECK (CASE grant_type
         WHEN 'client_credentials' THEN client_id ~ '^sc_' AND num_nonnulls(jwks, jwks_uri) = 1 AND profile IS NULL
-          AND redirect_uris = '{}' AND NOT device_grant AND optional_scopes = '{}' AND scopes <@ '{admin:read,admin:write}'
-        ELSE (redirect_uris <> '{}' OR device_grant) AND NOT scopes && '{admin:read,admin:write}' END)
+          AND redirect_uris = '{}' AND NOT device_grant AND optional_scopes = '{}' AND scopes <@ '{admin:read,admin:write,admin:operators}'
+        ELSE (redirect_uris <> '{}' OR device_grant) AND NOT scopes && '{admin:read,admin:write,admin:operators}' END)
     )`);
   // Every token app reads all disabled clients every few seconds.
   await runner.query('CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL');
@@ -226,6 +226,7 @@ async function createInvitations(runner: QueryRunner): Promise<void> {
       email      text NOT NULL CHECK (email ~ '^[^@[:space:]]+@[^@[:space:]]+$' AND char_length(email) <= 254),
       role       text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
       invited_by text NOT NULL,
+      inviter    integer REFERENCES users ON DELETE CASCADE,
       created_at timestamptz NOT NULL DEFAULT now(),
       expires_at timestamptz NOT NULL
     )`);

@@ -11,6 +11,8 @@ export class ConsoleInvitationEntity {
   @Column({ type: 'text' }) role: ConsoleRole;
   /** Name of the operator, as in the audit trail. */
   @Column({ name: 'invited_by', type: 'text' }) invitedBy: string;
+  /** Id of the user who invited; null for an API client or the command line. */
+  @Column({ type: 'integer', nullable: true }) inviter: number | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
 }

@@ -10,6 +10,10 @@ export interface AcceptedInvitation {
   readonly role: ConsoleRole;
 }
 
+/** An admin who was disabled or lost the role may have invited an accomplice. */
+const INVITER_IS_ADMIN = `(inviter IS NULL OR EXISTS (
+  SELECT FROM users u WHERE u.id = inviter AND u.console_role = 'admin' AND u.disabled_at IS NULL))`;
+
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 @Injectable()
@@ -20,6 +24,7 @@ export class ConsoleInvitationStore {
     return this.dataSource
       .createQueryBuilder(ConsoleInvitationEntity, 'invitation')
       .where('invitation.expiresAt > now()')
+      .andWhere(INVITER_IS_ADMIN)
       .orderBy('invitation.createdAt')
       .getMany();
   }
@@ -32,9 +37,12 @@ export class ConsoleInvitationStore {
     readonly email: string;
     readonly role: ConsoleRole;
     readonly invitedBy: string;
+    readonly inviter: number | null;
   }): Promise<ConsoleInvitationEntity | null> {
     const { email } = invitation;
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
+      // Concurrent invitations of one address would violate its unique index.
+      await manager.query('LOCK TABLE console_invitations IN SHARE ROW EXCLUSIVE MODE');
       const [operator] = await manager.query<object[]>(
         `SELECT FROM users WHERE console_role IS NOT NULL AND email_verified AND ${isSameEmail('email', '$1::text')}`,
         [email],
@@ -65,7 +73,7 @@ export class ConsoleInvitationStore {
          WHERE id = $1 AND email_verified AND disabled_at IS NULL AND console_role IS NULL FOR NO KEY UPDATE
        ), accepted AS (
          DELETE FROM console_invitations i USING invited
-         WHERE ${isSameEmail('i.email', 'invited.email')} AND i.expires_at > now()
+         WHERE ${isSameEmail('i.email', 'invited.email')} AND i.expires_at > now() AND ${INVITER_IS_ADMIN}
          RETURNING i.id, i.role, invited.id AS user_id
        ), updated AS (
          UPDATE users u SET console_role = accepted.role, version = u.version + 1 FROM accepted WHERE u.id = accepted.user_id

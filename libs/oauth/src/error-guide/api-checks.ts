@@ -41,7 +41,8 @@ export const API_CHECKS = {
     meaning:
       'The API needs a scope that the user has not granted: `WWW-Authenticate` names it (RFC 6750 3.1).',
     application: 'Send the user through the authorization again with this scope.',
-    operator: 'If the application may not request it yet, register it.',
+    operator:
+      'If the application may not request it yet, register it. An API client needs `admin:operators` also to change an API client that has this scope.',
     commands: ['client update {client_id} --add-scope {scope}'],
   },
 } as const satisfies CheckEntries;
