@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
-import { AdministrationError, refusal } from '#administration/administration.error.js';
+import { AdministrationError } from '#administration/administration.error.js';
 import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConsoleConfiguration } from '../console.configuration.js';

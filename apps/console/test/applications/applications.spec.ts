@@ -10,7 +10,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { blocked } from '#test/support/blocked.js';
-import { type Browser, wordsOf } from '#test/support/browser.js';
+import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
 import { ClientKey } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
