@@ -4,7 +4,7 @@ import { t } from './text.js';
 /** In units of the drawing, which is stretched to the width of the page. */
 const [HEIGHT, COLUMN, GAP] = [100, 10, 2];
 
-export interface ChartColumn {
+interface ChartColumn {
   readonly name: string;
   /** Bars from the bottom to the top, with their classes in the stylesheet. */
   readonly bars: readonly { readonly look: string; readonly count: number }[];
