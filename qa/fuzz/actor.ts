@@ -8,6 +8,8 @@ import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
 import { ADMIN_SCOPES } from '#oauth/client-credentials.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
+import { ConsoleInvitationStore } from '#database/user/console-invitation.store.js';
+import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { hashPassword } from '#database/user/password.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { challengeOf } from '#oauth/pkce.js';
@@ -37,6 +39,11 @@ export interface GrantKind {
 }
 
 const random = (size = 24) => randomBytes(size).toString('base64url');
+/** An image of one pixel. */
+export const LOGO = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 /** Maximum number of retired credentials, which mutations insert in wrong places. */
 const MAX_RETIRED = 60;
 const MAX_ATTEMPTS = 10;
@@ -192,6 +199,25 @@ export class Actor {
       // The console stores the refusal asynchronously.
       await sleep(1_000);
       return [refused.error_reference];
+    }
+    if (noun === 'scopes') return ['bookings:read'];
+    if (noun === 'operators') {
+      const id = await fixture.user();
+      await fixture.store(ConsoleOperatorStore).setRole(id, 'viewer');
+      return [String(id)];
+    }
+    if (noun === 'operator-invitations') {
+      const email = `${random(6).toLowerCase()}@example.com`;
+      const made = await fixture
+        .store(ConsoleInvitationStore)
+        .create({ email, role: 'viewer', invitedBy: 'fuzz' });
+      return [made?.id ?? ''];
+    }
+    if (noun === 'logos') {
+      const logo = { mediaType: 'image/png', image: LOGO } as const;
+      const redirectUris = ['https://app.example.com/callback'];
+      const client = { name: 'Fuzz', type: 'public', scopes: ['profile:read'], redirectUris, logo } as const;
+      return [(await fixture.clients.create(client)).clientId];
     }
     const { client_id: clientId } = await fixture.client();
     const { secrets } = (await fixture.clients.find(clientId)) ?? { secrets: [] };

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { Actor } from '../actor.js';
+import { type Actor, LOGO } from '../actor.js';
 import { bit, choose, draft, type Endpoint, endpointsOf } from './endpoint.js';
 
 const endpoint = endpointsOf('console');
@@ -9,33 +9,42 @@ type Values = Readonly<Record<string, unknown>>;
 interface Parts {
   readonly query?: (variant: number) => Readonly<Record<string, string>>;
   readonly body?: (actor: Actor, ids: readonly string[]) => Values;
+  readonly image?: Buffer;
+  /** True if the operation does not support `If-Match`. */
+  readonly isUnversioned?: boolean;
 }
 
 function operation(
   [method, path]: readonly [method: string, path: string],
   status: number,
-  { query, body }: Parts = {},
+  { query, body, image, isUnversioned = false }: Parts = {},
 ): Endpoint {
   const whole = `${ENDPOINTS.admin}/${path}`;
   return endpoint(`${method} ${whole}`, [status], async (actor, variant) => {
-    const [noun = ''] = path.split('/');
+    const noun = path.endsWith('/logo') ? 'logos' : (path.split('/')[0] ?? '');
     const ids = /:|revoke$/.test(path) ? await actor.target(noun, method !== 'GET') : [];
     const values = [...ids];
     const target = whole.replaceAll(/:\w+/g, () => values.shift() ?? '');
     const bound = bit(variant, 0);
     const accessToken = await actor.adminToken(bound);
     const proof = bound && (await actor.key.proof(method, actor.urls.console + target, { accessToken }));
-    return draft(actor, 'console', [method, target], {
+    const request = draft(actor, 'console', [method, target], {
       ...(query && { query: query(variant) }),
       headers: {
         Authorization: `${bound ? 'DPoP' : 'Bearer'} ${accessToken}`,
         ...(proof !== false && { DPoP: proof }),
-        ...(method !== 'GET' && { 'If-Match': '*' }),
+        ...(method !== 'GET' && !isUnversioned && { 'If-Match': '*' }),
         ...(method === 'POST' && { 'Idempotency-Key': actor.newSecret('state', 9) }),
         ...(method === 'PATCH' && bit(variant, 1) && { 'Content-Type': 'application/merge-patch+json' }),
+        ...(image && { 'Content-Type': 'image/png' }),
       },
       ...(body && { json: body(actor, ids) }),
     });
+    if (!image) return request;
+    return {
+      ...request,
+      body: { format: 'json', fields: [], changes: [() => image], chunked: bit(variant, 1) },
+    };
   });
 }
 
@@ -52,6 +61,7 @@ const random = (actor: Actor): string => actor.newSecret('state', 9).toLowerCase
 export const CONSOLE_ENDPOINTS: readonly Endpoint[] = [
   operation(['GET', 'clients'], 200, { query: page }),
   operation(['POST', 'clients'], 201, {
+    isUnversioned: true,
     body: () => ({
       name: 'Fuzz',
       redirect_uris: ['https://app.example.com/callback'],
@@ -71,11 +81,16 @@ export const CONSOLE_ENDPOINTS: readonly Endpoint[] = [
   operation(['GET', 'clients/:id/handover'], 200, {
     query: () => ({ guide: 'https://app.example.com/guide' }),
   }),
+  operation(['GET', 'clients/:id/logo'], 200),
+  operation(['PUT', 'clients/:id/logo'], 204, { image: LOGO }),
+  operation(['DELETE', 'clients/:id/logo'], 204),
   operation(['GET', 'clients/:id/secrets'], 200),
+  operation(['GET', 'clients/:id/secrets/:part'], 200),
   operation(['POST', 'clients/:id/secrets'], 201),
   operation(['DELETE', 'clients/:id/secrets/:part'], 204, { query: () => ({ force: 'true' }) }),
   operation(['GET', 'users'], 200, { query: page }),
   operation(['POST', 'users'], 201, {
+    isUnversioned: true,
     body: (actor) => {
       const username = random(actor).replaceAll(/[^a-z0-9]/g, 'x');
       const password = actor.newSecret('password');
@@ -97,13 +112,26 @@ export const CONSOLE_ENDPOINTS: readonly Endpoint[] = [
   operation(['POST', 'grants/revoke'], 200, { body: (_, [, client]) => ({ client }) }),
   operation(['DELETE', 'grants/:id'], 204),
   operation(['GET', 'resource-servers'], 200),
-  operation(['POST', 'resource-servers'], 201, { body: () => ({ name: 'Fuzz' }) }),
+  operation(['POST', 'resource-servers'], 201, { isUnversioned: true, body: () => ({ name: 'Fuzz' }) }),
   operation(['GET', 'resource-servers/:id'], 200),
   operation(['DELETE', 'resource-servers/:id'], 204),
   operation(['PATCH', 'resource-servers/:id'], 200, { body: () => ({ name: 'Rooms <b>' }) }),
   operation(['GET', 'scopes'], 200),
+  operation(['GET', 'scopes/:id'], 200),
   operation(['GET', 'operators'], 200),
+  operation(['GET', 'operators/:id'], 200),
+  operation(['PUT', 'operators/:id'], 200, { isUnversioned: true, body: () => ({ role: 'support' }) }),
+  operation(['DELETE', 'operators/:id'], 204, { isUnversioned: true }),
   operation(['GET', 'operator-invitations'], 200),
+  operation(['POST', 'operator-invitations'], 201, {
+    isUnversioned: true,
+    body: (actor) => ({
+      email: `${random(actor).replaceAll(/[^a-z0-9]/g, 'x')}@example.com`,
+      role: 'viewer',
+    }),
+  }),
+  operation(['GET', 'operator-invitations/:id'], 200),
+  operation(['DELETE', 'operator-invitations/:id'], 204, { isUnversioned: true }),
   operation(['GET', 'events'], 200, { query: events }),
   operation(['GET', 'explanations/:id'], 200),
   operation(['GET', 'doctor'], 200, { query: () => ({ skip: 'clients', fail_on: 'warning' }) }),
