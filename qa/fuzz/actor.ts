@@ -210,7 +210,7 @@ export class Actor {
       const email = `${random(6).toLowerCase()}@example.com`;
       const made = await fixture
         .store(ConsoleInvitationStore)
-        .create({ email, role: 'viewer', invitedBy: 'fuzz' });
+        .create({ email, role: 'viewer', invitedBy: 'fuzz', inviter: null });
       return [made?.id ?? ''];
     }
     if (noun === 'logos') {
