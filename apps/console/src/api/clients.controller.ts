@@ -6,7 +6,7 @@ import { ClientHistoryService } from '#administration/explain/client-history.ser
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, RequestedChange, Query } from './input.js';
+import { type ChangeRequest, flagOf, RequestedChange, Query } from './input.js';
 import { clientResource } from './client-resource.js';
 import { etagOf } from './conditions.js';
 import { checkOperatorsScope } from './operator-clients.js';
@@ -94,11 +94,14 @@ export class ClientsApiController {
 
   @Operation('post', ':id/disable', {
     summary: 'Disables an application: it gets no tokens',
+    input: schemas.DISABLE_CLIENT,
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  disableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.clients.disable(actor, id, expected));
+  async disableClient(
+    @RequestedChange() { actor, id, expected, input }: ChangeRequest,
+  ): Promise<ApiResponse> {
+    return changed(this.clients.disable(actor, id, expected, flagOf(input, 'confirmConsole')));
   }
 
   @Operation('post', ':id/enable', {
@@ -113,9 +116,13 @@ export class ClientsApiController {
 
   @Operation('delete', ':id', {
     summary: 'Deletes an application, which ends its grants',
+    query: { confirm_console: '`true`: also the application by which operators log in to the console.' },
   })
-  deleteClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return deleted(this.clients.delete(actor, id, expected));
+  deleteClient(
+    @RequestedChange() { actor, id, expected }: ChangeRequest,
+    @Query({ flags: ['confirm_console'] }) { confirmConsole }: Readonly<Record<string, unknown>>,
+  ): Promise<ApiResponse> {
+    return deleted(this.clients.delete(actor, id, expected, confirmConsole === true));
   }
 
   @UseInterceptors(ConcurrencyLimitInterceptor)

@@ -105,6 +105,7 @@ export const CLIENT_CHANGES = object(
     ...RULES,
     ...KEYS,
     confirm_new_subjects: flag,
+    confirm_console: flag,
     add_keys: anyObject,
     remove_keys: texts,
     add_scopes: texts,
@@ -194,6 +195,7 @@ export const USER_STATE = object(
   { id: number, username: text, disabled: flag, disabled_before: flag },
   { revoked_grants: number, disabled_by: DISABLED_BY, ...WARNINGS },
 );
+export const DISABLE_CLIENT = object('DisableClient', {}, { confirm_console: flag });
 export const DISABLE_USER = object('DisableUser', {}, { confirm_last_admin: flag });
 export const ENABLE_USER = object('EnableUser', {}, { override_product: flag });
 

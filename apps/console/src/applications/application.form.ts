@@ -107,6 +107,9 @@ export function newClientOf(form: Form): object {
   };
 }
 
+/** Confirmations of `ClientService.update`, which the form gets after the warning. */
+export const CONFIRMATIONS = ['confirmNewSubjects', 'confirmConsole'] as const;
+
 /** Input of `ClientService.update`. The form of an API client has no fields about users. */
 export function changesOf(form: Form) {
   const { name, clientUri, policyUri, contacts, scopes, ...aboutUsers } = commonFields(form);
@@ -117,8 +120,12 @@ export function changesOf(form: Form) {
     contacts,
     scopes,
     ...(form.has('redirectUris') && aboutUsers),
-    ...(form.text('confirmNewSubjects') === 'true' && { confirmNewSubjects: true }),
+    ...Object.fromEntries(confirmationsOf(form).map((name) => [name, true])),
   };
+}
+
+export function confirmationsOf(form: Form): string[] {
+  return CONFIRMATIONS.filter((name) => form.text(name) === 'true');
 }
 
 /** Returns true if the form changes the redirect URIs, first-party status, or scopes that need no consent. */

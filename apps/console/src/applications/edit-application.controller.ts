@@ -9,7 +9,14 @@ import { RequireRole } from '../session/operator.guard.js';
 import { RecentLogins } from '../session/recent-logins.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { changesOf, formOf, isDangerous, NO_PROBLEMS, problemsOf } from './application.form.js';
+import {
+  changesOf,
+  confirmationsOf,
+  formOf,
+  isDangerous,
+  NO_PROBLEMS,
+  problemsOf,
+} from './application.form.js';
 import { ApplicationPageService } from './application-page.service.js';
 import { changes, differencePage, editPage, type EditView } from './edit-application.page.js';
 
@@ -79,7 +86,10 @@ export class EditApplicationController {
       const client = await this.clients.find(id);
       const view = { operator, client, form, problems: problemsOf(error), catalogue };
       if (error.kind === 'invalid') return editPage(view);
-      if (error.kind === 'unconfirmed') return differencePage(view);
+      if (error.kind === 'unconfirmed') {
+        const confirmations = [...confirmationsOf(form), ...error.problems.map(({ id: name }) => name)];
+        return differencePage({ ...view, confirmations });
+      }
       if (error.kind === 'outdated') return this.outdated(view);
       throw error;
     }
@@ -92,6 +102,6 @@ export class EditApplicationController {
       return this.pages.show(operator, client, { note: t('The changes are saved.') });
     form.set('version', String(client.version));
     const text = t('The application has changed since you opened the form. Check what would change now.');
-    return differencePage({ ...view, problems: new Map([['', [text]]]), status: 409 });
+    return differencePage({ ...view, problems: new Map([['', [text]]]) });
   }
 }

@@ -6,7 +6,7 @@ import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
-import { formOf, hasOwnKeys, type Problems } from './application.form.js';
+import { CONFIRMATIONS, formOf, hasOwnKeys, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
 
@@ -65,7 +65,7 @@ interface Difference {
 function differencesOf(client: ClientView, form: Form): Difference[] {
   const before = formOf(client);
   const names = [...new Set([...before.input, ...form.input].map(([name]) => name))].filter(
-    (name) => !['version', 'confirmNewSubjects'].includes(name),
+    (name) => !['version', ...CONFIRMATIONS].includes(name),
   );
   return names.flatMap((name) => {
     const [old, now] = [before.lines(name), form.lines(name)];
@@ -85,15 +85,18 @@ export function differencePage({
   client,
   form,
   problems,
-  status = problems.has('confirmNewSubjects') ? 409 : 200,
-}: Omit<EditView, 'catalogue'> & { readonly status?: number }): Page {
+  confirmations = [],
+}: Omit<EditView, 'catalogue'> & {
+  /** Confirmations that saving this difference gives, because the page shows their warnings. */
+  readonly confirmations?: readonly string[];
+}): Page {
   const { client_id: id, name } = client;
   const differences = differencesOf(client, form);
-  const needsConfirmation = problems.has('confirmNewSubjects');
-  const fields = form.input.filter(([name]) => name !== 'confirmNewSubjects');
+  const needsConfirmation = confirmations.length > 0;
+  const fields = form.input.filter(([name]) => !CONFIRMATIONS.some((confirmation) => confirmation === name));
   return {
     title: t('Changes to {name}', { name }),
-    status,
+    status: problems.size > 0 ? 409 : 200,
     section: '/applications',
     content: html`
       ${problemBox([...problems.values()].flat())}
@@ -106,8 +109,7 @@ export function differencePage({
         operator,
         pathOf(id, 'save'),
         html`
-          ${hiddenFields(fields)}
-          ${needsConfirmation && html`<input type="hidden" name="confirmNewSubjects" value="true" />`}
+          ${hiddenFields([...fields, ...confirmations.map((name) => [name, 'true'] as const)])}
           <div class="actions">
             ${differences.length > 0 && button(needsConfirmation ? t('Save anyway') : t('Save'), needsConfirmation ? 'danger' : '')}
             <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>

@@ -62,6 +62,32 @@ describe('an application', () => {
     expect([same.status, same.body]).toEqual([200, { ...read, version: read.version + 1 }]);
   });
 
+  it('by which operators log in is locked out of the console only with a confirmation', async () => {
+    const callback = `${api.console.configuration.CONSOLE_URL}/login/callback`;
+    const scopes = ['openid', 'profile', 'email'];
+    const login = { name: 'Console', redirect_uris: [callback], scopes };
+    const path = pathOf(await api.call('post', '/clients', { body: login }));
+    const patch = (body: Body) => api.call('patch', path, { headers: ANY, body });
+    const outcome = ({ status, body }: Response) => [status, body.id];
+    for (const refused of [
+      await patch({ redirect_uris: ROOMS.redirect_uris }),
+      await patch({ add_redirect_uris: ROOMS.redirect_uris, remove_redirect_uris: [callback] }),
+      await patch({ remove_scopes: ['email'] }),
+      await patch({ require_par: true }),
+      await api.call('post', `${path}/disable`, { headers: ANY }),
+      await api.call('post', `${path}/disable`, { headers: ANY, body: { confirm_console: false } }),
+      await api.call('delete', path, { headers: ANY }),
+      await api.call('delete', `${path}?confirm_console=false`, { headers: ANY }),
+    ])
+      expect(outcome(refused)).toEqual([409, 'confirm_console']);
+    expect((await api.call('get', path)).body).toMatchObject({ ...login, version: 1 });
+    expect((await patch({ name: 'Operators', add_redirect_uris: ROOMS.redirect_uris })).status).toBe(200);
+    const body = { confirm_console: true };
+    expect((await api.call('post', `${path}/disable`, { headers: ANY, body })).status).toBe(200);
+    expect((await patch({ remove_scopes: ['email'], ...body })).status).toBe(200);
+    expect((await api.call('delete', `${path}?confirm_console=true`, { headers: ANY })).status).toBe(204);
+  });
+
   it('has every member that a request may have', async () => {
     const created = await api.call('post', '/clients', { body: ROOMS });
     const settable = Object.keys({ ...NEW_CLIENT.properties, ...CLIENT_CHANGES.properties }).filter(

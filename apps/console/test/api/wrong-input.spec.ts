@@ -200,7 +200,7 @@ const client = (body: object, errors: string): Case => change('/clients/CLIENT',
 
 const changes: readonly Case[] = [
   client({}, 'nothing_to_change'),
-  client({ confirm_new_subjects: true }, 'nothing_to_change'),
+  client({ confirm_new_subjects: true, confirm_console: true }, 'nothing_to_change'),
   client({ grant_type: 'client_credentials' }, 'unknown_field #/grant_type'),
   client({ expected_version: 1 }, 'unknown_field #/expected_version'),
   client({ scopes: ['profile:read'], add_scopes: ['openid'] }, 'fields_exclude_each_other #/scopes'),

@@ -343,6 +343,39 @@ describe('the edit form of an application', () => {
     });
   });
 
+  it('saves a change after it has shown every warning, and only for the application that it has shown', async () => {
+    const id = await created();
+    const callback = `${app.configuration.CONSOLE_URL}/login/callback`;
+    await app.sql('UPDATE clients SET redirect_uris = ARRAY[$2] WHERE client_id = $1', [id, callback]);
+    await app.sql(`INSERT INTO users (email, username, name) VALUES ('ada@example.com', $1, 'Ada')`, [id]);
+    await app.sql(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at)
+       SELECT $2, id, $1, 'profile:read', 'profile:read', interval '1 hour', now() + interval '1 hour'
+       FROM users WHERE username = $1`,
+      [id, randomBytes(32).toString('base64url')],
+    );
+    const path = `/applications/${id}/save`;
+    const form = await admin.get(`/applications/${id}/edit`);
+    const fields = { ...fieldsOf(form), subject: 'pairwise' };
+    const preview = await admin.submit(form, fields, `/applications/${id}/edit`);
+    const warned = await admin.submit(preview, {}, path);
+    expect([warned.status, wordsOf(warned)]).toEqual([
+      409,
+      expect.stringContaining('1 live grant') as string,
+    ]);
+    expect(warned.text).toContain(`operator client update ${id} --add-redirect-uri ${callback}`);
+    expect(await registered(id)).toMatchObject({ redirect_uris: [callback], sector: null });
+    await app.sql(`UPDATE clients SET name = 'Rooms', version = version + 1 WHERE client_id = $1`, [id]);
+    const outdated = await admin.submit(warned, {}, path);
+    const again = await admin.submit(outdated, {}, path);
+    expect([outdated.status, again.status]).toEqual([409, 409]);
+    expect((await admin.submit(again, {}, path)).status).toBe(200);
+    expect(await registered(id)).toMatchObject({
+      redirect_uris: [REDIRECT_URI],
+      sector: 'rooms.example.com',
+    });
+  });
+
   it('shows the same page to a form that is sent twice, and after the form was opened again', async () => {
     const id = await created();
     const form = await admin.get(`/applications/${id}/edit`);

@@ -159,7 +159,10 @@ export function updateCommand(): OperatorCommand {
       '--subject <public|pairwise>',
       'pairwise: it gets another sub of each user than applications at other hosts; a change makes all users look new to it',
     )
-    .option('--yes', 'change the subject without a confirmation')
+    .option(
+      '--yes',
+      'change the subject, or the application by which operators log in to the console, without a confirmation',
+    )
     .option('--client-uri <url>', 'its home page, which users see; none removes it')
     .option('--policy-uri <url>', 'its privacy policy, which users see; none removes it')
     .option(
@@ -285,9 +288,10 @@ async function update(
   const changed = { addScopes, removeScopes, addRedirectUris, removeRedirectUris, removeKeys };
   const input = { ...changed, ...(await inputOf(options)) };
   const change = await withAdministration(ChangeSettings, ({ clients }) =>
-    confirmedChange(yes, (confirmNewSubjects) =>
-      clients.update(actor(), idOrName, { ...input, confirmNewSubjects }),
-    ),
+    confirmedChange(yes, (isConfirmed) => {
+      const confirmations = { confirmNewSubjects: isConfirmed, confirmConsole: isConfirmed };
+      return clients.update(actor(), idOrName, { ...input, ...confirmations });
+    }),
   );
   await printChange(change, ({ client, lostScopes, requiredScopes }) =>
     printResult({ json }, client, () => {

@@ -206,7 +206,7 @@ export class DocumentClientDto {
     ([field, value]) =>
       value === undefined ||
       (/^(?:add|remove)/.test(field) && Array.isArray(value) && value.length === 0) ||
-      ['confirmNewSubjects', 'expectedVersion'].includes(field),
+      ['confirmConsole', 'confirmNewSubjects', 'expectedVersion'].includes(field),
   )
     ? ['nothing to change: give at least one field']
     : [],
@@ -272,6 +272,9 @@ export class ClientChangesDto {
 
   @Flag()
   confirmNewSubjects = false;
+
+  @Flag()
+  confirmConsole = false;
 
   @TextOrNull()
   @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: ClientChangesDto) =>

@@ -17,7 +17,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { type AdministrationError, refusal } from '../administration.error.js';
+import { AdministrationError, type Problem, refusal } from '../administration.error.js';
 import { AdministrationOptions, readableScopes } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
@@ -26,7 +26,7 @@ import { mapPage, pageRequest, trimmed } from '../list.js';
 import type { Actor, Change } from '../operation.js';
 import { RunningServices } from '../running-services/running-services.js';
 import { serviceTimes } from '../running-services/status.js';
-import { counted, shellWords } from '../text.js';
+import { counted } from '../text.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';
 import {
   type ClientChangesDto,
@@ -37,6 +37,7 @@ import {
   type NewClientDto,
 } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
+import { consoleChangeProblems, consoleLockOut, isConsoleClient } from './console-client.js';
 import { redirectUriHints } from '#oauth/registration/client-rules.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
@@ -165,8 +166,7 @@ export class ClientService {
 
   /** Returns true for the application by which operators log in to the console. */
   isConsole({ redirect_uris: uris }: Pick<ClientView, 'redirect_uris'>): boolean {
-    const { CONSOLE_URL } = this.options.settings;
-    return CONSOLE_URL !== '' && uris.includes(`${CONSOLE_URL}/login/callback`);
+    return isConsoleClient(uris, this.options.settings.CONSOLE_URL);
   }
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
@@ -208,8 +208,8 @@ export class ClientService {
   }
 
   /**
-   * @throws AdministrationError of the kind `unconfirmed` if users with live grants would get new subjects without
-   * `confirmNewSubjects`
+   * @throws AdministrationError of the kind `unconfirmed` with every missing confirmation: `confirmNewSubjects` if users
+   * with live grants would get new subjects, `confirmConsole` if operators could not log in to the console
    */
   async update(
     actor: Actor,
@@ -219,13 +219,21 @@ export class ClientService {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
     const { changes } = checked;
     const clientId = await identifyClient(this.clients, idOrName);
-    if (changes.subject !== undefined && !changes.confirmNewSubjects)
-      await this.confirmSubjects(clientId, (current) => newSector(current, changes));
+    const newSubjects = await this.newSubjectProblems(clientId, changes);
+    const { CONSOLE_URL } = this.options.settings;
     const update = await unlessOutdated(
       APPLICATION,
       this.registrations.update(
         clientId,
-        (current, existing) => changedRegistration({ clientId, ...existing }, current, checked),
+        (current, existing) => {
+          const changed = changedRegistration({ clientId, ...existing }, current, checked);
+          const unconfirmed = [
+            ...newSubjects,
+            ...(changes.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
+          ];
+          if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
+          return changed;
+        },
         changes.expectedVersion,
       ),
     );
@@ -371,12 +379,7 @@ export class ClientService {
   private async keepConsole(idOrName: string, wayBack: (id: string) => readonly string[]): Promise<void> {
     const client = await this.clients.find(await identifyClient(this.clients, idOrName));
     if (!client || !this.isConsole(clientView(client))) return;
-    const command = wayBack(client.clientId);
-    throw refusal(
-      'unconfirmed',
-      'confirmConsole',
-      `operators log in to the console by this application: nobody could log in there. The way back is: operator ${shellWords(command)}`,
-    );
+    throw new AdministrationError('unconfirmed', [consoleLockOut(wayBack(client.clientId))]);
   }
 
   private async setDisabled(
@@ -403,20 +406,15 @@ export class ClientService {
     };
   }
 
-  /** @throws AdministrationError if users with live grants would get another `sub` */
-  private async confirmSubjects(
-    clientId: string,
-    sectorAfter: (current: ClientWithSecrets) => string | null,
-  ): Promise<void> {
+  /** Returns the problem of an unconfirmed change by which users with live grants would get another `sub`. */
+  private async newSubjectProblems(clientId: string, changes: ClientChangesDto): Promise<Problem[]> {
+    if (changes.subject === undefined || changes.confirmNewSubjects) return [];
     const current = await this.clients.find(clientId);
-    if (!current || sectorAfter(current) === current.sector) return;
+    if (!current || newSector(current, changes) === current.sector) return [];
     const live = await this.grants.countLive({ clientId });
-    if (live > 0)
-      throw refusal(
-        'unconfirmed',
-        'confirmNewSubjects',
-        `${clientId} has ${counted(live, 'live grant')}: with another subject their users look new to it`,
-      );
+    if (live === 0) return [];
+    const message = `${clientId} has ${counted(live, 'live grant')}: with another subject their users look new to it`;
+    return [{ id: 'confirmNewSubjects', message }];
   }
 }
 
