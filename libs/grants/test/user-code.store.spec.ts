@@ -36,7 +36,7 @@ const outcomeOf = async (changes: Partial<DeviceRequest>, type: 'public' | 'conf
 const wrong = (address = ipv4(), by = user) => store.find('AAAAAAAA', address, by);
 
 describe('a user code', () => {
-  it('finds its request until it is answered, and then for the form of the answer, even after a rotation of the keys', async () => {
+  it('finds its request until the decision, and then for the form of the decision, even after a rotation of the keys', async () => {
     const userCode = await created();
     const rotated = new UserCodeStore(environment.fixture.redis, new KeyRing([randomBytes(32), ...KEYS]));
     expect(await rotated.find(userCode, ipv4(), user)).toEqual({ outcome: 'found', request });
@@ -49,7 +49,7 @@ describe('a user code', () => {
       expect(await store.find(userCode, ipv4(), user, form)).toEqual({ outcome, request });
   });
 
-  it('does not find its request again if it was answered without a form', async () => {
+  it('does not find its request after a decision without a form', async () => {
     const userCode = await created();
     await store.answer(userCode, request, null);
     for (const form of [null, 'form'])

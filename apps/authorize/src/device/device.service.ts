@@ -43,8 +43,8 @@ export class DeviceService {
   /**
    * Runs one Redis script, which also counts wrong codes, and one SQL query.
    * @param form the form with the decision, which finds its request again after the decision
-   * @throws OAuthError if the request was answered, if the client was deleted or disabled, or if the client can no
-   * longer make this request
+   * @throws OAuthError if the user has decided, or if the client was deleted, was disabled or can no longer make this
+   * request
    */
   async find(
     userCode: string,

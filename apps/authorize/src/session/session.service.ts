@@ -198,7 +198,7 @@ export class SessionService {
     return (await this.findEnded(cookieHeader)) !== null;
   }
 
-  /** As `hasEnded`, for a session that ended with all sessions of its user. */
+  /** Returns true for a session that ended with all sessions of its user. */
   async hasEndedEverywhere(cookieHeader: string | undefined): Promise<boolean> {
     const session = await this.findEnded(cookieHeader);
     const user = session && (await this.users.find(session.userId));

@@ -3,8 +3,8 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { ChangeRequest } from './input.js';
 
 /**
- * Protects API clients that can make admins: a client without this scope must not register or enable one, nor replace
- * its keys.
+ * Protects API clients that can make admins: a client without this scope must not register or enable one, and must not
+ * replace its keys.
  * @param scopes of the client before and after the change
  * @throws RefusedRequestError 403 like an operation that requires the scope (RFC 6750 3.1)
  */

@@ -138,7 +138,7 @@ describe('without admin:operators, a client with admin:write', () => {
     expect((await api.call('post', '/clients', { token, body: apiClient('admin:read') })).status).toBe(201);
   });
 
-  it('cannot give a client the scope, nor change or enable a client that has it', async () => {
+  it('cannot give a client the scope, and cannot change or enable a client that has it', async () => {
     const id = async (scope: string) =>
       (await api.call('post', '/clients', { body: apiClient(scope) })).body.client_id as string;
     const [reader, strong] = [await id('admin:read'), await id('admin:operators')];
