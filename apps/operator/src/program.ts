@@ -23,7 +23,7 @@ Settings, which no command needs while "npm start" runs in this folder:
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
-  CONSOLE_URL      client create, client handover, client update, client disable, client delete
+  CONSOLE_URL      client create, client handover, client update, client disable, client delete, client import, client secret revoke
   CONSOLE_GROUPS_CLAIM  console grant, console revoke
   SCOPES_FILE      client create, client handover, client update, client import, scope list, explain, doctor; scopes.yaml in the working directory if not set
   OTHER_API_URLS   scope list, with API_URL: to check the APIs of scopes

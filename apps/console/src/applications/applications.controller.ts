@@ -29,6 +29,8 @@ const CONSOLE_CLIENT = {
     'Operators log in to this console by this application: nobody could log in here. The way back is: operator client enable {id}',
   delete:
     'Operators log in to this console by this application: nobody could log in here until CONSOLE_CLIENT_ID names another one.',
+  revoke:
+    'Operators log in to this console by this application: nobody could log in here until CONSOLE_CLIENT_SECRET is another secret. The way back is: operator client secret rotate {id}',
 };
 
 @Controller('applications')
@@ -141,6 +143,8 @@ export class ApplicationsController {
     return confirmPage({
       operator,
       section: '/applications',
+      warnings:
+        isLast && this.clients.isConsole(client) ? [t(CONSOLE_CLIENT.revoke, { id: client.client_id })] : [],
       title: t('Revoke the secret {secret}?', { secret }),
       subject: applicationLabel(client),
       text: !isLast

@@ -89,6 +89,18 @@ it('the API revokes the last secret of an application only with force', async ()
   expect((await api.call('delete', `${second}?force=true`, { headers: ANY })).status).toBe(204);
 });
 
+it('the API refuses to revoke the last secret of the application by which operators log in, and names the console', async () => {
+  const redirectUris = [`${api.console.configuration.CONSOLE_URL}/login/callback`];
+  const login = { name: 'Console', redirect_uris: redirectUris, scopes: ['openid'] };
+  const { body } = await api.call('post', '/clients', { body: login });
+  const path = `/clients/${body.client_id}/secrets/${body.secret_id}`;
+  const refused = await api.call('delete', path, { headers: ANY });
+  expect(refused.body).toMatchObject({
+    id: 'last_live_secret',
+    detail: expect.stringContaining('CONSOLE_CLIENT_SECRET'),
+  });
+});
+
 it('the address of a secret encodes the client_id of an imported application', async () => {
   await api.console.sql(
     `INSERT INTO clients (client_id, name, type, redirect_uris, scopes)

@@ -478,6 +478,16 @@ describe('the secret pages', () => {
     for (const link of links) expect((await admin.get(link)).status).toBe(200);
   });
 
+  it('warn before the revocation of the last secret of the application by which operators log in', async () => {
+    const id = await created();
+    const [path = ''] = /\/secrets\/[^"]+\/revoke/.exec((await admin.get(`/applications/${id}`)).text) ?? [];
+    const wayBack = `operator client secret rotate ${id}`;
+    expect((await admin.get(`/applications/${id}${path}`)).text).not.toContain(wayBack);
+    const callback = `${app.configuration.CONSOLE_URL}/login/callback`;
+    await app.sql('UPDATE clients SET redirect_uris = ARRAY[$2] WHERE client_id = $1', [id, callback]);
+    expect((await admin.get(`/applications/${id}${path}`)).text).toContain(wayBack);
+  });
+
   it('encode the client_id of an imported application in their addresses', async () => {
     const [id, path] = ['team/rooms?id=1', '/applications/team%2Frooms%3Fid%3D1'];
     const secrets = `INSERT INTO client_secrets (client_id, hash) SELECT client_id, sha256('secret') FROM imported`;

@@ -7,16 +7,17 @@ import { counted, printable } from '#administration/text.js';
 import { actor } from '../command-line/actor.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
+import { confirmedChange, printChange } from '../command-line/change.js';
 import { type JsonOption, printLine, printRaw, printResult, warn } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { type Style, styled } from '../command-line/style.js';
 import { withAdministration } from '../connections/administration.js';
 import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, DatabaseSettings } from '../settings/settings.js';
+import { ChangeSettings, PreviewSettings } from '../settings/settings.js';
 
 interface Options extends JsonOption {
   dryRun?: boolean;
+  yes?: boolean;
 }
 
 export function clientImportCommand(): OperatorCommand {
@@ -24,6 +25,7 @@ export function clientImportCommand(): OperatorCommand {
     .argument('<file>', 'YAML or JSON, as client export writes it; - for stdin')
     .description('create and update applications from a file: all of it, or nothing')
     .option('--dry-run', 'print what would change, and change nothing')
+    .option('--yes', 'even if operators can then no longer log in to the console')
     .jsonOption()
     .notes(
       `\
@@ -35,18 +37,20 @@ are kept.`,
     .action(importFile);
 }
 
-async function importFile(file: string, { dryRun = false, json }: Options): Promise<void> {
+async function importFile(file: string, { dryRun = false, yes = false, json }: Options): Promise<void> {
   // A dry run changes nothing, so it needs neither the services nor the audit trail.
-  const shape = dryRun ? DatabaseSettings : ChangeSettings;
+  const shape = dryRun ? PreviewSettings : ChangeSettings;
   readSettings(shape);
   const content = await read(file);
   const source = file === '-' ? 'standard input' : file;
   const change = await withAdministration(
     shape,
-    async ({ clientImport }): Promise<Change<ImportResult & { readonly diff?: string }>> =>
-      dryRun
-        ? { result: await clientImport.preview(content, source), announced: Promise.resolve([]) }
-        : clientImport.import(actor(), content),
+    async ({ clientImport }): Promise<Change<ImportResult & { readonly diff?: string }>> => {
+      if (!dryRun)
+        return confirmedChange(yes, (isConfirmed) => clientImport.import(actor(), content, isConfirmed));
+      const { warnings, ...result } = await clientImport.preview(content, source);
+      return { result, announced: Promise.resolve(warnings) };
+    },
   );
   await printChange(change, (result) => printImport(result, json));
 }

@@ -18,11 +18,14 @@ export class DatabaseSettings {
   @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
 }
 
-export class ChangeSettings extends DatabaseSettings {
-  @UrlsVariable('nats', 'tls') NATS_URL: string;
-  @AuditUrlVariable() AUDIT_NATS_URL = '';
+export class PreviewSettings extends DatabaseSettings {
   /** Empty without a console. */
   @OriginVariable({ optional: true }) CONSOLE_URL = '';
+}
+
+export class ChangeSettings extends PreviewSettings {
+  @UrlsVariable('nats', 'tls') NATS_URL: string;
+  @AuditUrlVariable() AUDIT_NATS_URL = '';
   /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
   CONSOLE_GROUPS_CLAIM = '';
 }

@@ -272,6 +272,42 @@ describe('operator client import', () => {
     expect(await stored()).toEqual(before);
   });
 
+  describe('of the application by which operators log in to the console', () => {
+    const CONSOLE_URL = 'https://console.example.com';
+    const callback = `${CONSOLE_URL}/login/callback`;
+    const importConsole = (text: string, ...args: string[]) =>
+      operator.run(['client', 'import', '-', ...args], { ...operator.env, CONSOLE_URL }, text);
+
+    it.each<[string, (file: string) => string, string]>([
+      ['disables it', (file) => file.replace('disabled: false', 'disabled: true'), 'client enable ID'],
+      ['removes its redirect URI', (file) => file.replace(callback, CALLBACK), '--add-redirect-uri'],
+      ['requires pushed requests', (file) => file.replace('par: false', 'par: true'), '--require-par false'],
+      ['removes a scope of the login', (file) => file.replace(/\n +- openid/, ''), '--add-scope openid'],
+    ])('needs a confirmation if it %s, and --dry-run shows the warning', async (_, change, wayBack) => {
+      const names = ['--name', 'Console', '--redirect-uri', callback, '--scope', 'openid profile:read'];
+      const { client_id: id } = jsonOf(await client('create', ...names, '--json')) as Registered;
+      const before = await exported(id);
+      const file = change(before);
+      const expected = expect.stringContaining(wayBack.replace('ID', id)) as string;
+      const preview = await importConsole(file, '--dry-run');
+      expect(preview).toMatchObject({ code: 0, stderr: expected });
+      const refused = await importConsole(file);
+      expectRefused(refused, /--yes is missing/);
+      expect(refused.stderr).toEqual(expected);
+      expect(await exported(id)).toBe(before);
+      expect((await importConsole(file, '--yes')).code).toBe(0);
+      expect(await exported(id)).toBe(file);
+    });
+
+    it('needs none for another change', async () => {
+      const names = ['--name', 'Console', '--redirect-uri', callback];
+      const { client_id: id } = jsonOf(await client('create', ...names, '--json')) as Registered;
+      const file = (await exported(id)).replace('name: Console', 'name: Operators');
+      expect(await importConsole(file, '--dry-run')).toMatchObject({ code: 0, stderr: '' });
+      expect((await importConsole(file)).code).toBe(0);
+    });
+  });
+
   it('requires NATS, except with --dry-run', async () => {
     const env = { DATABASE_URL: operator.databaseUrl };
     const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));

@@ -67,7 +67,13 @@ describe('the settings of the commands', () => {
   for (const [command, , needs] of COMMANDS)
     for (const name of needs) wanted.set(name, (wanted.get(name) ?? new Set()).add(command));
   // Needed only for clients of client_credentials, and to recognize the console's own client.
-  const changed = ['client update', 'client disable', 'client delete'];
+  const changed = [
+    'client update',
+    'client disable',
+    'client delete',
+    'client import',
+    'client secret revoke',
+  ];
   wanted.set('CONSOLE_URL', new Set(['client create', 'client handover', ...changed]));
 
   it('are listed in the help', async () => {

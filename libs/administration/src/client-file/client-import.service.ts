@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { createTwoFilesPatch } from 'diff';
 import { ClientTransferStore } from '#database/client/client-transfer.store.js';
 import { hasKeys } from '#oauth/client.js';
-import { type Problem, refusal, refuseInvalid } from '../administration.error.js';
+import { AdministrationError, type Problem, refusal, refuseInvalid } from '../administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
+import { consoleChangeProblems, consoleLockOut, isConsoleClient } from '../client/console-client.js';
 import type { Actor, Change } from '../operation.js';
 import { summaryOf } from './client-file.js';
 import { importEvents } from './import-events.js';
@@ -40,10 +41,15 @@ export class ClientImportService {
 
   /**
    * Imports all clients or none. Safe to repeat.
-   * @throws AdministrationError that lists every problem by line, or of the kind `unavailable` during another import
+   * @throws AdministrationError that lists every problem by line; of the kind `unconfirmed` if operators could not log in
+   * to the console without `confirmConsole`; or of the kind `unavailable` during another import
    */
-  async import(actor: Actor, text: string): Promise<Change<ImportResult>> {
-    const plan = await this.plan(text, false);
+  async import(actor: Actor, text: string, confirmConsole = false): Promise<Change<ImportResult>> {
+    const plan = await this.plan(text, (planned) => {
+      const unconfirmed = confirmConsole ? [] : this.lockOuts(planned);
+      if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
+      return planned.changes.map(({ after }) => after);
+    });
     const { changes } = plan;
     const ids = changes.map(({ after }) => after.clientId);
     return {
@@ -55,13 +61,37 @@ export class ClientImportService {
     };
   }
 
-  /** @param source file name for the diff @returns a `diff`, which is empty if nothing would change */
-  async preview(text: string, source: string): Promise<ImportResult & { readonly diff: string }> {
-    const plan = await this.plan(text, true);
-    return { ...resultOf(plan), diff: differences(plan, source) };
+  /**
+   * @param source file name for the diff
+   * @returns a `diff`, which is empty if nothing would change, and `warnings` that the import requires to be confirmed
+   */
+  async preview(
+    text: string,
+    source: string,
+  ): Promise<ImportResult & { readonly diff: string; readonly warnings: readonly string[] }> {
+    const plan = await this.plan(text, () => []);
+    const warnings = this.lockOuts(plan).map(({ message }) => message);
+    return { ...resultOf(plan), diff: differences(plan, source), warnings };
   }
 
-  private async plan(text: string, dryRun: boolean): Promise<ImportPlan> {
+  private lockOuts({ changes }: ImportPlan): Problem[] {
+    const { CONSOLE_URL } = this.options.settings;
+    return changes.flatMap(({ before, after }) => {
+      if (!before) return [];
+      const { clientId } = after;
+      const isLost = after.disabled && !before.disabled && isConsoleClient(before.redirectUris, CONSOLE_URL);
+      return [
+        ...(isLost ? [consoleLockOut(['client', 'enable', clientId])] : []),
+        ...consoleChangeProblems(clientId, before, after, CONSOLE_URL),
+      ];
+    });
+  }
+
+  /** @param decide returns the clients to write; an exception prevents every change */
+  private async plan(
+    text: string,
+    decide: (plan: ImportPlan) => ReturnType<Parameters<ClientTransferStore['change']>[1]>,
+  ): Promise<ImportPlan> {
     const catalogue = this.options.scopes().value;
     const problems: Problem[] = [];
     const clients = (await readClientFile(text, problems)).toSorted((a, b) =>
@@ -78,7 +108,7 @@ export class ClientImportService {
       const decided = await this.transfers.change(named, (known) => {
         plan = planImport(clients, known, catalogue, new Date());
         refuseInvalid(byLine(problems));
-        return dryRun ? [] : plan.changes.map(({ after }) => after);
+        return decide(plan);
       });
       if (decided && plan) return plan;
       if (Date.now() > deadline)

@@ -4,11 +4,13 @@ import { ClientSecretStore, type SecretOutcome } from '#database/client/client-s
 import { ClientStore } from '#database/client/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { AdministrationError, refusal } from '../administration.error.js';
+import { AdministrationOptions } from '../administration.options.js';
 import { Announcer } from '../announcer.js';
 import { type Expected, unlessOutdated } from '../expected-version.js';
 import type { Actor, Change } from '../operation.js';
 import { quoted } from '../text.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
+import { isConsoleClient } from './console-client.js';
 
 export interface SecretView {
   readonly id: string;
@@ -37,6 +39,7 @@ export class ClientSecretService {
     private readonly clients: ClientStore,
     private readonly secrets: ClientSecretStore,
     private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
   ) {}
 
   async list(
@@ -84,6 +87,7 @@ export class ClientSecretService {
       'the application',
       this.secrets.revoke(clientId, secretId, force, expected?.version),
     );
+    if (outcome.outcome === 'last_live') throw lastSecret(clientId, await this.isConsole(clientId));
     const live = liveSecrets(outcome, clientId, secretId);
     return {
       result: { client_id: clientId, revoked: secretId, secrets: live },
@@ -93,6 +97,11 @@ export class ClientSecretService {
         detail: { secret_id: secretId, live_secrets: live.length },
       }),
     };
+  }
+
+  private async isConsole(clientId: string): Promise<boolean> {
+    const client = await this.clients.find(clientId);
+    return client !== null && isConsoleClient(client.redirectUris, this.options.settings.CONSOLE_URL);
   }
 }
 
@@ -132,16 +141,18 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): S
     case 'unknown_secret':
       return unknownSecret(clientId, secretId);
     default:
-      throw refusal(
-        'conflict',
-        'last_live_secret',
-        'this is the last live secret: without it, the application cannot authenticate',
-        {
-          text: 'Give ‹force›, or create another one first',
-          command: ['client', 'secret', 'rotate', clientId],
-        },
-      );
+      throw lastSecret(clientId, false);
   }
+}
+
+function lastSecret(clientId: string, isConsole: boolean): AdministrationError {
+  const effect = isConsole
+    ? 'operators cannot log in to the console until CONSOLE_CLIENT_SECRET is another secret'
+    : 'the application cannot authenticate';
+  return refusal('conflict', 'last_live_secret', `this is the last live secret: without it, ${effect}`, {
+    text: 'Give ‹force›, or create another one first',
+    command: ['client', 'secret', 'rotate', clientId],
+  });
 }
 
 function unknownSecret(clientId: string, secretId: string): never {
