@@ -5,6 +5,7 @@ import type { ClientChangesDto } from '#administration/client/client.dto.js';
 import { ClientService } from '#administration/client/client.service.js';
 import { asJwkSet } from '#administration/client/keys.js';
 import type { Input } from '#administration/input.js';
+import { thumbprintOf } from '#oauth/jwk.js';
 import { Form } from '../form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentBeforeLogin } from '../session/kept-forms.service.js';
@@ -50,11 +51,12 @@ export class ClientKeysController {
     @Param('id') id: string,
     @Param('key') key: string,
   ): Promise<Page> {
+    const client = await this.clients.find(id);
     return confirmPage({
       operator,
       section: '/applications',
-      title: t('Remove the key {key}?', { key }),
-      subject: applicationLabel(await this.clients.find(id)),
+      title: t('Remove the key {key}?', { key: keyName(client, key) }),
+      subject: applicationLabel(client),
       text: t('Assertions that are signed with it are refused immediately.'),
       path: pathOf(id, `keys/${encodeURIComponent(key)}/remove`),
       button: t('Remove'),
@@ -87,6 +89,11 @@ export class ClientKeysController {
       return keysPage({ operator, client, form: withoutPrivateKeys(form), problems });
     }
   }
+}
+
+/** Returns the `kid` of the key with this thumbprint, or the thumbprint. */
+function keyName({ jwks }: ClientView, thumbprint: string): string {
+  return jwks?.keys.find((key) => thumbprintOf(key) === thumbprint)?.kid ?? thumbprint;
 }
 
 function changesOf({ jwks_uri: uri }: ClientView, form: Form): Input<ClientChangesDto> {

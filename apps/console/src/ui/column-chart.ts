@@ -24,7 +24,7 @@ interface ColumnChart {
 
 export function columnChart({ id, title, description, columns, below }: ColumnChart): Html {
   const totals = columns.map(({ bars }) => bars.reduce((sum, { count }) => sum + count, 0));
-  const highest = Math.max(...totals, 1);
+  const highest = Math.max(...totals, 0);
   return html`<figure>
     <figcaption>${title} <span class="quiet">${t('peak: {highest, number}', { highest })}</span></figcaption>
     <svg
@@ -46,7 +46,7 @@ export function columnChart({ id, title, description, columns, below }: ColumnCh
 function drawn({ bars, frame = false }: ChartColumn, index: number, highest: number): Html {
   let y = HEIGHT;
   const rectangles = bars.map(({ look, count }) => {
-    const height = (count / highest) * HEIGHT;
+    const height = count > 0 ? (count / highest) * HEIGHT : 0;
     y -= height;
     return height > 0 && rectangle(index, look, y, height);
   });

@@ -23,7 +23,7 @@ textarea { display: block; width: 100%; min-height: 5.5rem; margin: var(--space-
 textarea[aria-invalid] { border-color: var(--error); }
 .hint { margin: 0 0 var(--space-1); color: var(--quiet); font-size: 0.9375rem; }
 [role=alert] > p:last-child { margin-bottom: 0; }
-[role=alert] + dl { margin-top: var(--space-4); }
+div[role=alert] { margin-bottom: var(--space-4); }
 p[role=alert]::first-letter, [role=alert] p::first-letter { text-transform: uppercase; }
 .problem { margin: 0 0 var(--space-1); color: var(--error); }
 progress { display: block; width: 100%; max-width: 36rem; height: 1rem; margin-block: var(--space-2); accent-color: var(--accent); }

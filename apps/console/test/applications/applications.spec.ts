@@ -144,7 +144,7 @@ describe('the form of a new application', () => {
     expect(refused.status).toBe(400);
     expect(refused.text).toMatch(/<textarea[^>]*name="redirectUris"[^>]*aria-invalid="true"/);
     const admitted = { ...callback, privateSchemes: 'cursor' };
-    const page = await create(admin, IDENTITY, { kind: 'public' }, admitted, SCOPE, {});
+    const page = await create(admin, IDENTITY, { kind: 'public' }, admitted, SCOPE, {}, {});
     expect(page.status).toBe(201);
     const id = clientIdOf(page);
     expect(await registered(id)).toMatchObject({
@@ -544,7 +544,9 @@ describe('the keys of an application', () => {
     expect(statusOf(await add(path, next.jwk))).toBe('The keys are changed.');
     expect(await stored(path)).toEqual(['old', 'next']);
     const [removal = ''] = /\/applications\/[^"]+\/remove/.exec((await admin.get(path)).text) ?? [];
-    expect(statusOf(await admin.submit(await admin.get(removal), {}, removal))).toBe('The keys are changed.');
+    const confirm = await admin.get(removal);
+    expect(confirm.text).toMatch(/<h1[^>]*>[^<]*(?:<bdi>)?old\b/);
+    expect(statusOf(await admin.submit(confirm, {}, removal))).toBe('The keys are changed.');
     expect(await stored(path)).toEqual(['next']);
     const [, clientId = ''] = path.split('/applications/').map((part) => part.replace('/keys', ''));
     const events = await auditEvents(app.services.natsUrl, { clientId, types: ['client.updated'] }, 2);

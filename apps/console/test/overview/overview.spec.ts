@@ -58,6 +58,8 @@ describe('the overview', () => {
     expect(words).toContain('7 requests of applications were refused');
   });
 
+  const peaks = (words: string): string[] => words.match(/(?<=peak: )[\d,]+/g) ?? [];
+
   it('shows counts of live grants and active applications with their time', async () => {
     await until('the first count', 30_000, async () => (await app.sql('SELECT FROM usage_days')).length > 0);
     await app.sql('UPDATE usage_days SET live_grants = 4321, active_clients = 17');
@@ -65,6 +67,10 @@ describe('the overview', () => {
     expect(words).toMatch(/4,?321 live grants/);
     expect(words).toContain('17 applications');
     expect(words).toContain('Counted');
+    expect(peaks(words)).toEqual(['4,321', '17']);
+    await app.sql('UPDATE usage_days SET live_grants = 0, active_clients = 0');
+    const unused = await viewer.get('/');
+    expect([peaks(wordsOf(unused)), unused.text]).toEqual([['0', '0'], expect.not.stringContaining('NaN')]);
   });
 
   it('shows the errors of the last health check and its time', async () => {

@@ -7,6 +7,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
+import { ClientKey } from '#test/support/client-key.js';
 import { type Browser, targetOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
@@ -20,6 +21,7 @@ type Scene = (page: Page) => Promise<void>;
 const REDIRECT_URI = 'https://rooms.example.com/oauth/callback';
 const API_CLIENT = 'sc_apiclientapiclientapicli';
 const NOT_ANNOUNCED = 'NATS (NATS_URL) does not answer: running services may take 30 s to notice the change';
+const KEY_CLIENT = 'sc_keyclientkeyclientkeycli';
 const LONG = 'sc_longlonglonglonglonglong';
 const LONG_NAME =
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft, Room Finder'.slice(
@@ -45,6 +47,13 @@ export async function openConsoleScenes() {
   const PORT = await freePort();
   const origin = `http://127.0.0.1:${PORT}`;
   const app = await startConsoleApp({ PORT, CONSOLE_URL: origin }, services);
+  const STORED_PORT = await freePort();
+  const storedOrigin = `http://127.0.0.1:${STORED_PORT}`;
+  /** Console whose roles are stored. */
+  const stored = await startConsoleApp(
+    { PORT: STORED_PORT, CONSOLE_URL: storedOrigin, CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' },
+    services,
+  );
 
   const [client, disabled] = [await fixture.client(), await fixture.client()];
   const [id, userId] = [client.client_id, await fixture.user()];
@@ -62,12 +71,25 @@ export async function openConsoleScenes() {
       `https://rooms.example.com/${'about-this-application/'.repeat(6)}`,
     ],
   );
+  const keys = [await ClientKey.generate('ES256', 'room-finder-2026-11'), await ClientKey.generate('RS256')];
+  await app.sql(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, jwks)
+     VALUES ($1, 'Room Finder', 'confidential', $2, '{profile:read}', $3)`,
+    [KEY_CLIENT, [REDIRECT_URI], { keys: keys.map(({ jwk }) => jwk) }],
+  );
   const { id: longUser } = await app.users.create({
     username: 'a-user-name-that-is-as-long-as-the-address-of-the-user',
     email: 'a-user-name-that-is-as-long-as-the-address-of-the-user@mail.rooms.example.com',
     name: 'Pablo Diego José Francisco de Paula Juan Nepomuceno María de los Remedios Ruiz y Picasso',
     passwordHash: '$argon2id$nobody logs in with this',
   });
+  const { id: admin } = await app.users.create({
+    username: 'barbara',
+    email: 'barbara@example.com',
+    name: 'Barbara Liskov',
+    passwordHash: '$argon2id$nobody logs in with this',
+  });
+  await app.sql(`UPDATE users SET console_role = 'admin' WHERE id = $1`, [admin]);
   const nats = await connect(natsOptions(services.natsUrl, 'console scenes'));
   const store = (record: AuditRecord, time = new Date()) =>
     storeEvent(nats, auditEvent('token', { client_id: id, user_id: userId, ...record }, time));
@@ -133,6 +155,16 @@ export async function openConsoleScenes() {
       await open(page);
     };
   const asViewer = (open: Scene) => as('viewer', open);
+  /** Opens a page as the only admin whose role is stored. */
+  const asStoredAdmin =
+    (address: string, continueWith: Scene = async () => {}): Scene =>
+    async (page) => {
+      const browser = stored.browser();
+      await stored.logIn(browser, { sub: String(admin), preferred_username: 'barbara' });
+      await enter(page, browser);
+      await page.goto(storedOrigin + address);
+      await continueWith(page);
+    };
   /** Stores a job in the given state, and opens its page. */
   const job =
     (
@@ -182,6 +214,7 @@ export async function openConsoleScenes() {
   };
 
   const scenes: Readonly<Record<string, Scene>> = {
+    overview: at('/'),
     applications: at('/applications'),
     'applications, none found': at('/applications?search=nobody'),
     application: at(path),
@@ -230,6 +263,18 @@ export async function openConsoleScenes() {
       await oneSecret();
       await newSecret(page);
       await page.goto(origin + path);
+    },
+    'application, keys': at(`/applications/${KEY_CLIENT}/keys`),
+    'application, keys refused': async (page) => {
+      await page.goto(`${origin}/applications/${KEY_CLIENT}/keys`);
+      await page.locator('[name=addKeys]').fill('not-a-key');
+      await press(page, 'Add');
+    },
+    'application, keys at a URL': at(`/applications/${API_CLIENT}/keys`),
+    'application, key to remove': async (page) => {
+      await page.goto(`${origin}/applications/${KEY_CLIENT}/keys`);
+      await page.locator('main').getByRole('link', { name: 'Remove' }).first().click();
+      await page.waitForLoadState();
     },
     'application, logo': at(`${path}/logo`),
     'application, text for the owner': at(`${path}/handover`),
@@ -287,6 +332,28 @@ export async function openConsoleScenes() {
       await app.sql(enable, [longUser]);
     },
     'user, delete': at(`/users/${userId}/delete`),
+    operators: async (page) => {
+      await app.sql(`UPDATE users SET console_role = 'viewer', operator_disabled_at = now() WHERE id = $1`, [
+        longUser,
+      ]);
+      await asStoredAdmin('/operators')(page);
+      await app.sql('UPDATE users SET console_role = NULL, operator_disabled_at = NULL WHERE id = $1', [
+        longUser,
+      ]);
+    },
+    'operators, roles of groups': at('/operators'),
+    'operators, new': asStoredAdmin('/operators/new'),
+    'operators, refused': asStoredAdmin('/operators/new', async (page) => {
+      await page.locator('[name=login]').fill('nobody');
+      await press(page, 'Grant the role');
+    }),
+    'operators, invited': asStoredAdmin('/operators/new', async (page) => {
+      await page.locator('[name=email]').fill('a-user-name-that-is-long@mail.rooms.example.com');
+      await press(page, 'Invite');
+    }),
+    'operators, invitations': asStoredAdmin('/operators'),
+    operator: asStoredAdmin(`/operators/${admin}`),
+    'operator, last admin': asStoredAdmin(`/operators/${admin}`, (page) => press(page, 'End the role')),
     'grants of an application': at(`/grants?client=${id}`),
     'bulk actions': at('/jobs'),
     'bulk action, confirmation': at(`/jobs/new?action=enable-applications&id=${id}&id=${disabled.client_id}`),
@@ -357,6 +424,7 @@ export async function openConsoleScenes() {
     },
 
     async close(): Promise<void> {
+      await stored.close();
       await app.close();
       for (const running of processes) await running.stop();
       await fixture.close();

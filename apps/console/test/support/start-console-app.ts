@@ -93,11 +93,15 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     },
 
     /** Posts a form with a valid CSRF token, even if no page shows the form. */
-    async postForm(browser: Browser, path: string): Promise<Response> {
+    async postForm(browser: Browser, path: string, fields: Record<string, string> = {}): Promise<Response> {
       const request = { headers: { cookie: browser.cookies.header() } } as OperatorRequest;
       const account = await app.get(OperatorSessionsService, { strict: false }).use(request);
       const token = csrfToken(account?.formKey ?? '', path);
-      return browser.post(path, { [CSRF_FIELD]: token, [FORM_ID]: newFormId(account?.formIdKey ?? '') });
+      return browser.post(path, {
+        ...fields,
+        [CSRF_FIELD]: token,
+        [FORM_ID]: newFormId(account?.formIdKey ?? ''),
+      });
     },
 
     async resetRateLimits(): Promise<void> {
