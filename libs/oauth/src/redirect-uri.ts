@@ -172,7 +172,7 @@ function knownScheme(
   if (type === 'confidential')
     return `has the scheme ${scheme}: use https (other schemes are for public clients)`;
   if (!REVERSE_DOMAIN.test(scheme) && !privateSchemes.includes(scheme)) {
-    return `has the scheme ${scheme}: use https, or your reversed domain name like com.example.app`;
+    return `has the scheme ${scheme}: use https, your reversed domain name like com.example.app, or a private scheme that the operator admits`;
   }
   return /^[^:]+:\/./.test(uri) ? null : `has no path: write it like ${scheme}:/callback`;
 }

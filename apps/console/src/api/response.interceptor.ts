@@ -66,7 +66,7 @@ function conditionsOf(request: ApiRequest, rules: OperationRules): readonly Cond
   if (rules.needsVersion && headers['if-none-match'] === undefined) return expectedVersions(request);
   if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return [{}];
   throw unsupportedCondition(
-    `this operation supports ${rules.needsVersion ? 'If-Match only' : 'no condition'}`,
+    rules.needsVersion ? 'this operation supports If-Match only' : 'leave out If-Match and If-None-Match',
   );
 }
 

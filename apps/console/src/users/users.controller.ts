@@ -20,9 +20,9 @@ const SHOWN_GRANTS = 50;
 
 const EFFECTS = {
   disable:
-    'All sessions end, and {count, plural, =0 {no grant} one {one grant} other {# grants}} too. The user cannot log in until an operator enables the user.',
+    'All sessions end{count, plural, =0 {} one {, and one grant} other {, and # grants}}. The user cannot log in until an operator enables the user.',
   delete:
-    'All sessions end, and {count, plural, =0 {no grant} one {one grant} other {# grants}} too. This cannot be undone.',
+    'All sessions end{count, plural, =0 {} one {, and one grant} other {, and # grants}}. This cannot be undone.',
 };
 
 const LAST_ADMIN = {

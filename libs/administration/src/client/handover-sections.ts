@@ -24,8 +24,8 @@ endpoint at which your application authenticates, has a new JWT in \`client_asse
 
 Algorithms: ${permitted(client, ASSERTION_ALGORITHMS)}. Keys: ${
     client.jwksUri === null
-      ? `${describeKeys(client).keys?.map(code).join(', ')} (RFC 7638 thumbprints). To rotate, send the operator a JWK Set with the old and the new public key.`
-      : `the JWK Set at ${code(client.jwksUri)}. To rotate, publish the new public key beside the old one before you sign with it.`
+      ? `${describeKeys(client).keys?.map(code).join(', ')} (RFC 7638 thumbprints). To rotate, send the operator the new public key before you sign with it.`
+      : `the JWK Set at ${code(client.jwksUri)}. To rotate, add the new public key to it before you sign with it.`
   }
 
 `;
