@@ -11,7 +11,7 @@ import { ConsoleConfiguration } from '../console.configuration.js';
 import { Form, FORM_ID, KEPT_FORM, queryOf, withoutQuery } from '../form.js';
 import type { Operator, OperatorRequest } from '../operator.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
-import { isFormId } from './form-id.js';
+import { isFormId } from '../ui/form-id.js';
 import { LoginRequiredError } from './login-required.error.js';
 import { BrowserCookie } from './session.cookie.js';
 

@@ -4,7 +4,7 @@ import type { ListPage } from '#database/list/list-page.statements.js';
 import { printable, shellWords } from '#administration/text.js';
 import { FORM_ID } from '../form.js';
 import type { Account } from '../operator.js';
-import { newFormId } from '../session/form-id.js';
+import { newFormId } from './form-id.js';
 import { shortMoment, t } from './text.js';
 
 export interface FieldView {

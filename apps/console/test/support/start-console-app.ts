@@ -20,7 +20,7 @@ import { ConsoleConfiguration } from '../../src/console.configuration.js';
 import { FORM_ID } from '../../src/form.js';
 import type { OperatorRequest } from '../../src/operator.js';
 import type { Role } from '../../src/role.js';
-import { newFormId } from '../../src/session/form-id.js';
+import { newFormId } from '../../src/ui/form-id.js';
 import { OperatorSessionsService } from '../../src/session/operator-sessions.service.js';
 
 const CONSOLE_URL = 'http://localhost:3004';

@@ -46,14 +46,19 @@ export function readAddedKeys(given: string | object | undefined): {
 
 /** Returns the text of a set, also for a single key. Text that is not JSON stays as it is. */
 export function asJwkSet(given: string | object): string {
-  let value: unknown = given;
-  try {
-    if (typeof given === 'string') value = JSON.parse(given);
-  } catch {
-    return String(given);
-  }
+  const value = typeof given === 'string' ? parsed(given) : given;
+  if (value === undefined) return given as string;
   const isSet = typeof value === 'object' && value !== null && 'keys' in value;
   return JSON.stringify(isSet ? value : { keys: [value] });
+}
+
+/** Returns undefined for text that is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns true for a JWK or JWK Set that contains a private key, which nothing may show or store. */
