@@ -226,7 +226,7 @@ async function createInvitations(runner: QueryRunner): Promise<void> {
       email      text NOT NULL CHECK (email ~ '^[^@[:space:]]+@[^@[:space:]]+$' AND char_length(email) <= 254),
       role       text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
       invited_by text NOT NULL,
-      inviter    integer REFERENCES users ON DELETE CASCADE,
+      inviter    integer,
       created_at timestamptz NOT NULL DEFAULT now(),
       expires_at timestamptz NOT NULL
     )`);
