@@ -227,8 +227,9 @@ function formatProblems(sent: SentRequest, answer: Answer, text: string): string
 
 /** Returns true for problem details (RFC 9457 3). */
 function isProblem(text: string, status: number): boolean {
-  const { type, title, status: inBody, error_reference: reference } = parseObject(text);
-  return inBody === status && [type, title, reference].every((value) => typeof value === 'string');
+  const { type, title, status: inBody, id, detail, error_reference: reference } = parseObject(text);
+  const texts = [type, title, id, detail, reference];
+  return inBody === status && texts.every((value) => typeof value === 'string');
 }
 
 /** Returns true for an OAuth error (RFC 6749 5.2). */

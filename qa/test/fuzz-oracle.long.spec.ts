@@ -62,7 +62,14 @@ const PUBLIC_HEAD = JSON_HEAD.replace('no-store', 'public, max-age=300');
 const IMAGE_HEAD = HTML_HEAD.replace('no-store', 'public, max-age=31536000, immutable');
 const API: SentRequest = { ...SENT, app: 'console', method: 'GET', target: '/admin/v1/clients?limit=1' };
 const PROBLEM_HEAD = JSON_HEAD.replace('json', 'problem+json');
-const PROBLEM = '{"type":"about:blank","title":"Not Found","status":404,"error_reference":"dhdpfs_iGBYa"}';
+const PROBLEM = JSON.stringify({
+  type: 'about:blank',
+  title: 'Not Found',
+  status: 404,
+  id: 'not_found',
+  detail: 'There is no such resource.',
+  error_reference: 'dhdpfs_iGBYa',
+});
 const ERROR = '{"error":"invalid_request","error_description":"it is wrong"}';
 
 const http = (status: number, head: string, body = '') =>
