@@ -167,6 +167,20 @@ it('the API does not set the password of a user with a role in the console', asy
   expect([refused.status, refused.body.errors[0].id]).toEqual([409, 'user_is_operator']);
 });
 
+it('the API sets no password for an address that is invited to the console', async () => {
+  const guest = (username: string) => ({ username, email: `${username}@example.com`, name: 'Guest' });
+  const { body: user } = await api.call('post', '/users', { body: guest('joan') });
+  for (const email of ['Joan@example.com', 'mary@example.com'])
+    await api.call('post', '/operator-invitations', { body: { email, role: 'admin' } });
+  const change = await api.call('post', `/users/${user.id}/password`, {
+    headers: { 'If-Match': '*' },
+    body: {},
+  });
+  const creation = await api.call('post', '/users', { body: guest('mary') });
+  for (const refused of [change, creation])
+    expect([refused.status, refused.body.errors[0].id]).toEqual([409, 'user_is_operator']);
+});
+
 it('the API runs at most four concurrent reports of each API client', async () => {
   const other = await api.registerClient('admin:read');
   const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.call('get', '/doctor')));

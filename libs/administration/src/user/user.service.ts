@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
+import { ConsoleInvitationStore } from '#database/user/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
 import { ExternalUserStore } from '#database/user/external-user.store.js';
 import type { ListPage } from '#database/list/list-page.statements.js';
@@ -40,7 +41,8 @@ import {
 const USER = 'the user';
 /** Way back after the deletion of the last admin. */
 const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
-const OPERATOR_PASSWORD = 'the user has a role in the console: change the password on the command line';
+const OPERATOR_PASSWORD =
+  'the user has a role in the console, or an invitation to it: set the password on the command line';
 
 export interface CreatedUser {
   readonly id: number;
@@ -100,6 +102,7 @@ export class UserService {
     private readonly accounts: UserAccountStore,
     private readonly external: ExternalUserStore,
     private readonly operators: ConsoleOperatorStore,
+    private readonly invitations: ConsoleInvitationStore,
     private readonly services: RunningServices,
     private readonly announcer: Announcer,
   ) {}
@@ -135,6 +138,7 @@ export class UserService {
     const { password: given, ...user } = validated(NewUserDto, input);
     const password = given ?? generatePassword();
     const { timeZone, locale = null, email, username, name } = user;
+    await this.refuseInvited(actor, email);
     const zone = timeZone === undefined ? {} : { timeZone };
     const passwordHash = await hashPassword(password);
     const created = await this.users
@@ -184,10 +188,9 @@ export class UserService {
   ): Promise<Change<ChangedPassword>> {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
-    const { id, username } = await findUser(this.accounts, login);
-    // Otherwise an API client could log in to the console as an operator, and make changes that the API forbids.
-    if (actor.channel === 'api' && (await this.operators.hasRole(id)))
-      throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
+    const { id, username, email } = await findUser(this.accounts, login);
+    if (await this.operators.hasRole(id)) refuseApi(actor);
+    await this.refuseInvited(actor, email);
     const hash = await hashPassword(password);
     const changed = await unlessOutdated(
       USER,
@@ -361,6 +364,10 @@ export class UserService {
         : Promise.resolve([]),
     };
   }
+
+  private async refuseInvited(actor: Actor, email: string): Promise<void> {
+    if (await this.invitations.isInvited(email)) refuseApi(actor);
+  }
 }
 
 /** 144 random bits, in characters that survive copying. */
@@ -376,6 +383,11 @@ function disabledEvent(userId: number, disabledBefore: readonly Disabler[]): Aud
     user_id: userId,
     ...changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
   };
+}
+
+/** Otherwise an API client could log in to the console as an operator, and make changes that the API forbids. */
+function refuseApi({ channel }: Actor): void {
+  if (channel === 'api') throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
 }
 
 function duplicate({ fields }: DuplicateUserError): AdministrationError {

@@ -60,6 +60,13 @@ export class ConsoleInvitationStore {
     });
   }
 
+  async isInvited(email: string): Promise<boolean> {
+    return this.dataSource
+      .createQueryBuilder(ConsoleInvitationEntity, 'invitation')
+      .where(`invitation.expiresAt > now() AND ${isSameEmail('invitation.email', ':email::text')}`, { email })
+      .getExists();
+  }
+
   async delete(id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
     return (await this.dataSource.getRepository(ConsoleInvitationEntity).delete({ id })).affected === 1;
