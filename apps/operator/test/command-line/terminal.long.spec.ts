@@ -38,7 +38,7 @@ describe('a command at a terminal', () => {
   it('prints a table that fits, with whole ids and a shortened name', async () => {
     const [heading = '', row = ''] = await atTerminal('client list', 100, { NO_COLOR: '1' });
     expect(heading).toMatch(/^client_id +type/);
-    expect(row).toMatch(/^sc_[a-z2-7]{24} .*Calendar Con.*…$/);
+    expect(row).toMatch(/^sc_[a-z2-7]{24} .*Calendar C.*…$/);
     expect(row.length).toBeLessThanOrEqual(100);
     const piped = await operator.run(['client', 'list']);
     expect(piped.stdout).toContain(NAME);
