@@ -320,7 +320,7 @@ export async function openConsoleScenes() {
     'user, long': at(`/users/${longUser}`),
     'user, just disabled': async (page) => {
       await app.sql('UPDATE users SET operator_disabled_at = NULL WHERE id = $1', [longUser]);
-      await page.goto(`${origin}/users/${longUser}`);
+      await page.goto(`${origin}/users/${longUser}/disable`);
       await press(page, 'Disable');
     },
     user: at(`/users/${userId}`),
