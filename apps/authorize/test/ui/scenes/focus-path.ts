@@ -57,5 +57,7 @@ function watchFocus(): number {
   };
   document.addEventListener('keyup', record, { capture: true });
   const focusable = 'a[href], button, input:not([type=hidden]), select, summary';
-  return [...document.querySelectorAll(focusable)].filter((element) => element.checkVisibility()).length;
+  return [...document.querySelectorAll(focusable)].filter((element) =>
+    element.checkVisibility({ visibilityProperty: true }),
+  ).length;
 }
