@@ -81,4 +81,5 @@ td details { margin: 0; }
 td details[open] { min-width: 14rem; }
 td .facts { grid-template-columns: 1fr; }
 td summary { min-height: 0; padding: 0; }
+td dt a { display: inline-block; min-height: 1.5rem; }
 `;
