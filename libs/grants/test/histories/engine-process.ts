@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Redis } from 'ioredis';
 import { databaseDataSource } from '#database/connection/data-source.js';
 import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GivenUpRequests } from '#grants/given-up.js';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
@@ -19,13 +20,16 @@ const dataSource = await databaseDataSource(settings.databaseUrl, limits).initia
 const records = new GrantRecordStore(dataSource);
 const redis = new Redis(settings.redisUrl);
 const { tokenKeys } = settings;
-const { store, issuer } = grantEngine({ redis, records, tokenKeys });
+// Shared, because its cache is allocated at its full size.
+const givenUp = new GivenUpRequests();
+const { store, issuer } = grantEngine({ redis, records, tokenKeys, givenUp });
 
 async function execute(command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
   const { engine, revocations } = grantEngine({
     redis,
     records,
     tokenKeys,
+    givenUp,
     lifetimes: { ...lifetimes, retryWindow },
     clock: () => command.now,
   });
