@@ -1,6 +1,18 @@
 // The layers of ARCHITECTURE.md, checked by `npm run lint`.
 const only = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
+// What operators do: the last layer below the apps.
+const OPERATIONS = '^libs/([^/]+/src/operations|operations/src|diagnosis/src)/';
+
+/** The parts of a library that every process may load import only these libraries. */
+const above = (library, libraries, comment) =>
+  only(
+    libraries.length === 0 ? `${library}-alone` : `${library}-above-${libraries.at(-1)}`,
+    comment,
+    { path: `^libs/${library}/src`, pathNot: OPERATIONS },
+    { path: `^libs/(?!(${[library, ...libraries].join('|')})/)` },
+  );
+
 module.exports = {
   forbidden: [
     only('no-cycles', 'files that import each other are one unit', {}, { circular: true }),
@@ -24,87 +36,60 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, database, openapi and ui; introspection, audit and
-    // grants; clients; administration; apps.
+    // Layers, from the bottom: oauth and platform; messaging, openapi and ui; keys and introspection; grants; users and
+    // audit; clients; database; the operations of operators; apps.
     only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
       { path: '^libs/oauth/src' },
       { path: '^libs/(?!oauth/)|node_modules/(@nestjs|typeorm|pg|ioredis|@nats-io|fastify)/' },
     ),
-    only(
-      'platform-alone',
-      'code that every process shares imports no domain code',
-      { path: '^libs/platform/src' },
-      { path: '^libs/(?!platform/)' },
-    ),
-    only(
-      'messaging-above-oauth-and-platform',
-      'messages depend only on the protocol and the platform',
-      { path: '^libs/messaging/src' },
-      { path: '^libs/(?!messaging/|oauth/|platform/)' },
-    ),
-    only(
-      'introspection-above-messaging',
+    above('platform', [], 'code that every process shares imports no domain code'),
+    above('messaging', ['oauth', 'platform'], 'messages depend only on the protocol and the platform'),
+    above('openapi', ['oauth'], 'descriptions of endpoints depend only on the protocol'),
+    above('ui', ['oauth', 'platform'], 'the design system imports no page'),
+    above(
+      'introspection',
+      ['messaging', 'oauth', 'platform'],
       'an API can use the introspection library without the rest',
-      { path: '^libs/introspection/src' },
-      { path: '^libs/(?!introspection/|messaging/|oauth/|platform/)' },
     ),
-    only(
-      'openapi-above-oauth',
-      'descriptions of endpoints depend only on the protocol',
-      { path: '^libs/openapi/src' },
-      { path: '^libs/(?!openapi/|oauth/)' },
-    ),
-    only(
-      'database-above-oauth-and-platform',
-      'stores depend only on the protocol and the platform',
-      { path: '^libs/database/src' },
-      { path: '^libs/(?!database/|oauth/|platform/)' },
-    ),
-    only(
-      'grants-above-database-and-messaging',
+    above('keys', ['oauth', 'platform'], 'keys belong to no grant'),
+    above('audit', ['oauth', 'platform', 'messaging'], 'the audit trail depends on no feature'),
+    above(
+      'grants',
+      ['oauth', 'platform', 'messaging', 'keys'],
       'grants depend on storage and messaging, and not on the APIs that use them',
-      { path: '^libs/grants/src' },
-      { path: '^libs/(?!grants/|oauth/|platform/|database/|messaging/)' },
+    ),
+    above('users', ['oauth', 'platform', 'messaging', 'grants'], 'a user ends with the grants'),
+    above(
+      'clients',
+      ['oauth', 'platform', 'messaging', 'audit', 'grants', 'users'],
+      'a client ends with the grants; metadata documents are recorded in the trail',
+    ),
+    above(
+      'database',
+      ['oauth', 'platform', 'messaging', 'keys', 'audit', 'grants', 'users', 'clients'],
+      'one connection has the tables of every room',
+    ),
+    only(
+      'operations-for-operators',
+      'other processes load no operation of operators',
+      { path: '^(apps/(?!operator/|console/)[^/]+|libs/[^/]+)/src', pathNot: OPERATIONS },
+      { path: OPERATIONS },
+    ),
+    only(
+      'operations-below-apps',
+      'operations depend on neither a terminal nor a web server',
+      { path: OPERATIONS },
+      {
+        path: '^libs/(introspection|openapi|ui)/|node_modules/(commander|cli-progress|wrap-ansi|string-width|fastify|@nestjs/platform-fastify)/',
+      },
     ),
     only(
       'grants-change-through-the-engine',
       'GrantEngine and RevocationService own every transition of a grant',
       { path: '^(apps|libs)/[^/]+/src', pathNot: '^libs/grants/' },
       { path: '^libs/grants/src/grant\\.store\\.ts$' },
-    ),
-    only(
-      'clients-above-audit-and-database',
-      'metadata documents are fetched, stored and recorded the same way for every process',
-      { path: '^libs/clients/src' },
-      { path: '^libs/(?!clients/|oauth/|platform/|database/|audit/)' },
-    ),
-    only(
-      'audit-above-messaging',
-      'the audit trail depends on no feature',
-      { path: '^libs/audit/src' },
-      { path: '^libs/(?!audit/|oauth/|platform/|messaging/)' },
-    ),
-    only(
-      'ui-above-oauth-and-platform',
-      'the design system imports no page',
-      { path: '^libs/ui/src' },
-      { path: '^libs/(?!ui/|oauth/|platform/)' },
-    ),
-    only(
-      'administration-below-apps',
-      'administration depends on neither a terminal nor a web server',
-      { path: '^libs/administration/src' },
-      {
-        path: '^libs/(introspection|openapi|ui)/|node_modules/(commander|cli-progress|wrap-ansi|string-width|fastify|@nestjs/platform-fastify)/',
-      },
-    ),
-    only(
-      'administration-for-operators',
-      'only the apps of operators change registrations',
-      { path: '^(apps/(?!operator/|console/)|libs/(?!administration/))' },
-      { path: '^libs/administration/' },
     ),
     only(
       'ui-imports-no-feature',
@@ -136,11 +121,10 @@ module.exports = {
     ),
     only(
       'only-stores-touch-sql',
-      'TypeORM belongs to the database library',
+      'TypeORM belongs to stores and the connection',
       {
         path: '^(apps|libs)/[^/]+/src',
-        pathNot:
-          '^libs/database/src/.*(\\.store|\\.statements|\\.entity|\\.module|connection/.*|migrations/.*)\\.ts$',
+        pathNot: '(\\.store|\\.statements?|\\.entity)\\.ts$|^libs/(database/src|platform/src/postgres)/',
       },
       { path: 'node_modules/(typeorm|@nestjs/typeorm|pg)/' },
     ),

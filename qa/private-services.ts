@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { migrate } from '#database/connection/migrate.js';
+import { migrate } from '#database/migrate.js';
 import { startBackingServices } from '#local/servers/backing-services.js';
 import { progressOn } from '#local/servers/progress.js';
 import { createTrail, type Isolated } from '#test/support/isolate.js';

@@ -12,7 +12,7 @@ import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
-import { pendingMigrations } from '#database/connection/migrate.js';
+import { pendingMigrations } from '#database/migrate.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { runCommand } from '#local/servers/run-command.js';

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/client.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { parseScopes } from '#oauth/scope-file.js';
-import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
-import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
-import { ClientStore } from '#database/client/client.store.js';
-import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/connection/data-source.js';
-import { pendingMigrations } from '#database/connection/migrate.js';
-import { hashPassword, verifyPassword } from '#database/user/password.js';
-import { UserStore } from '#database/user/user.store.js';
+import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
+import { ClientRegistrationStore } from '#clients/client-registration.store.js';
+import { ClientStore } from '#clients/client.store.js';
+import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/data-source.js';
+import { pendingMigrations } from '#database/migrate.js';
+import { hashPassword, verifyPassword } from '#users/password.js';
+import { UserStore } from '#users/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databaseAddress } from '#database/connection/errors.js';
-import { migrate, missingColumns } from '#database/connection/migrate.js';
+import { databaseAddress } from '#platform/postgres/errors.js';
+import { migrate, missingColumns } from '#database/migrate.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
 import { localFolder } from '../servers/local-folder.js';
@@ -11,8 +11,8 @@ import { type Account, demoAccount, readSettings, type Settings, StartError } fr
 import { checkExternalServices, checkPorts } from './preflight.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { missingSetup, seed } from './seed.js';
-import { createStreams } from '#administration/audit/create-streams.js';
-import { MigrateSettings } from '#administration/migration/migrate.settings.js';
+import { createStreams } from '#database/operations/create-streams.js';
+import { MigrateSettings } from '#database/operations/migrate.settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
 // Time that the guards need to end the processes of a killed `npm start`. PostgreSQL takes longest.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashPassword } from '#database/user/password.js';
+import { hashPassword } from '#users/password.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { findForm, type PageForm } from '#local/demo/html-form.js';
 import { Browser } from '#test/support/browser.js';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { connect, databaseDataSource } from '#database/connection/data-source.js';
-import { ClientStore } from '#database/client/client.store.js';
+import { connect, databaseDataSource } from '#database/data-source.js';
+import { ClientStore } from '#clients/client.store.js';
 import { generateClientId, generateClientSecret } from '#oauth/client.js';
-import { migrate } from '#database/connection/migrate.js';
-import { hashPassword } from '#database/user/password.js';
-import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
-import { UserStore } from '#database/user/user.store.js';
+import { migrate } from '#database/migrate.js';
+import { hashPassword } from '#users/password.js';
+import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';
+import { UserStore } from '#users/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { OAuthClient } from '#local/demo/oauth-client.js';
 import { type GuardedProcess, signalProcess } from '#local/servers/guarded-process.js';

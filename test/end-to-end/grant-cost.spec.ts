@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { FIELD } from '#grants/grant-hash.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { OAuthClient, sendTo } from '#local/demo/oauth-client.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { Browser } from '../support/browser.js';

@@ -4,7 +4,7 @@ import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { generateClientSecret } from '#oauth/client.js';
 import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { until } from '../support/until.js';
 import { openRotation, type RotatedApp, type Rotation } from './rotation.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { databaseDataSource } from '#database/connection/data-source.js';
-import { migrate } from '#database/connection/migrate.js';
+import { databaseDataSource } from '#database/data-source.js';
+import { migrate } from '#database/migrate.js';
 import { withDatabase } from '../support/test-database.js';
 import { isolate, type Isolated } from '../support/isolate.js';
 import { until } from '../support/until.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { ClientProcess } from '../support/client-process.js';
 import { Browser } from '../support/browser.js';

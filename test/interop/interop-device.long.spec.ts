@@ -1,5 +1,5 @@
 import * as openid from 'openid-client';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 import { Browser } from '../support/browser.js';
 

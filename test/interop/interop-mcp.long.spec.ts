@@ -17,7 +17,7 @@ import {
 import { createServer, type Server as HttpServer } from 'node:http';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { launchBrowser } from '../support/chromium.js';

@@ -9,7 +9,7 @@ import session from 'express-session';
 import { Passport } from 'passport';
 import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { becomesRefused } from '../support/tokens.js';
 import { allow } from '../end-to-end/use-product.js';
 import {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import type { NewClient } from '#database/client/client.store.js';
+import type { NewClient } from '#clients/client.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type Recipe, RecipeFolder } from './recipe.js';
 import type { RecipeProduct } from './recipe-product.js';

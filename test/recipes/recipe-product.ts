@@ -1,4 +1,4 @@
-import { ClientStore, type NewClient } from '#database/client/client.store.js';
+import { ClientStore, type NewClient } from '#clients/client.store.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { Browser } from '../support/browser.js';
 import { withDatabase } from '../support/test-database.js';

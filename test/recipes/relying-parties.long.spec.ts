@@ -2,7 +2,7 @@ import { type Browser as Chromium } from 'playwright-core';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
 import { logInAt, serveApplication, type ServedApplication } from './browser-application.js';
-import type { NewClient } from '#database/client/client.store.js';
+import type { NewClient } from '#clients/client.store.js';
 import { findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct } from './recipe-product.js';
 import { reportMissing } from './recipe.js';

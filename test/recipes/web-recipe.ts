@@ -3,7 +3,7 @@ import type { FoundLibrary } from '../support/foreign-library.js';
 import { freePort } from '#local/servers/free-port.js';
 import { startGuarded } from '#local/servers/guarded-process.js';
 import type { Response } from 'supertest';
-import type { NewClient } from '#database/client/client.store.js';
+import type { NewClient } from '#clients/client.store.js';
 import type { Browser } from '../support/browser.js';
 import { until } from '../support/until.js';
 import { type Recipe, RecipeFolder } from './recipe.js';

@@ -1,9 +1,9 @@
-import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import type { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { GivenUpRequests } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import type { CountTransition } from '#grants/grant.js';
 import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import type { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { RevocationService } from '#grants/revocation.service.js';

@@ -1,4 +1,4 @@
-import type { ClientWithSecrets } from '#database/client/client.js';
+import type { ClientWithSecrets } from '#clients/client.js';
 
 /** Returns a client in the form in which stores return it. */
 export function registeredClient(values: Partial<ClientWithSecrets> = {}): ClientWithSecrets {

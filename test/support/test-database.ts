@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { migrate } from '#database/connection/migrate.js';
+import { migrate } from '#database/migrate.js';
 import type { TestServices } from './test-services.js';
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';

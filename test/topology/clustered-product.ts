@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import { generateClientSecret } from '#oauth/client.js';
-import { ClientStore } from '#database/client/client.store.js';
+import { ClientStore } from '#clients/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
-import { migrate } from '#database/connection/migrate.js';
-import { hashPassword } from '#database/user/password.js';
-import { UserStore } from '#database/user/user.store.js';
+import { migrate } from '#database/migrate.js';
+import { hashPassword } from '#users/password.js';
+import { UserStore } from '#users/user.store.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
 import { freePort } from '#local/servers/free-port.js';

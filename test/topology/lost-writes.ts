@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import type { RedisCluster } from './redis-cluster.js';
 import type { RedisNode } from './redis-node.js';
 import { until } from '../support/until.js';

@@ -21,7 +21,7 @@ import {
   ParsedVariable,
   SchemaVariable,
 } from '#platform/configuration/variables.js';
-import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
+import { MetadataHostsVariable } from '#clients/documents/metadata-hosts.js';
 import { type Brand, readBrand } from '#ui/brand/brand.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { PublicKeysVariable } from './jwt-login/product-keys.js';

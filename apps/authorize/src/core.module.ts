@@ -1,10 +1,10 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { ClientDocumentsModule } from '#clients/client-documents.module.js';
+import { ClientDocumentsModule } from '#clients/documents/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
-import { KeyRingRecorder } from '#grants/key-ring-recorder.js';
+import { KeyRingRecorder } from '#keys/key-ring-recorder.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { LogoutModule } from '#messaging/logout/logout.module.js';

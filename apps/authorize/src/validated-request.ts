@@ -1,5 +1,5 @@
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import { type AuthorizationRequest } from '#oauth/authorization-request.js';
 
 export interface ValidatedRequest extends AuthorizationRequest {

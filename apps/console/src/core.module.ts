@@ -1,5 +1,11 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { AdministrationModule } from '#administration/administration.module.js';
+import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
+import { UserOperationsModule } from '#users/operations/user-operations.module.js';
+import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
+import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
+import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
+import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
+import { OperationsModule } from '#operations/operations.module.js';
 import { AuditModule } from '#audit/audit.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { IntrospectionModule } from '#introspection/index.js';
@@ -25,7 +31,13 @@ export class CoreModule {
     });
     const services = [
       database,
-      AdministrationModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
+      OperationsModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
+      ClientOperationsModule,
+      UserOperationsModule,
+      GrantOperationsModule,
+      KeyOperationsModule,
+      AuditOperationsModule,
+      DiagnosisModule,
       RedisModule.forRoot({ redisUrl: configuration.REDIS_URL, timeoutMs }),
     ];
     const providers: Provider[] = [

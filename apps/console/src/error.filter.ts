@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
-import { AdministrationError, type RefusalKind } from '#administration/administration.error.js';
+import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
 import { memberOf } from './api/problem-location.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';

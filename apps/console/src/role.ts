@@ -1,4 +1,4 @@
-import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#database/user/console-role.js';
+import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#users/operators/console-role.js';
 
 export type { Role };
 

@@ -2,7 +2,7 @@ import { connect } from '@nats-io/transport-node';
 import type { Browser as Chromium, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { auditEvent } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
-import { hashPassword } from '#database/user/password.js';
+import { hashPassword } from '#users/password.js';
 import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { launchBrowser } from '#test/support/chromium.js';

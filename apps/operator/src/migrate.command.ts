@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MigrateSettings } from '#administration/migration/migrate.settings.js';
+import { MigrateSettings } from '#database/operations/migrate.settings.js';
 import { actor } from './command-line/actor.js';
 import { printChange } from './command-line/change.js';
 import { OperatorCommand } from './command-line/operator-command.js';
@@ -39,7 +39,7 @@ async function applyMigrations(options: JsonOption): Promise<void> {
 
 async function waitForMigrations(options: JsonOption): Promise<void> {
   const { DATABASE_URL, DATABASE_SCHEMA: schema } = readSettings(DatabaseSettings);
-  const { pendingMigrations } = await import('#database/connection/migrate.js');
+  const { pendingMigrations } = await import('#database/migrate.js');
   for (let reported = ''; ; await sleep(POLL_MS)) {
     const pending = (await pendingMigrations(DATABASE_URL, { schema })).join(', ');
     if (pending === '') break;

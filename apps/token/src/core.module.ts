@@ -1,11 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { ClientDocumentsModule } from '#clients/client-documents.module.js';
+import { ClientDocumentsModule } from '#clients/documents/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GivenUpRequests, NatsGivenUpRequests } from '#grants/given-up.js';
 import { GrantsModule } from '#grants/grants.module.js';
-import { KeyRingRecorder, type RecordedRing } from '#grants/key-ring-recorder.js';
+import { KeyRingRecorder, type RecordedRing } from '#keys/key-ring-recorder.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { TOKEN_APP_BROADCASTS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';

@@ -13,7 +13,7 @@ import {
   ParsedVariable,
   SchemaVariable,
 } from '#platform/configuration/variables.js';
-import { MetadataHostsVariable } from '#clients/metadata-hosts.js';
+import { MetadataHostsVariable } from '#clients/documents/metadata-hosts.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GrantRecordStore } from './records/grant-record.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { isLate } from '#platform/redis/redis-client.js';
@@ -24,7 +24,7 @@ import {
 } from './grant.js';
 import { GivenUpRequests, UnconfirmedRequestError } from './given-up.js';
 import { COUNT_TRANSITION, GrantStore, type Transition, type UsingRequest } from './grant.store.js';
-import type { TokenKind } from './key-ring.js';
+import type { TokenKind } from '#keys/key-ring.js';
 import { codeTtl, grantTtl, Lifetimes } from './lifetimes.js';
 import { RevocationService } from './revocation.service.js';
 import { grantId, isCode, isProvedBy, type Token, TokenCodec } from './token-codec.js';

@@ -1,13 +1,13 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { TokenKeyStore } from '#database/token-key/token-key.store.js';
+import { TokenKeyStore } from '#keys/token-key.store.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import type { GrantTransition } from './grant.js';
 import { GivenUpRequests } from './given-up.js';
 import { GrantEngine } from './grant-engine.js';
 import { COUNT_TRANSITION, countTransitions, GrantStore } from './grant.store.js';
-import { KeyRing } from './key-ring.js';
-import { KeyRingRecorder, type RecordedRing, tokenRing } from './key-ring-recorder.js';
+import { KeyRing } from '#keys/key-ring.js';
+import { KeyRingRecorder, type RecordedRing } from '#keys/key-ring-recorder.js';
 import { Lifetimes } from './lifetimes.js';
 import { PushedRequestStore } from './pushed-request.store.js';
 import { RevocationPublisher } from './revocation.publisher.js';
@@ -82,4 +82,12 @@ export class GrantsModule {
       exports: [KeyRing, KeyRingRecorder, TokenIssuer, RevocationPublisher, ...EXPORTED_PROVIDERS],
     };
   }
+}
+
+function tokenRing(keys: KeyRing, { code, accessToken, refreshToken, clockSkew }: Lifetimes): RecordedRing {
+  return {
+    ring: 'token',
+    ids: keys.keys.map(({ id }) => id),
+    lifetimeS: Math.max(code, accessToken, refreshToken) + clockSkew,
+  };
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { GrantRecordStore, type RecordedRevocation } from '#database/grant/grant-record.store.js';
+import { GrantRecordStore, type RecordedRevocation } from './records/grant-record.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import type { CountTransition } from './grant.js';
 import { COUNT_TRANSITION, GrantStore } from './grant.store.js';

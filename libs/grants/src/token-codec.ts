@@ -1,6 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { MAX_AUDIENCE } from '#oauth/audience.js';
-import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from './key-ring.js';
+import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from '#keys/key-ring.js';
 
 /** Fields of a token that this service issued. The caller must check the proof of a bound token (`isProvedBy`). */
 export interface Token {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { UnredeemedGrantStore } from '#database/grant/unredeemed-grant.store.js';
+import { GrantRecordStore } from './records/grant-record.store.js';
+import { UnredeemedGrantStore } from './records/unredeemed-grant.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { GrantStore } from './grant.store.js';
 import { codeTtl, Lifetimes } from './lifetimes.js';

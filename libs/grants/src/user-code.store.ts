@@ -13,7 +13,7 @@ import {
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { COUNTERS } from './counters.js';
-import { KeyRing } from './key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 
 /** A device that waits for its user (RFC 8628 3.2), as shown on the page. */
 export interface DeviceRequest {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { KeyRing, type TokenKind } from '#grants/key-ring.js';
+import { KeyRing, type TokenKind } from '#keys/key-ring.js';
 import { isProvedBy, type Token, TokenCodec } from '#grants/token-codec.js';
 import { rearranged } from '#test/support/tokens.js';
 

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
-import { LogoutRecipientStore } from '#database/client/logout-recipient.store.js';
-import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
-import { GrantAdministrationStore } from '#database/grant/grant-administration.store.js';
-import { UnredeemedGrantStore } from '#database/grant/unredeemed-grant.store.js';
+import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
+import { LogoutRecipientStore } from '#clients/logout-recipient.store.js';
+import { ConnectedAppStore } from '#grants/records/connected-app.store.js';
+import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
+import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
 import { GrantStore } from '#grants/grant.store.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { UnredeemedGrantsService } from '#grants/unredeemed-grants.service.js';

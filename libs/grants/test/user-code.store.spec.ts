@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { DEVICE_LIMITS, type DeviceRequest, GUESS_LIMITS, UserCodeStore } from '#grants/user-code.store.js';
 import { generateUserCode } from '#oauth/device-authorization.js';
 import { useGrantEnvironment } from './use-grant-environment.js';

@@ -1,4 +1,4 @@
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES, type Locale } from '#oauth/locale.js';
 import { flashBox, type FlashMessage, pictureOrigins, userAvatar } from '../ui/components.js';

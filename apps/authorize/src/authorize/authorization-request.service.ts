@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ClientDocumentsService } from '#clients/client-documents.service.js';
+import { ClientDocumentsService } from '#clients/documents/client-documents.service.js';
 import {
   type AuthorizationContext,
   AuthorizationContextStore,
-} from '#database/client/authorization-context.store.js';
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+} from '#clients/authorization-context.store.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import {
   type AuthorizationRequest,
   checkAuthorizationRequest,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { type ReturnAddress, RedirectableError } from '#oauth/redirectable.error.js';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';

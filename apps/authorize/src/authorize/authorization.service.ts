@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';

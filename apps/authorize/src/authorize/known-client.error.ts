@@ -1,4 +1,4 @@
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 
 /** Error of a request whose client is known. The error page shows the name of the client. */

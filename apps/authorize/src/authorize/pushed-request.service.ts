@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.store.js';
 import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Parameters } from '#oauth/parameters.js';

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addAuditEvent } from '#audit/request-events.js';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
-import { ConnectedAppStore } from '#database/grant/connected-app.store.js';
+import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
+import { ConnectedAppStore } from '#grants/records/connected-app.store.js';
 import {
   type RevocationResult,
   RevocationService,

@@ -1,5 +1,5 @@
-import type { ConnectedApp } from '#database/grant/connected-app.store.js';
-import type { User } from '#database/user/user.js';
+import type { ConnectedApp } from '#grants/records/connected-app.store.js';
+import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { appsUrl, revokeUrl } from '../urls.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';

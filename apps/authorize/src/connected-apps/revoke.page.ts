@@ -1,4 +1,4 @@
-import type { ConnectedApp } from '#database/grant/connected-app.store.js';
+import type { ConnectedApp } from '#grants/records/connected-app.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeUrl } from '../urls.js';
 import { clientAvatar } from '../ui/components.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
+import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
 import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { ScopeCatalogue } from '#oauth/scope.js';

@@ -1,12 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
-import { MAX_LIVE_GRANTS } from '#database/grant/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
 import {
   type EndedGrants,
   GrantRecordStore,
   type NewGrantRecord,
-} from '#database/grant/grant-record.store.js';
-import type { User } from '#database/user/user.js';
+} from '#grants/records/grant-record.store.js';
+import type { User } from '#users/user.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import type { IdTokenRequest, Login } from '#grants/grant.js';

@@ -1,5 +1,5 @@
-import type { EarlierDecision } from '#database/client/authorization-context.store.js';
-import type { Client } from '#database/client/client.js';
+import type { EarlierDecision } from '#clients/authorization-context.store.js';
+import type { Client } from '#clients/client.js';
 import type { AuthorizationRequest } from '#oauth/authorization-request.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { isLoopback } from '#oauth/redirect-uri.js';

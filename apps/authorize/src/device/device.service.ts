@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
-import type { Client } from '#database/client/client.js';
+import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
+import type { Client } from '#clients/client.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
 import { checkDeviceGrant } from '#oauth/device-authorization.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { UserStore } from '#database/user/user.store.js';
+import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';

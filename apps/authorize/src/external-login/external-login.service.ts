@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ExternalUserStore } from '#database/user/external-user.store.js';
-import { DeletedUserError, DuplicateUserError, type Identity, type User } from '#database/user/user.js';
-import { InvalidEmailError, type UserProfile } from '#database/user/user-profile.js';
+import { ExternalUserStore } from '#users/external-user.store.js';
+import { DeletedUserError, DuplicateUserError, type Identity, type User } from '#users/user.js';
+import { InvalidEmailError, type UserProfile } from '#users/user-profile.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';

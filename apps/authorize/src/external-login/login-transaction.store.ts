@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
 import { defineScripts, type RedisClient, type RunScript, script } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';

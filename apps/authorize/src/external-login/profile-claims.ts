@@ -1,4 +1,4 @@
-import type { UserProfile } from '#database/user/user-profile.js';
+import type { UserProfile } from '#users/user-profile.js';
 
 /** Claim for each field of a user. A field without a claim is not updated. */
 export type ClaimMapping = Readonly<Partial<Record<keyof UserProfile, string>>>;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { EXTERNAL_LOGIN } from '../external-login/external-login.metadata.js';

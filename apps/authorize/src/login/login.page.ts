@@ -1,4 +1,4 @@
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { withQuery } from '../urls.js';
 import type { ValidatedRequest } from '../validated-request.js';

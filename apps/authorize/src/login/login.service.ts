@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { User } from '#database/user/user.js';
-import { UserStore } from '#database/user/user.store.js';
+import type { User } from '#users/user.js';
+import { UserStore } from '#users/user.store.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService } from '../session/session.service.js';

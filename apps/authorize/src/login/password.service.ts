@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { kindOf } from '#database/user/password-hash.js';
-import { hashPassword, needsRehash, verifyPassword } from '#database/user/password.js';
-import { type Credentials, UserStore } from '#database/user/user.store.js';
+import { kindOf } from '#users/password-hash.js';
+import { hashPassword, needsRehash, verifyPassword } from '#users/password.js';
+import { type Credentials, UserStore } from '#users/user.store.js';
 import { messageOf } from '#platform/message-of.js';
 import { PasswordGate } from './password-gate.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { type ClientLogo, isLogoDigest } from '#database/client/client.js';
-import { ClientLogoStore } from '#database/client/client-logo.store.js';
+import { type ClientLogo, isLogoDigest } from '#clients/client.js';
+import { ClientLogoStore } from '#clients/client-logo.store.js';
 
 /** Total size of the cached images; a logo has at most 128 KiB. */
 const CACHED_BYTES = 4 * 1024 * 1024;

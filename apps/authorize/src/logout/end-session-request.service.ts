@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AuthorizationContextStore } from '#database/client/authorization-context.store.js';
-import type { Client } from '#database/client/client.js';
+import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
+import type { Client } from '#clients/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';

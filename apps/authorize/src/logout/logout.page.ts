@@ -1,5 +1,5 @@
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';

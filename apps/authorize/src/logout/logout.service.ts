@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
-import { UserStore } from '#database/user/user.store.js';
+import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';

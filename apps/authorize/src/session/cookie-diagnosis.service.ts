@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { isLoopback } from '#oauth/redirect-uri.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { UserStore } from '#database/user/user.store.js';
+import { UserStore } from '#users/user.store.js';
 import {
   OPERATOR_SUBJECTS,
   type UserSessionsReply,

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Login } from '#grants/grant.js';
-import type { Identity, User } from '#database/user/user.js';
-import { UserStore } from '#database/user/user.store.js';
+import type { Identity, User } from '#users/user.js';
+import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import type { SentForm } from './sent-form.js';

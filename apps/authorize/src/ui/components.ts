@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { Client, ClientLinks } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client, ClientLinks } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId, ShownScope, Translator } from './i18n/translator.js';

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import type { Response } from 'supertest';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { blocked } from '#test/support/blocked.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import type { Browser } from '#test/support/browser.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { authorize, authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { disableClients } from '#test/support/stored-client.js';

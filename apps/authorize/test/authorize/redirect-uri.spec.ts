@@ -1,4 +1,4 @@
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { storeApiClient } from '#test/support/stored-client.js';

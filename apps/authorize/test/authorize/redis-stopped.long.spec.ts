@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from 'supertest';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { isolate } from '#test/support/isolate.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-node.js';

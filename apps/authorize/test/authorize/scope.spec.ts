@@ -1,5 +1,5 @@
-import { ClientRegistrationStore } from '#database/client/client-registration.store.js';
-import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
+import { ClientRegistrationStore } from '#clients/client-registration.store.js';
+import { databaseDataSource, requestLimits } from '#database/data-source.js';
 import { PATIENT_MS, SCOPES } from '#test/support/app-settings.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { html } from '#ui/html.js';

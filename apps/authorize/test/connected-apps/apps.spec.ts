@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#test/support/app-settings.js';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, namesIn } from '../support/connected-apps.js';

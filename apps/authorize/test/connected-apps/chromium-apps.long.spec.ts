@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { RunOptions } from 'axe-core';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
 import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';

@@ -1,4 +1,4 @@
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { becomesRefused, statusOfToken, type Pair } from '#test/support/tokens.js';

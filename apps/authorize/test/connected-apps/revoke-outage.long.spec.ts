@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
 import { type AuthorizeApp, startAuthorizeApp } from '../support/start-authorize-app.js';

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#test/support/app-settings.js';

@@ -1,4 +1,4 @@
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { until } from '#test/support/until.js';
 import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';

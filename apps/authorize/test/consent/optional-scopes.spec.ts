@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';

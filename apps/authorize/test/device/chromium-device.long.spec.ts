@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
 import { tabTo } from '#test/support/keyboard.js';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Response } from 'supertest';
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { launchBrowser } from '#test/support/chromium.js';
 import {

@@ -1,4 +1,4 @@
-import { hashPassword } from '#database/user/password.js';
+import { hashPassword } from '#users/password.js';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { freshAddress, statusesOf, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';

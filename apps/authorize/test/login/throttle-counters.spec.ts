@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { databaseDataSource, requestLimits } from '#database/data-source.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { LoginThrottleService, normalizeLogin } from '../../src/login/throttle/login-throttle.service.js';
 import { ThrottleStore } from '../../src/login/throttle/throttle.store.js';
 

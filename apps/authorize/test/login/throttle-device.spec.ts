@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { KeyRing } from '#grants/key-ring.js';
-import type { User } from '#database/user/user.js';
+import { KeyRing } from '#keys/key-ring.js';
+import type { User } from '#users/user.js';
 import { DeviceProofs } from '../../src/login/throttle/device-cookie.js';
 import { PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { deviceIn, freshAddress, statusesOf, tryLogin } from '../support/throttle-guesser.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/start-authorize-app.js';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Response } from 'supertest';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { CATALOGUE } from '../../src/ui/i18n/translator.js';

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { DataSource } from 'typeorm';
 import { LOGIN_MESSAGES } from '../../src/ui/i18n/account.messages.js';
 import {

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import {
   type AuthorizeApp,

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import type { Response } from 'supertest';
 import { PushedRequestStore } from '#grants/pushed-request.store.js';
 import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { PasswordGate } from '../../src/login/password-gate.js';
 import { type RequestParameters, authorize, authorizeAddress, REDIRECT_URI } from './start-authorize-app.js';

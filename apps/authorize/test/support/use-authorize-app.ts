@@ -1,6 +1,6 @@
 import { freePort } from '#local/servers/free-port.js';
-import type { Client } from '#database/client/client.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { User } from '#users/user.js';
 import { isolate } from '#test/support/isolate.js';
 import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { type AuthorizeApp, startAuthorizeApp } from './start-authorize-app.js';

@@ -1,6 +1,6 @@
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { TokenCodec } from '#grants/token-codec.js';
 import { TokenIssuer } from '#grants/token-issuer.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Locator, Page } from 'playwright-core';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeUrl } from '../../src/urls.js';
 import { freePort } from '#local/servers/free-port.js';

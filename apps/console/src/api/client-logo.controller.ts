@@ -1,7 +1,7 @@
 import { Param, Req } from '@nestjs/common';
-import { type AdministrationError, refusal } from '#administration/administration.error.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#administration/client/logo.js';
+import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#clients/operations/logo.js';
 import type { ApiRequest } from './api.guard.js';
 import { etagOf, outdated } from './conditions.js';
 import { type ChangeRequest, RequestedChange } from './input.js';

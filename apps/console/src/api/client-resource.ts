@@ -1,4 +1,4 @@
-import { type ClientView, isApiClient } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 
 /**

@@ -1,8 +1,8 @@
 import { Param, Req, UseInterceptors } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import { ClientSecretService } from '#administration/client/client-secret.service.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { ClientHistoryService } from '#administration/explain/client-history.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { ClientSecretService } from '#clients/operations/client-secret.service.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { refusal } from '#administration/administration.error.js';
-import type { Expected } from '#administration/expected-version.js';
+import { refusal } from '#operations/administration.error.js';
+import type { Expected } from '#operations/expected-version.js';
 import { matchesWeakly, parseEntityTags, tagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 

@@ -1,5 +1,5 @@
 import { Param, Req } from '@nestjs/common';
-import { GrantService } from '#administration/grant/grant.service.js';
+import { GrantService } from '#grants/operations/grant.service.js';
 import { type ApiResponse, changed, deleted, listed, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './input.js';

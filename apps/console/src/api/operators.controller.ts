@@ -1,5 +1,5 @@
 import { Param } from '@nestjs/common';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
+import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
 import { type ChangeRequest, Query, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';

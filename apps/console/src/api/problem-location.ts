@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Problem } from '#administration/administration.error.js';
+import type { Problem } from '#operations/administration.error.js';
 import { wellFormed } from '#oauth/text.js';
 import { queryOf } from '../form.js';
 

@@ -1,4 +1,4 @@
-import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
 import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
 import type { OperationRules } from './operation-rules.js';

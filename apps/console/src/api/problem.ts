@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { AdministrationError, withNames } from '#administration/administration.error.js';
+import { AdministrationError, withNames } from '#operations/administration.error.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';

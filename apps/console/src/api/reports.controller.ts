@@ -1,10 +1,10 @@
 import { Param, Req, UseInterceptors } from '@nestjs/common';
-import { AuditService } from '#administration/audit/audit.service.js';
-import { diagnosisJson } from '#administration/doctor/diagnosis.description.js';
-import { DoctorService } from '#administration/doctor/doctor.service.js';
-import { ExplainService } from '#administration/explain/explain.service.js';
-import { explanationJson } from '#administration/explain/explanation.description.js';
-import { KeyService } from '#administration/key/key.service.js';
+import { AuditService } from '#audit/operations/audit.service.js';
+import { diagnosisJson } from '#diagnosis/diagnosis.description.js';
+import { DoctorService } from '#diagnosis/doctor.service.js';
+import { ExplainService } from '#audit/operations/explain/explain.service.js';
+import { explanationJson } from '#audit/operations/explain/explanation.description.js';
+import { KeyService } from '#keys/operations/key.service.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, listed, result } from './response.js';
 import type { ApiRequest } from './api.guard.js';

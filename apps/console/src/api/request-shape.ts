@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Problem } from '#administration/administration.error.js';
-import { refuseInvalid } from '#administration/administration.error.js';
+import type { Problem } from '#operations/administration.error.js';
+import { refuseInvalid } from '#operations/administration.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { queryOf } from '../form.js';
 import { mediaTypesOf, type OperationRules, parametersOf } from './operation-rules.js';

@@ -2,7 +2,7 @@ import { Param } from '@nestjs/common';
 import {
   ResourceServerService,
   type ResourceServerView,
-} from '#administration/resource-server/resource-server.service.js';
+} from '#clients/operations/resource-server.service.js';
 import { type ApiResponse, created, deleted, versioned, wholeList } from './response.js';
 import { type ChangeRequest, RequestedChange } from './input.js';
 import { ApiController, Operation } from './operation.js';

@@ -1,4 +1,4 @@
-import { CONSOLE_ROLES } from '#database/user/console-role.js';
+import { CONSOLE_ROLES } from '#users/operators/console-role.js';
 import type { Schema } from '#openapi/schema.js';
 
 // Schemas of the API. The tests validate every response against them.

@@ -1,6 +1,6 @@
 import { Param } from '@nestjs/common';
-import { refusal } from '#administration/administration.error.js';
-import { quoted } from '#administration/text.js';
+import { refusal } from '#operations/administration.error.js';
+import { quoted } from '#operations/text.js';
 import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
 import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, result, wholeList } from './response.js';

@@ -1,5 +1,5 @@
 import { Param, Req } from '@nestjs/common';
-import { UserService } from '#administration/user/user.service.js';
+import { UserService } from '#users/operations/user.service.js';
 import { type ApiResponse, changed, created, deleted, listed, versioned, wholeList } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, flagOf, RequestedChange, Query } from './input.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientView } from '#administration/client/client.description.js';
-import { ClientSecretService } from '#administration/client/client-secret.service.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { ClientHistoryService } from '#administration/explain/client-history.service.js';
+import type { ClientView } from '#clients/operations/client.description.js';
+import { ClientSecretService } from '#clients/operations/client-secret.service.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import type { Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '../ui/components.js';

@@ -1,7 +1,7 @@
-import type { AdministrationError } from '#administration/administration.error.js';
-import { withNames } from '#administration/administration.error.js';
-import { type ClientView, isApiClient } from '#administration/client/client.description.js';
-import { containsPrivateKey } from '#administration/client/keys.js';
+import type { AdministrationError } from '#operations/administration.error.js';
+import { withNames } from '#operations/administration.error.js';
+import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
+import { containsPrivateKey } from '#clients/operations/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../form.js';
 import { t } from '../ui/text.js';

@@ -1,6 +1,6 @@
-import { type ClientView, isApiClient } from '#administration/client/client.description.js';
-import type { SecretView } from '#administration/client/client-secret.service.js';
-import type { RefusalSummary } from '#administration/explain/refusal-summary.js';
+import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
+import type { SecretView } from '#clients/operations/client-secret.service.js';
+import type { RefusalSummary } from '#audit/operations/explain/refusal-summary.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type AdministrationError, refusal } from '#administration/administration.error.js';
-import { ClientService } from '#administration/client/client.service.js';
+import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { ClientService } from '#clients/operations/client.service.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
 import { type Form, QueryForm } from '../form.js';

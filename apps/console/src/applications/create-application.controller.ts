@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import { ClientService } from '#administration/client/client.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { ClientService } from '#clients/operations/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { Creates } from '../session/form.interceptor.js';
 import { SentBeforeLogin } from '../session/kept-forms.service.js';

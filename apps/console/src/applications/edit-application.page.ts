@@ -1,4 +1,4 @@
-import { type ClientView, isApiClient } from '#administration/client/client.description.js';
+import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';

@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import type { ClientView } from '#administration/client/client.description.js';
-import type { ClientChangesDto } from '#administration/client/client.dto.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { asJwkSet } from '#administration/client/keys.js';
-import type { Input } from '#administration/input.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import type { ClientView } from '#clients/operations/client.description.js';
+import type { ClientChangesDto } from '#clients/operations/client.dto.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { asJwkSet } from '#clients/operations/keys.js';
+import type { Input } from '#operations/input.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { Form } from '../form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';

@@ -1,4 +1,4 @@
-import type { ClientView } from '#administration/client/client.description.js';
+import type { ClientView } from '#clients/operations/client.description.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { html, type Html } from '#ui/html.js';
 import type { Form } from '../form.js';

@@ -1,9 +1,9 @@
 import { Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AdministrationError } from '#administration/administration.error.js';
-import type { ClientView } from '#administration/client/client.description.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { LOGO_LIMITS } from '#administration/client/logo.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import type { ClientView } from '#clients/operations/client.description.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { LOGO_LIMITS } from '#clients/operations/logo.js';
 import { html } from '#ui/html.js';
 import { SentBeforeLogin } from '../session/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';

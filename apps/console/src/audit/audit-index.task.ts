@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { AuditIndexer } from '#administration/audit-index/audit-indexer.js';
+import { AuditIndexer } from '#audit/operations/index/audit-indexer.js';
 
 /** Milliseconds between two passes. Pages also read events that are not indexed yet. */
 const PAUSE_MS = 5_000;

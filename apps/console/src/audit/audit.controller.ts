@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
 import { Controller, Get, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { UserService } from '#administration/user/user.service.js';
-import { AuditService, type SelectedEvents } from '#administration/audit/audit.service.js';
-import { jsonText } from '#administration/text.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { UserService } from '#users/operations/user.service.js';
+import { AuditService, type SelectedEvents } from '#audit/operations/audit.service.js';
+import { jsonText } from '#operations/text.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type Form, QueryForm } from '../form.js';

@@ -1,4 +1,4 @@
-import type { EventPage } from '#administration/audit/audit.service.js';
+import type { EventPage } from '#audit/operations/audit.service.js';
 import { AUDIT_TYPES } from '#audit/event.js';
 import { CHECK_NAMES } from '#oauth/error-guide/error-guide.js';
 import { html } from '#ui/html.js';

@@ -1,6 +1,6 @@
-import { type ChangedField, changedFields } from '#administration/audit/changed-fields.js';
-import type { ClientService } from '#administration/client/client.service.js';
-import type { UserService } from '#administration/user/user.service.js';
+import { type ChangedField, changedFields } from '#audit/operations/changed-fields.js';
+import type { ClientService } from '#clients/operations/client.service.js';
+import type { UserService } from '#users/operations/user.service.js';
 import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';

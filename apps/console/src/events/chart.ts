@@ -1,4 +1,4 @@
-import type { ClientHistory, HistoryPeriod } from '#administration/explain/client-history.service.js';
+import type { ClientHistory, HistoryPeriod } from '#audit/operations/explain/client-history.service.js';
 import { html, type Html } from '#ui/html.js';
 import { columnChart } from '../ui/column-chart.js';
 import { numbers } from '../ui/components.js';

@@ -1,9 +1,9 @@
 import { Controller, Get, UseInterceptors } from '@nestjs/common';
-import { ClientService } from '#administration/client/client.service.js';
-import { UserService } from '#administration/user/user.service.js';
-import { AdministrationError } from '#administration/administration.error.js';
-import { ClientHistoryService } from '#administration/explain/client-history.service.js';
-import { ExplainService } from '#administration/explain/explain.service.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { UserService } from '#users/operations/user.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
+import { ExplainService } from '#audit/operations/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { problemBox } from '../ui/components.js';

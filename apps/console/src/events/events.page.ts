@@ -1,5 +1,5 @@
-import type { ClientHistory } from '#administration/explain/client-history.service.js';
-import type { RefusalGroup } from '#administration/explain/refusal-summary.js';
+import type { ClientHistory } from '#audit/operations/explain/client-history.service.js';
+import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';

@@ -1,9 +1,9 @@
-import { changesText } from '#administration/audit/changed-fields.js';
+import { changesText } from '#audit/operations/changed-fields.js';
 import type { AuditEvent } from '#audit/event.js';
-import { valueText } from '#administration/explain/comparison.js';
-import type { Difference } from '#administration/explain/difference.js';
-import { fieldOf } from '#administration/explain/explanation.js';
-import type { ExplainedRequest } from '#administration/explain/explain.service.js';
+import { valueText } from '#audit/operations/explain/comparison.js';
+import type { Difference } from '#audit/operations/explain/difference.js';
+import { fieldOf } from '#audit/operations/explain/explanation.js';
+import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, type EventNames, grantLink, textOf, userLink } from '../audit/event-text.js';
 import type { Operator } from '../operator.js';

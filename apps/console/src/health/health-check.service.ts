@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Diagnosis } from '#administration/doctor/diagnose.js';
-import { DoctorService } from '#administration/doctor/doctor.service.js';
-import { type KeyList, KeyService } from '#administration/key/key.service.js';
-import { askServices } from '#administration/running-services/status.js';
+import type { Diagnosis } from '#diagnosis/diagnose.js';
+import { DoctorService } from '#diagnosis/doctor.service.js';
+import { type KeyList, KeyService } from '#keys/operations/key.service.js';
+import { askServices } from '#operations/running-services/status.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';

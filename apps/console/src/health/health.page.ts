@@ -1,6 +1,6 @@
-import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
-import type { Severity } from '#administration/doctor/finding.js';
-import type { KeyList } from '#administration/key/key.service.js';
+import type { Diagnosed, Diagnosis } from '#diagnosis/diagnose.js';
+import type { Severity } from '#diagnosis/finding.js';
+import type { KeyList } from '#keys/operations/key.service.js';
 import type { ServiceStatus, Settings } from '#platform/status/status-report.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';

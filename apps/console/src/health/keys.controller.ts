@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import { KeyService } from '#administration/key/key.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { KeyService } from '#keys/operations/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';

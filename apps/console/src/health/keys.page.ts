@@ -1,4 +1,4 @@
-import type { RotationStep } from '#administration/key/rotation.js';
+import type { RotationStep } from '#keys/operations/rotation.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { copyButton, button, choices, linesField, notices, postForm } from '../ui/components.js';

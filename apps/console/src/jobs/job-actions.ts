@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { ClientService } from '#administration/client/client.service.js';
-import { GrantService } from '#administration/grant/grant.service.js';
-import type { Change } from '#administration/operation.js';
-import { UserService } from '#administration/user/user.service.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { GrantService } from '#grants/operations/grant.service.js';
+import type { Change } from '#operations/operation.js';
+import { UserService } from '#users/operations/user.service.js';
 import type { Role } from '../role.js';
 import { actorOf, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';

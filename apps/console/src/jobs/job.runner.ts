@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import { OperatorRoles } from '../session/operator-roles.js';

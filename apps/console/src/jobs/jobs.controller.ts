@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { refusal } from '#administration/administration.error.js';
+import { refusal } from '#operations/administration.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, type HttpRedirectResponse, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
+import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import { Public } from '../session/operator.guard.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
-import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
+import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
+import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';

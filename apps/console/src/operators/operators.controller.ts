@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 import { Form } from '../form.js';

@@ -1,8 +1,8 @@
 import type {
   ConsoleOperatorView,
   InvitationView,
-} from '#administration/console/console-operator.service.js';
-import { CONSOLE_ROLES, type ConsoleRole } from '#database/user/console-role.js';
+} from '#users/operations/operators/console-operator.service.js';
+import { CONSOLE_ROLES, type ConsoleRole } from '#users/operators/console-role.js';
 import { html, type Html } from '#ui/html.js';
 import type { Form } from '../form.js';
 import type { Operator } from '../operator.js';

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { OverviewService } from '#administration/overview/overview.service.js';
+import { OverviewService } from '#audit/operations/overview.service.js';
 import { HealthCheckService } from '../health/health-check.service.js';
 import { JobStore } from '../jobs/job.store.js';
 import type { Page } from '../ui/page.responder.js';

@@ -1,5 +1,5 @@
-import type { RefusalOverview } from '#administration/overview/overview.service.js';
-import type { UsageDay } from '#database/usage/usage.store.js';
+import type { RefusalOverview } from '#audit/operations/overview.service.js';
+import type { UsageDay } from '#grants/usage/usage.store.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink } from '../audit/event-text.js';
 import { byCheck, severityTag } from '../health/health.page.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { OverviewService } from '#administration/overview/overview.service.js';
+import { OverviewService } from '#audit/operations/overview.service.js';
 import { BackgroundLoop } from '#platform/background-loop.js';
 
 const INTERVALS = { pass: 10 * 60_000, retry: 60_000 };

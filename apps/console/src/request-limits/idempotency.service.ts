@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import {

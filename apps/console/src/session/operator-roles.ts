@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
+import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import type { OperatorIdentity } from '../operator.js';
 import type { Role } from '../role.js';
 

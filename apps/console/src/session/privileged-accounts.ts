@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type AdministrationError, refusal } from '#administration/administration.error.js';
-import { type ClientView, isApiClient } from '#administration/client/client.description.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { ConsoleOperatorStore } from '#database/user/console-operator.store.js';
+import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 

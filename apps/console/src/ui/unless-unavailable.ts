@@ -1,4 +1,4 @@
-import { AdministrationError } from '#administration/administration.error.js';
+import { AdministrationError } from '#operations/administration.error.js';
 
 /** Returns the text of an error of an unavailable service, so that a page can show its other parts. */
 export function unlessUnavailable(error: unknown): string {

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { AdministrationError } from '#administration/administration.error.js';
-import { GrantService } from '#administration/grant/grant.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { GrantService } from '#grants/operations/grant.service.js';
 import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
-import { AdministrationError } from '#administration/administration.error.js';
-import { GrantService } from '#administration/grant/grant.service.js';
-import { UserService } from '#administration/user/user.service.js';
+import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { GrantService } from '#grants/operations/grant.service.js';
+import { UserService } from '#users/operations/user.service.js';
 import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';

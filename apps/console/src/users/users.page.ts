@@ -1,6 +1,6 @@
-import type { ListPage } from '#database/list/list-page.statements.js';
-import type { GrantView } from '#administration/grant/grant.service.js';
-import type { UserDetails, UserView } from '#administration/user/user.description.js';
+import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { GrantView } from '#grants/operations/grant.service.js';
+import type { UserDetails, UserView } from '#users/operations/user.description.js';
 import type { UserSession } from '#messaging/operator-requests.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';

@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
 import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
 
 let api: AdminApi;

@@ -7,7 +7,7 @@ import request, { type Response } from 'supertest';
 import { auditEvent } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { blocked } from '#test/support/blocked.js';
 import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
-import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
-import { ClientLogoStore } from '#database/client/client-logo.store.js';
+import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { ClientLogoStore } from '#clients/client-logo.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
 import { LOCALES } from '#oauth/locale.js';

@@ -5,7 +5,7 @@ import type { JWTPayload } from 'jose';
 import type { Response } from 'supertest';
 import { DataSource } from 'typeorm';
 import { DatabaseModule } from '#database/database.module.js';
-import { UserStore } from '#database/user/user.store.js';
+import { UserStore } from '#users/user.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { CSRF_FIELD, csrfToken } from '#ui/browser-cookie.js';

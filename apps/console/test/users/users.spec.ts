@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-import { hashPassword } from '#database/user/password.js';
+import { hashPassword } from '#users/password.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { changesText } from '#administration/audit/changed-fields.js';
-import type { SelectedEvents } from '#administration/audit/audit.service.js';
-import { MOMENT } from '#administration/audit/moment.js';
-import { counted, printable } from '#administration/text.js';
+import { changesText } from '#audit/operations/changed-fields.js';
+import type { SelectedEvents } from '#audit/operations/audit.service.js';
+import { MOMENT } from '#audit/operations/moment.js';
+import { counted, printable } from '#operations/text.js';
 import type { AuditEvent } from '#audit/event.js';
 import { CLIENT } from '../client/client-lookup.command.js';
 import { warnOf } from '../command-line/change.js';

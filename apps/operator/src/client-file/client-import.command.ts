@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { ImportedClient, ImportResult } from '#administration/client-file/client-import.service.js';
-import type { Change } from '#administration/operation.js';
-import { counted, printable } from '#administration/text.js';
+import type { ImportedClient, ImportResult } from '#clients/operations/file/client-import.service.js';
+import type { Change } from '#operations/operation.js';
+import { counted, printable } from '#operations/text.js';
 import { actor } from '../command-line/actor.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';

@@ -1,6 +1,6 @@
 import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { InputError } from '../command-line/input.js';
-import { HEADER } from '#administration/client-file/client-file.js';
+import { HEADER } from '#clients/operations/file/client-file.js';
 
 /**
  * Writes a draft and moves it into place, so that an import never reads half a file.

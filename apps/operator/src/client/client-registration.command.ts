@@ -1,6 +1,6 @@
-import type { Input } from '#administration/input.js';
-import type { ClientChangesDto, NewClientDto } from '#administration/client/client.dto.js';
-import { LOGO_LIMITS } from '#administration/client/logo.js';
+import type { Input } from '#operations/input.js';
+import type { ClientChangesDto, NewClientDto } from '#clients/operations/client.dto.js';
+import { LOGO_LIMITS } from '#clients/operations/logo.js';
 import { actor } from '../command-line/actor.js';
 import { choice, withNone } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';

@@ -1,4 +1,4 @@
-import { counted, quoted } from '#administration/text.js';
+import { counted, quoted } from '#operations/text.js';
 import { confirmed } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';
 import { OperatorCommand } from '../command-line/operator-command.js';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { MAX_JWKS } from '#administration/client/keys.js';
-import { MAX_LOGO_BYTES } from '#administration/client/logo.js';
+import { MAX_JWKS } from '#clients/operations/keys.js';
+import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
 
 /** Paths of files; `none` removes the registered value. */
 export interface FileOptions {

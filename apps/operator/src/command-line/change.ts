@@ -1,5 +1,5 @@
-import { AdministrationError, withNames } from '#administration/administration.error.js';
-import type { Actor, Change } from '#administration/operation.js';
+import { AdministrationError, withNames } from '#operations/administration.error.js';
+import type { Actor, Change } from '#operations/operation.js';
 import { withAdministration } from '../connections/administration.js';
 import type { Administration } from '../connections/open-administration.js';
 import { ChangeSettings } from '../settings/settings.js';

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { AdministrationError, type RefusalKind } from '#administration/administration.error.js';
+import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
 import { warnOf } from './change.js';
 import { EXIT } from './exit-code.js';
 import { textOf } from './flags.js';

@@ -1,5 +1,5 @@
-import type { Next, Problem } from '#administration/administration.error.js';
-import { withNames } from '#administration/administration.error.js';
+import type { Next, Problem } from '#operations/administration.error.js';
+import { withNames } from '#operations/administration.error.js';
 import { commandToPaste } from './shell.js';
 
 /** Options whose names differ from the fields of the operations. */

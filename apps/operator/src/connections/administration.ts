@@ -1,4 +1,4 @@
-import type { AdministrationSettings } from '#administration/administration.options.js';
+import type { AdministrationSettings } from '#operations/administration.options.js';
 import { readSettings } from '../settings/read-settings.js';
 import type { Administration } from './open-administration.js';
 

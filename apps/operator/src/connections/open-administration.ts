@@ -1,22 +1,43 @@
+import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AdministrationModule } from '#administration/administration.module.js';
-import type { AdministrationSettings } from '#administration/administration.options.js';
-import { ClientExportService } from '#administration/client-file/client-export.service.js';
-import { ClientImportService } from '#administration/client-file/client-import.service.js';
-import { ClientSecretService } from '#administration/client/client-secret.service.js';
-import { ClientService } from '#administration/client/client.service.js';
-import { AuditService } from '#administration/audit/audit.service.js';
-import { DoctorService } from '#administration/doctor/doctor.service.js';
-import { ClientHistoryService } from '#administration/explain/client-history.service.js';
-import { ExplainService } from '#administration/explain/explain.service.js';
-import { KeyService } from '#administration/key/key.service.js';
-import { MigrationService } from '#administration/migration/migration.service.js';
-import { GrantService } from '#administration/grant/grant.service.js';
-import { ConsoleOperatorService } from '#administration/console/console-operator.service.js';
-import { ResourceServerService } from '#administration/resource-server/resource-server.service.js';
-import { UserService } from '#administration/user/user.service.js';
+import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
+import { UserOperationsModule } from '#users/operations/user-operations.module.js';
+import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
+import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
+import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
+import { DatabaseOperationsModule } from '#database/operations/database-operations.module.js';
+import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
+import { OperationsModule } from '#operations/operations.module.js';
+import type { AdministrationSettings } from '#operations/administration.options.js';
+import { ClientExportService } from '#clients/operations/file/client-export.service.js';
+import { ClientImportService } from '#clients/operations/file/client-import.service.js';
+import { ClientSecretService } from '#clients/operations/client-secret.service.js';
+import { ClientService } from '#clients/operations/client.service.js';
+import { AuditService } from '#audit/operations/audit.service.js';
+import { DoctorService } from '#diagnosis/doctor.service.js';
+import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
+import { ExplainService } from '#audit/operations/explain/explain.service.js';
+import { KeyService } from '#keys/operations/key.service.js';
+import { MigrationService } from '#database/operations/migration.service.js';
+import { GrantService } from '#grants/operations/grant.service.js';
+import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
+import { ResourceServerService } from '#clients/operations/resource-server.service.js';
+import { UserService } from '#users/operations/user.service.js';
 import { readScopes } from '../settings/read-settings.js';
 import { OnDemandDatabaseModule } from './on-demand-database.module.js';
+
+@Module({
+  imports: [
+    ClientOperationsModule,
+    UserOperationsModule,
+    GrantOperationsModule,
+    KeyOperationsModule,
+    AuditOperationsModule,
+    DatabaseOperationsModule,
+    DiagnosisModule,
+  ],
+})
+class AdministrationModule {}
 
 export type Administration = Awaited<ReturnType<typeof openAdministration>>;
 
@@ -28,8 +49,12 @@ export async function openAdministration(settings: () => AdministrationSettings)
     scopes: readScopes,
     version: process.env.SERVICE_VERSION,
   };
+  const stores = OnDemandDatabaseModule.forRoot(settings);
   const context = await NestFactory.createApplicationContext(
-    AdministrationModule.forRoot(options, [OnDemandDatabaseModule.forRoot(settings)]),
+    {
+      module: AdministrationModule,
+      imports: [OperationsModule.forRoot(options, [stores])],
+    },
     { logger: false, abortOnError: false },
   );
   return {

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { AREAS, type Severity } from '#administration/doctor/finding.js';
+import { AREAS, type Severity } from '#diagnosis/finding.js';
 import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
 import { FindingsError } from '../command-line/input.js';

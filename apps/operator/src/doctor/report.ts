@@ -1,10 +1,10 @@
-import { counted, printable } from '#administration/text.js';
+import { counted, printable } from '#operations/text.js';
 import { invocation } from '../command-line/operator-command.js';
 import { printLine } from '../command-line/output.js';
 import { type Style, styled } from '../command-line/style.js';
-import type { Diagnosed, Diagnosis } from '#administration/doctor/diagnose.js';
-import { countOf, diagnosisJson, remedyText } from '#administration/doctor/diagnosis.description.js';
-import { type Severity, SEVERITIES } from '#administration/doctor/finding.js';
+import type { Diagnosed, Diagnosis } from '#diagnosis/diagnose.js';
+import { countOf, diagnosisJson, remedyText } from '#diagnosis/diagnosis.description.js';
+import { type Severity, SEVERITIES } from '#diagnosis/finding.js';
 
 const PROGRAM = invocation();
 

@@ -1,5 +1,5 @@
-import { MOMENT } from '#administration/audit/moment.js';
-import { explanationJson } from '#administration/explain/explanation.description.js';
+import { MOMENT } from '#audit/operations/moment.js';
+import { explanationJson } from '#audit/operations/explain/explanation.description.js';
 import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';

@@ -1,16 +1,16 @@
-import { changesText } from '#administration/audit/changed-fields.js';
-import { counted, printable } from '#administration/text.js';
+import { changesText } from '#audit/operations/changed-fields.js';
+import { counted, printable } from '#operations/text.js';
 import type { AuditEvent } from '#audit/event.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { printFields, printLine, printTable } from '../command-line/output.js';
 import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/style.js';
-import { type Comparison, valueText } from '#administration/explain/comparison.js';
-import { type Difference, marked } from '#administration/explain/difference.js';
-import { fieldOf } from '#administration/explain/explanation.js';
-import type { ClientSummary } from '#administration/explain/client-history.service.js';
-import type { ExplainedRequest } from '#administration/explain/explain.service.js';
-import type { Remedy } from '#administration/explain/remedies.js';
+import { type Comparison, valueText } from '#audit/operations/explain/comparison.js';
+import { type Difference, marked } from '#audit/operations/explain/difference.js';
+import { fieldOf } from '#audit/operations/explain/explanation.js';
+import type { ClientSummary } from '#audit/operations/explain/client-history.service.js';
+import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
+import type { Remedy } from '#audit/operations/explain/remedies.js';
 
 const PARTIES: Readonly<Record<Party, string>> = {
   application: 'developer of the application',

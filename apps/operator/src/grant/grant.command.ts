@@ -1,4 +1,4 @@
-import { counted } from '#administration/text.js';
+import { counted } from '#operations/text.js';
 import { CLIENT } from '../client/client-lookup.command.js';
 import { confirmed, progressBar } from '../command-line/dialog.js';
 import { InputError } from '../command-line/input.js';

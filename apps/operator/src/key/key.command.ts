@@ -1,9 +1,9 @@
 import { Option } from 'commander';
-import type { IdTokenKeyStep } from '#administration/key/id-token-rotation.js';
-import { idTokenKeyProblemsOf } from '#administration/key/key-values.js';
-import type { KeyList } from '#administration/key/key.service.js';
-import { type RotationStep, STEPS } from '#administration/key/rotation.js';
-import { printable } from '#administration/text.js';
+import type { IdTokenKeyStep } from '#keys/operations/id-token-rotation.js';
+import { idTokenKeyProblemsOf } from '#keys/operations/key-values.js';
+import type { KeyList } from '#keys/operations/key.service.js';
+import { type RotationStep, STEPS } from '#keys/operations/rotation.js';
+import { printable } from '#operations/text.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { actor } from '../command-line/actor.js';

@@ -1,5 +1,5 @@
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { databaseDataSource } from '#database/connection/data-source.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
+import { databaseDataSource } from '#database/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { useOperator } from '../support/use-operator.js';
 import { expectRefused, jsonOf } from '../support/run-operator.js';

@@ -15,7 +15,7 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
-import { AREAS } from '#administration/doctor/finding.js';
+import { AREAS } from '#diagnosis/finding.js';
 import { jsonOf, runCommand } from '../support/run-operator.js';
 
 const HOUR_MS = 3_600_000;

@@ -19,7 +19,7 @@ import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
-import { AREAS } from '#administration/doctor/finding.js';
+import { AREAS } from '#diagnosis/finding.js';
 import { expectRefused, type Outcome, runCommand, runOperator } from '../support/run-operator.js';
 
 let services: Isolated;

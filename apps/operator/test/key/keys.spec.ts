@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { Client } from 'pg';
 import type { AuditEvent } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
@@ -13,7 +13,7 @@ import { appSettings } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { until } from '#test/support/until.js';
-import { askServices } from '#administration/running-services/status.js';
+import { askServices } from '#operations/running-services/status.js';
 import { jsonOf, runCommand } from '../support/run-operator.js';
 
 const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>

@@ -1,6 +1,6 @@
-import { UserStore } from '#database/user/user.store.js';
-import { databaseDataSource } from '#database/connection/data-source.js';
-import { verifyPassword } from '#database/user/password.js';
+import { UserStore } from '#users/user.store.js';
+import { databaseDataSource } from '#database/data-source.js';
+import { verifyPassword } from '#users/password.js';
 import { useOperator } from '../support/use-operator.js';
 import { runOperator } from '../support/run-operator.js';
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { TokenRules } from '#database/client/client.js';
+import type { TokenRules } from '#clients/client.js';
 import { type ClientKeys, hasKeys } from '#oauth/client.js';
 import {
   ASSERTION_TYPE,

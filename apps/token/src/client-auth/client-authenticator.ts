@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { ClientDocumentsService } from '#clients/client-documents.service.js';
-import { ClientStore } from '#database/client/client.store.js';
-import type { ClientWithSecrets } from '#database/client/client.js';
+import { ClientDocumentsService } from '#clients/documents/client-documents.service.js';
+import { ClientStore } from '#clients/client.store.js';
+import type { ClientWithSecrets } from '#clients/client.js';
 import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/client.js';
 import { tagOf } from '#messaging/contract.js';
 import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';

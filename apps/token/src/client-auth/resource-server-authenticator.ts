@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ResourceServerStore } from '#database/resource-server/resource-server.store.js';
-import type { ResourceServer } from '#database/resource-server/resource-server.entity.js';
+import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';
+import type { ResourceServer } from '#clients/resource-server/resource-server.entity.js';
 import { tagOf } from '#messaging/contract.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';

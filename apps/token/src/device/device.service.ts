@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ClientWithSecrets } from '#database/client/client.js';
+import type { ClientWithSecrets } from '#clients/client.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { TokenIssuer } from '#grants/token-issuer.js';
 import { UserCodeStore } from '#grants/user-code.store.js';

@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
-import type { ClientWithSecrets } from '#database/client/client.js';
+import type { ClientWithSecrets } from '#clients/client.js';
 import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ConsumeProofReply, ConsumeProofRequest } from '#messaging/contract.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofStore } from './proof.store.js';

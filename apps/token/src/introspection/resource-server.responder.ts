@@ -1,7 +1,7 @@
 import { Controller, Logger } from '@nestjs/common';
 import { Ctx, MessagePattern, type NatsContext, Payload } from '@nestjs/microservices';
 import { AuditPublisher } from '#audit/publisher.js';
-import { UserStore } from '#database/user/user.store.js';
+import { UserStore } from '#users/user.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { subjectOf } from '#oauth/openid/id-token.js';
 import {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import type { ApplyRevocationsRequest } from '#messaging/contract.js';
 

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { BackgroundLoop, LoopIntervals } from '#platform/background-loop.js';

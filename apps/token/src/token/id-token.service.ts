@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Client } from '#database/client/client.js';
-import { UserStore } from '#database/user/user.store.js';
+import type { Client } from '#clients/client.js';
+import { UserStore } from '#users/user.store.js';
 import type { Granted } from '#grants/grant.js';
 import { grantedClaims, type UserClaims } from '#oauth/openid/claims.js';
 import { OAuthError } from '#oauth/oauth-error.js';

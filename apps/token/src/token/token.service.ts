@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
-import type { Client, ClientWithSecrets } from '#database/client/client.js';
+import type { Client, ClientWithSecrets } from '#clients/client.js';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { UnconfirmedRequestError } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';

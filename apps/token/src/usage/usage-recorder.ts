@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
-import { ClientSecretStore } from '#database/client/client-secret.store.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { ClientSecretStore } from '#clients/client-secret.store.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
 

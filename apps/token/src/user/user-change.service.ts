@@ -2,17 +2,12 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { changesBetween, userChangesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
-import { ExternalUserStore } from '#database/user/external-user.store.js';
-import { refusedRow } from '#database/connection/errors.js';
-import { DuplicateUserError } from '#database/user/user.js';
-import { type IdentityDisabling, UserAccountStore } from '#database/user/user-account.store.js';
-import {
-  missingFields,
-  readIdentityRecord,
-  readUserRecord,
-  type UserRecord,
-} from '#database/user/user-record.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
+import { ExternalUserStore } from '#users/external-user.store.js';
+import { refusedRow } from '#platform/postgres/errors.js';
+import { DuplicateUserError } from '#users/user.js';
+import { type IdentityDisabling, UserAccountStore } from '#users/user-account.store.js';
+import { missingFields, readIdentityRecord, readUserRecord, type UserRecord } from '#users/user-record.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import {
   SUBJECTS,

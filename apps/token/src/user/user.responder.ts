@@ -1,6 +1,6 @@
 import { Controller, Logger } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import type { UserRecord } from '#database/user/user-record.js';
+import type { UserRecord } from '#users/user-record.js';
 import {
   SUBJECTS,
   type UserDeleteReply,

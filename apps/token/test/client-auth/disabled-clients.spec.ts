@@ -1,6 +1,6 @@
 import request from 'supertest';
-import { ClientStore } from '#database/client/client.store.js';
-import { databaseDataSource } from '#database/connection/data-source.js';
+import { ClientStore } from '#clients/client.store.js';
+import { databaseDataSource } from '#database/data-source.js';
 import type { IntrospectedToken } from '#grants/grant.js';
 import { INVALIDATIONS, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { Introspector } from '#introspection/introspector.js';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import request, { type Response } from 'supertest';
 import { GrantStore } from '#grants/grant.store.js';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { type DeviceRequest, UserCodeStore } from '#grants/user-code.store.js';
 import { DEVICE_CODE, normalizeUserCode } from '#oauth/device-authorization.js';
 import { DpopKey } from '#test/support/dpop-key.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { DpopNonce } from '../../src/dpop/dpop-proof.service.js';
 
 const MINUTE = 60_000;

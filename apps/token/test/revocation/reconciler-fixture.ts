@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { databaseDataSource, requestLimits } from '#database/connection/data-source.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { databaseDataSource, requestLimits } from '#database/data-source.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
 import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
 import { NatsConnection } from '#messaging/nats.connection.js';

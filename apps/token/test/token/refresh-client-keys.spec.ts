@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import type { TokenRules } from '#database/client/client.js';
+import type { TokenRules } from '#clients/client.js';
 import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { generateClientSecret } from '#oauth/client.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';

@@ -1,5 +1,5 @@
-import type { ClientSecretStore } from '#database/client/client-secret.store.js';
-import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import type { ClientSecretStore } from '#clients/client-secret.store.js';
+import type { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 
 const DAY_MS = 86_400_000;

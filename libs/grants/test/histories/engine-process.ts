@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Redis } from 'ioredis';
-import { databaseDataSource } from '#database/connection/data-source.js';
-import { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import { databaseDataSource } from '#database/data-source.js';
+import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { GivenUpRequests } from '#grants/given-up.js';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';

@@ -1,4 +1,4 @@
-import type { GrantRecordStore } from '#database/grant/grant-record.store.js';
+import type { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import type { GrantEngine } from '#grants/grant-engine.js';
 import type { RevocationService } from '#grants/revocation.service.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { User } from '#database/user/user.js';
-import { KeyRing } from '#grants/key-ring.js';
+import type { User } from '#users/user.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { AuthorizeConfiguration } from '../../authorize.configuration.js';
 import { cookieName } from '#ui/browser-cookie.js';
 import { CLOCK, type Clock } from '#platform/clock.js';

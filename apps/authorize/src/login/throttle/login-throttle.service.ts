@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { KeyRing } from '#grants/key-ring.js';
+import { KeyRing } from '#keys/key-ring.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import type { KnownDevice } from './device-cookie.js';

@@ -3,7 +3,7 @@ import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { redactCredentials } from '#platform/logging/logger.js';
 import type { MalformedRequestResponse, MalformedRequestStatus } from '#platform/http/malformed-request.js';
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import type { Brand } from '#ui/brand/brand.js';
 import { clientAvatar, clientLinks } from '../components.js';
 import { html, type Html } from '#ui/html.js';

@@ -1,4 +1,4 @@
-import type { Client } from '#database/client/client.js';
+import type { Client } from '#clients/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { type Advice, ERROR_KINDS, type ErrorKind } from '../../../src/ui/errors/error-kind.js';
 import { errorPage } from '../../../src/ui/errors/error.page.js';

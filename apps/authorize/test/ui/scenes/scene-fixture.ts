@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser as Chromium, BrowserContext, BrowserContextOptions } from 'playwright-core';
-import type { Client } from '#database/client/client.js';
-import type { NewClient } from '#database/client/client.store.js';
-import type { User } from '#database/user/user.js';
+import type { Client } from '#clients/client.js';
+import type { NewClient } from '#clients/client.store.js';
+import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import type { AuthorizeConfiguration } from '../../../src/authorize.configuration.js';
 import { authorizeAddress, startAuthorizeApp } from '../../support/start-authorize-app.js';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Locale } from '#oauth/locale.js';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import type { SceneFixture } from './scene-fixture.js';
 
 export interface Scene {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { User } from '#database/user/user.js';
+import type { User } from '#users/user.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../event.js';
+import type { AuditReader, AuditStreamState, Progress } from '../../reader.js';
+import { ClientStore } from '#clients/client.store.js';
+import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
+import { AuditIndex } from '../index/audit-index.js';
+import { AuditTrail } from '#operations/audit-trail.js';
+import { INDEX_BEHIND } from '../audit.service.js';
+import { quoted } from '#operations/text.js';
+import { type EventSource, indexed, MAX_AROUND, NO_EVENTS, wholeTrail } from './event-source.js';
+import { clientIdOf, type Explanation, explanationOf } from './explanation.js';
+import { type GrantOwner, GrantOwners } from './grant-owners.js';
+import { referenceIn, searchedSince } from './reference.js';
+
+export interface ExplainedRequest {
+  readonly explanation: Explanation;
+  readonly around: readonly AuditEvent[];
+  /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
+  readonly uses: readonly AuditEvent[];
+}
+
+type WithWarnings<Result> = Result & { readonly warnings: readonly string[] };
+
+/** Explains a refused request. Without PostgreSQL, `explainIndexed` fails, and `explain` returns less information. */
+@Injectable()
+export class ExplainService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly grants: GrantAdministrationStore,
+    private readonly trail: AuditTrail,
+    private readonly options: AdministrationOptions,
+    private readonly index: AuditIndex,
+  ) {}
+
+  /** @param text text with the `error_reference`, which may be in quotes or follow the field name */
+  explain(text: string, progress: Progress = () => undefined): Promise<WithWarnings<ExplainedRequest>> {
+    return this.explainBy((reader) => wholeTrail(reader, progress), text);
+  }
+
+  /** Like `explain`, but in bounded time: finds older requests only if indexed, and suggests no similar references. */
+  explainIndexed(text: string): Promise<WithWarnings<ExplainedRequest>> {
+    return this.explainBy((reader) => indexed(reader, this.index), text);
+  }
+
+  private async explainBy(
+    sourceOf: (reader: AuditReader) => EventSource,
+    text: string,
+  ): Promise<WithWarnings<ExplainedRequest>> {
+    const reference = referenceIn(text);
+    return this.trail.read(async (reader) => {
+      const owners = new GrantOwners(this.clients, this.grants);
+      const scopes = readableScopes(this.options)?.names ?? null;
+      const source = sourceOf(reader);
+      const { events, similar, isBehind } = await source.request(reference);
+      if (!isNotEmpty(events))
+        throw unknownReference(reference, similar, await reader.streams(), isBehind ? [INDEX_BEHIND] : []);
+      const explained = await explainEvents(source, owners, reference, events, scopes);
+      const behind = isBehind || explained.isBehind ? [INDEX_BEHIND] : [];
+      return { ...explained.request, warnings: [...owners.warnings, ...behind] };
+    });
+  }
+}
+
+async function explainEvents(
+  source: EventSource,
+  owners: GrantOwners,
+  reference: string,
+  events: readonly [AuditEvent, ...AuditEvent[]],
+  scopes: readonly string[] | null,
+): Promise<{ readonly request: ExplainedRequest; readonly isBehind: boolean }> {
+  const owner = await ownerOf(events, owners);
+  const id = clientIdOf(events, owner);
+  const client = id === null ? undefined : await owners.client(id);
+  const explanation = explanationOf(reference, events, owner, { client, scopes });
+  const { event, clientId, grantId } = explanation;
+  const at = Date.parse(event.time);
+  // Without a client id, the filter would match every client.
+  const around = clientId === null ? NO_EVENTS : await source.around(clientId, at);
+  const isReuse = event.type === 'token.reuse_detected' && grantId !== null;
+  const uses = isReuse ? await source.uses(grantId) : NO_EVENTS;
+  const others = around.events.filter((other) => other.reference !== reference);
+  return {
+    request: { explanation, around: nearest(others, at), uses: uses.events },
+    isBehind: around.isBehind || uses.isBehind,
+  };
+}
+
+function nearest(events: readonly AuditEvent[], at: number): AuditEvent[] {
+  const distance = ({ time }: AuditEvent) => Math.abs(Date.parse(time) - at);
+  return events
+    .toSorted((a, b) => distance(a) - distance(b))
+    .slice(0, MAX_AROUND)
+    .toSorted((a, b) => a.time.localeCompare(b.time));
+}
+
+/** Looks up the grant of a request if no event names the client. */
+async function ownerOf(events: readonly AuditEvent[], owners: GrantOwners): Promise<GrantOwner | null> {
+  const grantId = events.find(({ grant_id: id }) => id !== undefined)?.grant_id;
+  const isNamed = events.some(({ client_id: id }) => id !== undefined);
+  return isNamed || grantId === undefined ? null : owners.find(grantId);
+}
+
+function isNotEmpty<T>(list: readonly T[]): list is readonly [T, ...T[]] {
+  return list.length > 0;
+}
+
+function unknownReference(
+  reference: string,
+  similar: readonly string[],
+  streams: readonly AuditStreamState[],
+  warnings: readonly string[],
+): AdministrationError {
+  const messages = [
+    streams.every(({ first }) => first === null)
+      ? `no event has the reference ${quoted(reference)}: the audit trail is empty; do the services run with this NATS_URL?`
+      : `no event since ${searchedSince(streams)} UTC has the reference ${quoted(reference)}: check it for typos, ` +
+        'try again if the request was just now, or search for it in the log of the service, which also has older requests and those without an event',
+    ...warnings,
+    ...(similar.length > 0 ? [`similar references, in case of a typo: ${similar.join(', ')}`] : []),
+  ];
+  return new AdministrationError(
+    'unknown',
+    messages.map((message) => ({ id: 'reference_unknown', message })),
+  );
+}

@@ -1,0 +1,95 @@
+import type { AuditEvent } from '../../event.js';
+import type { EventCount } from '../../index/audit-index.store.js';
+import { guideEntry } from '#oauth/error-guide/error-guide.js';
+import type { Party } from '#oauth/error-guide/guide-entry.js';
+
+export interface RefusalGroup {
+  readonly check: string | null;
+  readonly error: string | null;
+  readonly title: string | null;
+  readonly remedy: string | null;
+  readonly party: Party | null;
+  /** Reason why a logout token was not accepted; null for other refusals. */
+  readonly failure: string | null;
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+  /** Latest reference, for `explain`; null if no event has one. */
+  readonly reference: string | null;
+}
+
+export interface RefusalSummary {
+  readonly groups: readonly RefusalGroup[];
+  readonly refused: number;
+  /** Number of events about logout tokens that the application did not accept. */
+  readonly logouts: number;
+  /** Number of other events, such as issued tokens. */
+  readonly succeeded: number;
+}
+
+interface CountedCause {
+  readonly check: string | null;
+  readonly error: string | null;
+  readonly failure: string | null;
+  readonly isLogout: boolean;
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+  readonly reference: string | null;
+}
+
+/** Groups refusals by cause, in constant memory per cause. Events may arrive in any order. */
+export class SummaryBuilder {
+  private readonly groups = new Map<string, RefusalGroup>();
+  private succeeded = 0;
+  private logouts = 0;
+
+  add(event: AuditEvent): void {
+    const { check = null, error = null, time, reference = null } = event;
+    const isLogout = event.type === 'logout_token.failed';
+    const failure = isLogout ? String(event.detail?.['failure']) : null;
+    this.addAll({ check, error, failure, isLogout, count: 1, first: time, last: time, reference });
+  }
+
+  addAll({ check, error, failure, isLogout, count, first, last, reference }: CountedCause): void {
+    if (check === null && error === null) {
+      this.succeeded += count;
+      return;
+    }
+    if (isLogout) this.logouts += count;
+    const key = `${check}\n${error}\n${failure}`;
+    const before = this.groups.get(key);
+    const isLatest = !before || before.last <= last;
+    const entry = before ? null : guideEntry(check ?? undefined, error ?? undefined);
+    const [party = null, action = null] = entry?.remedies[0] ?? [];
+    this.groups.set(key, {
+      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action, failure }),
+      count: (before?.count ?? 0) + count,
+      first: before && before.first < first ? before.first : first,
+      last: isLatest ? last : before.last,
+      reference: (isLatest ? reference : null) ?? before?.reference ?? reference,
+    });
+  }
+
+  build(): RefusalSummary {
+    const groups = [...this.groups.values()].sort((a, b) => b.count - a.count);
+    const all = groups.reduce((sum, { count }) => sum + count, 0);
+    return { groups, refused: all - this.logouts, logouts: this.logouts, succeeded: this.succeeded };
+  }
+}
+
+export function summaryOfCounts(counts: readonly Omit<EventCount, 'start'>[]): RefusalSummary {
+  const summary = new SummaryBuilder();
+  for (const { check, error, type, count, first, last, reference } of counts)
+    summary.addAll({
+      check: check || null,
+      error: error || null,
+      failure: null,
+      isLogout: type === 'logout_token.failed',
+      count,
+      first: first.toISOString(),
+      last: last.toISOString(),
+      reference,
+    });
+  return summary.build();
+}

@@ -1,0 +1,128 @@
+import type { AuditEvent } from '../../event.js';
+import { type AuditFilter, matcher } from '../../filter.js';
+import { RecentIds } from '../../in-order.js';
+import { parseEvents } from '../../parse-events.js';
+import type { StoredEvent } from './event-counts.js';
+
+export const END_OF_TIME = new Date('9999-01-01');
+
+/** Position between two events of the trail, which is ordered by the time at which NATS stored the events. */
+export interface Position {
+  readonly storedAt: number;
+  /** Number of matching events of this millisecond that are newer than the position. */
+  readonly skip: number;
+}
+
+export interface Start extends Position {
+  /** True for the events that are older than the position. */
+  readonly isForward: boolean;
+}
+
+export const NEWEST: Start = { isForward: true, storedAt: END_OF_TIME.getTime(), skip: 0 };
+
+/** Part of the trail. */
+export interface FoundPage {
+  /** Newest first. */
+  readonly events: readonly AuditEvent[];
+  /** Start of the following page, or null. A page with few events may be followed by another page. */
+  readonly end: Position | null;
+}
+
+export interface FoundEvents extends FoundPage {
+  /** True if some events were not read, because they are not indexed yet. */
+  readonly isBehind: boolean;
+}
+
+/** Returns a text that the JSON of every matching event contains. */
+export function needle(field: string, value: string | number): string {
+  return `"${field}":${JSON.stringify(value)}`;
+}
+
+/** Keeps the matching events that follow the start most closely, in bounded memory. */
+export class PageOfEvents {
+  private readonly matches: (event: AuditEvent) => boolean;
+  private readonly types: ReadonlySet<string> | null;
+  private readonly needles: readonly string[];
+  private readonly seen = new RecentIds();
+  private matching: StoredEvent[] = [];
+
+  constructor(
+    filter: AuditFilter,
+    private readonly limit: number,
+    private readonly start: Start,
+  ) {
+    const { types, clientId, userId, grantId, reference, check, operator } = filter;
+    this.matches = matcher(filter);
+    this.types = types ? new Set(types) : null;
+    const fields = { client_id: clientId, user_id: userId, grant_id: grantId, reference, check, operator };
+    this.needles = Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [needle(name, value)],
+    );
+  }
+
+  /** Parses only messages that may contain a match, because parsing takes most of the time of a search. */
+  add(data: Buffer, subject: string, storedAt: number): void {
+    if (this.distance(storedAt) < 0 || !this.needles.every((text) => data.includes(text))) return;
+    if (this.types && !this.types.has(subject.split('.').slice(3).join('.'))) return;
+    for (const event of parseEvents(data.toString(), subject))
+      if (this.matches(event) && this.seen.add(event.id)) this.matching.push({ event, storedAt });
+    if (this.matching.length > 4 * (this.limit + this.start.skip)) this.trim();
+  }
+
+  /** @param bound events that were stored at this time or beyond may be missing; null if none is missing */
+  isFull(bound: number | null): boolean {
+    const { known, first } = this.known(bound);
+    return known.length > first + this.limit;
+  }
+
+  build(bound: number | null): FoundPage {
+    const { isForward } = this.start;
+    const { known, first } = this.known(bound);
+    const [shown, others] = [known.slice(first, first + this.limit), known.slice(first + this.limit)];
+    const last = shown.at(-1);
+    const events = shown.map(({ event }) => event);
+    if (!isForward) events.reverse();
+    if (others.length > 0 && last) {
+      const { storedAt } = last;
+      const newer = isForward ? known.slice(0, first + this.limit) : others;
+      return { events, end: { storedAt, skip: newer.filter((event) => event.storedAt === storedAt).length } };
+    }
+    // Events of the bound itself follow the end.
+    return { events, end: bound === null ? null : { storedAt: isForward ? bound : bound - 1, skip: 0 } };
+  }
+
+  /** Returns the complete part of the events in reading order, and the number of those before the start. */
+  private known(bound: number | null): { readonly known: readonly StoredEvent[]; readonly first: number } {
+    const { isForward, storedAt, skip } = this.start;
+    const limit = bound === null ? Infinity : this.distance(bound);
+    const known = this.inOrder().filter((event) => this.distance(event.storedAt) < limit);
+    const beside = known.filter((event) => event.storedAt === storedAt).length;
+    return { known, first: isForward ? skip : Math.max(0, beside - skip) };
+  }
+
+  /** Keeps all events of a millisecond, because a position counts them. */
+  private trim(): void {
+    const { known, first } = this.known(null);
+    const last = known[first + this.limit];
+    if (!last) return;
+    const furthest = this.distance(last.storedAt);
+    this.matching = known.filter((event) => this.distance(event.storedAt) <= furthest);
+  }
+
+  /** Returns the milliseconds between the start and an event; a negative number if the event is on the other side. */
+  private distance(storedAt: number): number {
+    return this.start.isForward ? this.start.storedAt - storedAt : storedAt - this.start.storedAt;
+  }
+
+  private inOrder(): StoredEvent[] {
+    const newest = this.matching.toSorted(
+      (a, b) =>
+        b.storedAt - a.storedAt ||
+        b.event.time.localeCompare(a.event.time) ||
+        // Ids end with a counter without leading zeros, so the longer id is the later id.
+        b.event.id.length - a.event.id.length ||
+        b.event.id.localeCompare(a.event.id),
+    );
+    return this.start.isForward ? newest : newest.toReversed();
+  }
+}

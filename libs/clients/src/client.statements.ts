@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
+import type { ClientLogo } from './client.js';
+import { checkVersion } from '#platform/postgres/outdated-version.error.js';
+
+/** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
+export async function lockClient(
+  manager: EntityManager,
+  clientId: string,
+  expectedVersion?: number,
+): Promise<ClientEntity | null> {
+  const client = await manager.findOne(ClientEntity, {
+    where: { clientId },
+    lock: { mode: 'for_no_key_update' },
+  });
+  if (client) checkVersion(client, expectedVersion);
+  return client;
+}
+
+/** Returns the sector with its key, which is generated once and never changes. */
+export async function ensureSector(manager: EntityManager, sector: string): Promise<SubjectSectorEntity> {
+  await manager
+    .createQueryBuilder()
+    .insert()
+    .into(SubjectSectorEntity)
+    .values({ sector, key: randomBytes(32) })
+    .orIgnore()
+    .execute();
+  return manager.findOneByOrFail(SubjectSectorEntity, { sector });
+}
+
+/** Sets or replaces a logo. The caller must have locked the client's row. @returns the digest */
+export async function writeClientLogo(
+  manager: EntityManager,
+  clientId: string,
+  { mediaType, image }: ClientLogo,
+): Promise<string> {
+  const digest = createHash('sha256').update(image).digest('hex');
+  await manager.upsert(ClientLogoEntity, { clientId, digest, mediaType, image }, ['clientId']);
+  return digest;
+}

@@ -1,0 +1,268 @@
+import { Injectable } from '@nestjs/common';
+import { Any, DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
+import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { ClientEntity, ClientSecretEntity } from './client.entity.js';
+import { ensureSector, writeClientLogo } from './client.statements.js';
+import {
+  type ClientLinks,
+  type ClientLogo,
+  type ClientSecretRecord,
+  type ClientWithSecrets,
+  DuplicateClientError,
+  type EnabledClient,
+  type LogoutUris,
+  type TokenRules,
+} from './client.js';
+import { type ClientKeys, type ClientType, generateClientId, hasKeys, isClientId } from '#oauth/client.js';
+import { violatedConstraint } from '#platform/postgres/errors.js';
+import {
+  containing,
+  countOf,
+  idsOf,
+  inOrder,
+  type ListPage,
+  type PageRequest,
+  selectPage,
+} from '#platform/postgres/list-page.statements.js';
+
+export interface NewClient {
+  name: string;
+  type: ClientType;
+  redirectUris: readonly string[];
+  privateSchemes?: readonly string[];
+  scopes: readonly string[];
+  optionalScopes?: readonly string[];
+  /** SHA-256 of the secret; absent for public clients (RFC 6749 2.1), and for clients with keys. */
+  secretHash?: Buffer;
+  keys?: ClientKeys;
+  rules?: Partial<TokenRules>;
+  requirePar?: boolean;
+  requireState?: boolean;
+  firstParty?: boolean;
+  idTokenAlg?: SigningAlgorithm | null;
+  sector?: string | null;
+  logoutUris?: LogoutUris;
+  logo?: ClientLogo;
+  links?: ClientLinks;
+  clientId?: string;
+  /** Time of the next fetch of the metadata document, if the client_id is the URL of one. */
+  documentDueAt?: Date;
+}
+
+export const CLIENT_KINDS = ['confidential', 'public', 'api', 'document'] as const;
+export type ClientKind = (typeof CLIENT_KINDS)[number];
+
+export interface ClientFilter {
+  /** Case-insensitive substring of the client_id, the name, a redirect URI or a contact; or `id:` and the client_id. */
+  readonly search?: string | undefined;
+  readonly state?: 'enabled' | 'disabled' | undefined;
+  /** `api`: client of `client_credentials`; `document`: client with a metadata document. */
+  readonly kind?: ClientKind | undefined;
+}
+
+/** Row with dates as text, because PostgreSQL returns the secrets as JSON. */
+type EnabledRow = Omit<EnabledClient, 'secrets'> & {
+  readonly secrets: readonly (Omit<ClientSecretRecord, 'createdAt'> & { readonly createdAt: string })[];
+};
+
+const PAGE = 5_000;
+
+/** Expression of the index `clients_search`. */
+const SEARCH_TEXT =
+  'search_text(ARRAY[client.client_id, client.name] || client.redirect_uris || client.contacts)';
+
+const OF_KIND: Readonly<Record<ClientKind, object>> = {
+  confidential: { type: 'confidential', grantType: 'authorization_code' },
+  public: { type: 'public' },
+  api: { grantType: 'client_credentials' },
+  document: { documentDueAt: Not(IsNull()) },
+};
+
+const NO_RULES: TokenRules = {
+  grantType: 'authorization_code',
+  deviceGrant: false,
+  dpopBound: false,
+  keepsRefreshToken: false,
+  profile: null,
+};
+
+/** Finds and creates clients. `ClientRegistrationStore` changes and deletes clients. */
+@Injectable()
+export class ClientStore {
+  private readonly clients: Repository<ClientEntity>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.clients = dataSource.getRepository(ClientEntity);
+  }
+
+  async find(clientId: string): Promise<ClientWithSecrets | null> {
+    if (!isClientId(clientId)) return null;
+    const client = await this.withLiveSecrets().where({ clientId }).getOne();
+    return client && toClient(client);
+  }
+
+  /** Returns the argument if it is a client_id, otherwise the client_ids of clients with this name, oldest first. */
+  async identify(idOrName: string): Promise<string[]> {
+    const clients = await this.clients.find({
+      select: { clientId: true },
+      where: [{ clientId: idOrName }, { name: idOrName }],
+      order: { createdAt: 'ASC', clientId: 'ASC' },
+    });
+    const ids = clients.map(({ clientId }) => clientId);
+    return ids.includes(idOrName) ? [idOrName] : ids;
+  }
+
+  /** Returns the next page of enabled clients with their live secrets, sorted by id; an empty page at the end. */
+  async enabled(after: string): Promise<readonly EnabledClient[]> {
+    const page = await this.dataSource.query<EnabledRow[]>(
+      `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris",
+         private_schemes AS "privateSchemes", scopes, id_token_alg AS "idTokenAlg",
+         grant_type AS "grantType", jwks, jwks_uri AS "jwksUri", document_problem AS "documentProblem",
+         (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedOn', last_used_on)), '[]')
+          FROM client_secrets WHERE client_id = clients.client_id AND revoked_at IS NULL) AS secrets
+       FROM clients WHERE deleted_at IS NULL AND disabled_at IS NULL AND client_id > $1
+       ORDER BY client_id LIMIT ${PAGE}`,
+      [after],
+    );
+    return page.map(({ secrets, ...client }) => ({
+      ...client,
+      secrets: secrets.map((secret) => ({ ...secret, createdAt: new Date(secret.createdAt) })),
+    }));
+  }
+
+  async list(filter: ClientFilter, request: PageRequest): Promise<ListPage<ClientWithSecrets>> {
+    const page = await selectPage(this.matching(filter), 'clientId', request);
+    const clients = await this.withLiveSecrets()
+      .andWhere('client.clientId = ANY(:ids)', { ids: page.items })
+      .getMany();
+    return { ...page, items: inOrder(page.items, clients.map(toClient), ({ clientId }) => clientId) };
+  }
+
+  /** Counts at most `MAX_COUNT` + 1 clients. */
+  count(filter: ClientFilter): Promise<number> {
+    return countOf(this.matching(filter));
+  }
+
+  /** Returns at most `MAX_COUNT` + 1 client_ids, newest first. */
+  ids(filter: ClientFilter): Promise<string[]> {
+    return idsOf(this.matching(filter), 'clientId');
+  }
+
+  /** Returns the names of the registered clients among these ids. */
+  async names(clientIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const clients = await this.clients.find({
+      select: { clientId: true, name: true },
+      where: { clientId: Any(clientIds.filter(isClientId)) },
+    });
+    return new Map(clients.map(({ clientId, name }) => [clientId, name]));
+  }
+
+  /** Includes deleted clients, whose tokens must stay blocked until a retry completes an interrupted deletion. */
+  async listDisabled(): Promise<string[]> {
+    const clients = await this.clients.find({
+      select: { clientId: true },
+      where: { disabledAt: Not(IsNull()) },
+      withDeleted: true,
+    });
+    return clients.map(({ clientId }) => clientId);
+  }
+
+  /** Creates a client, its first secret and its logo in one transaction. @throws DuplicateClientError */
+  async create({
+    name,
+    type,
+    redirectUris,
+    privateSchemes = [],
+    scopes,
+    optionalScopes = [],
+    secretHash,
+    keys = { jwks: null, jwksUri: null },
+    rules = {},
+    requirePar = false,
+    requireState = true,
+    firstParty = false,
+    idTokenAlg = null,
+    sector = null,
+    logoutUris = { postLogoutRedirectUris: [], backchannelLogoutUri: null },
+    logo,
+    links = { clientUri: null, policyUri: null, contacts: [] },
+    clientId = generateClientId(),
+    documentDueAt,
+  }: NewClient): Promise<ClientWithSecrets> {
+    if (type === 'public' && secretHash)
+      throw new Error('a public client has no secret: leave secretHash out');
+    if (secretHash && hasKeys(keys)) throw new Error('a client has keys or a secret: leave secretHash out');
+    return this.dataSource.transaction(async (manager) => {
+      const client = manager.create(ClientEntity, {
+        clientId,
+        name,
+        type,
+        redirectUris,
+        privateSchemes,
+        scopes,
+        optionalScopes,
+        requirePar,
+        requireState,
+        firstParty,
+        idTokenAlg,
+        sector,
+        ...logoutUris,
+        ...links,
+        ...keys,
+        ...NO_RULES,
+        ...rules,
+        disabledAt: null,
+        documentDueAt: documentDueAt ?? null,
+        documentChangedAt: documentDueAt ? new Date(0) : null,
+        documentProblem: null,
+      });
+      if (sector !== null) client.subjectSector = await ensureSector(manager, sector);
+      await manager.insert(ClientEntity, client).catch((error: unknown) => {
+        throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
+      });
+      if (secretHash) {
+        client.secrets = [manager.create(ClientSecretEntity, { clientId, hash: secretHash })];
+        await manager.insert(ClientSecretEntity, client.secrets);
+      }
+      const digest = logo ? await writeClientLogo(manager, clientId, logo) : null;
+      return { ...toClient(client), logo: digest };
+    });
+  }
+
+  private matching({ search = '', state, kind }: ClientFilter): SelectQueryBuilder<ClientEntity> {
+    const query = this.clients.createQueryBuilder('client').where('client.deletedAt IS NULL');
+    const [, id] = /^id:(.+)$/.exec(search) ?? [];
+    if (id !== undefined) query.andWhere('client.clientId = :id', { id });
+    else if (search !== '') containing(query, SEARCH_TEXT, search);
+    if (state !== undefined) query.andWhere({ disabledAt: state === 'enabled' ? IsNull() : Not(IsNull()) });
+    if (kind !== undefined) query.andWhere(OF_KIND[kind]);
+    return query;
+  }
+
+  private withLiveSecrets(): SelectQueryBuilder<ClientEntity> {
+    return this.clients
+      .createQueryBuilder('client')
+      .leftJoinAndSelect('client.secrets', 'secret', 'secret.revokedAt IS NULL')
+      .leftJoinAndSelect('client.logo', 'logo')
+      .leftJoinAndSelect('client.subjectSector', 'subjectSector');
+  }
+}
+
+function toClient({
+  secrets = [],
+  logo,
+  subjectSector,
+  deletedAt: _deleted,
+  documentDueAt: dueAt,
+  documentChangedAt: changedAt,
+  documentProblem: problem,
+  ...client
+}: ClientEntity): ClientWithSecrets {
+  return {
+    ...client,
+    subjectKey: subjectSector?.key ?? null,
+    document: dueAt === null || changedAt === null ? null : { dueAt, changedAt, problem },
+    logo: logo?.digest ?? null,
+    secrets: secrets.map(({ id, hash }) => ({ id, hash })),
+  };
+}

@@ -1,0 +1,46 @@
+import type { ClientStore } from '../client.store.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { AdministrationError, refusal } from '#operations/administration.error.js';
+import { quoted } from '#operations/text.js';
+
+/**
+ * Returns an unknown name unchanged, because the name may be the id of a deleted client.
+ * @throws AdministrationError if the name is ambiguous
+ */
+export async function identifyClient(clients: ClientStore, idOrName: string): Promise<string> {
+  const [clientId = idOrName, ...others] = await clients.identify(idOrName);
+  if (others.length === 0) return clientId;
+  const ids = [clientId, ...others];
+  const message = `${ids.length} applications are called ${quoted(idOrName)}: give the client_id of one of them`;
+  throw new AdministrationError('conflict', [
+    { id: 'client_ambiguous', message },
+    ...ids.map((id) => ({ id: 'client_ambiguous', message: id })),
+  ]);
+}
+
+const GENERATED_ID = /^sc_[a-z2-7]{24}$/;
+
+/**
+ * Always treats a generated id as an id. Otherwise an application with such a name would hide the events of a deleted
+ * client.
+ */
+export async function clientIdInTrail(
+  clients: ClientStore,
+  idOrName: string,
+): Promise<{ readonly clientId: string; readonly warnings: readonly string[] }> {
+  if (GENERATED_ID.test(idOrName)) return { clientId: idOrName, warnings: [] };
+  try {
+    return { clientId: await identifyClient(clients, idOrName), warnings: [] };
+  } catch (error) {
+    if (!(error instanceof DependencyUnavailableError)) throw error;
+    const warning = 'PostgreSQL (DATABASE_URL) does not answer: ‹client› must be a client_id';
+    return { clientId: idOrName, warnings: [warning] };
+  }
+}
+
+export function unknownClient(clientId: string): AdministrationError {
+  return refusal('unknown', 'client_unknown', `there is no client ${quoted(clientId)}`, {
+    text: 'See',
+    command: ['client', 'list'],
+  });
+}

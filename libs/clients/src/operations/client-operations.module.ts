@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { ClientExportService } from './file/client-export.service.js';
+import { ClientImportService } from './file/client-import.service.js';
+import { ClientSecretService } from './client-secret.service.js';
+import { ClientService } from './client.service.js';
+import { ResourceServerService } from './resource-server.service.js';
+
+const SERVICES = [
+  ClientExportService,
+  ClientImportService,
+  ClientSecretService,
+  ClientService,
+  ResourceServerService,
+];
+
+@Module({ providers: SERVICES, exports: SERVICES })
+export class ClientOperationsModule {}

@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import type { ClientSecretRecord } from '../client.js';
+import { ClientSecretStore, type SecretOutcome } from '../client-secret.store.js';
+import { ClientStore } from '../client.store.js';
+import { generateClientSecret } from '#oauth/client.js';
+import { AdministrationError, refusal } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import { type Expected, unlessOutdated } from '#operations/expected-version.js';
+import type { Actor, Change } from '#operations/operation.js';
+import { quoted } from '#operations/text.js';
+import { identifyClient, unknownClient } from './client-lookup.js';
+import { isConsoleClient } from './console-client.js';
+
+export interface SecretView {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_used_on: string | null;
+}
+
+export interface RotatedSecret {
+  readonly client_id: string;
+  /** Never stored. */
+  readonly client_secret: string;
+  readonly secret_id: string;
+  readonly secrets: readonly SecretView[];
+}
+
+export interface RevokedSecret {
+  readonly client_id: string;
+  readonly revoked: string;
+  readonly secrets: readonly SecretView[];
+}
+
+/** Methods accept the client_id, or a name that only one client has. */
+@Injectable()
+export class ClientSecretService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly secrets: ClientSecretStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  async list(
+    idOrName: string,
+  ): Promise<{ readonly client_id: string; readonly secrets: readonly SecretView[] }> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    return { client_id: clientId, secrets: liveSecrets(await this.secrets.list(clientId), clientId) };
+  }
+
+  async find(idOrName: string, secretId: string): Promise<SecretView> {
+    const { secrets } = await this.list(idOrName);
+    const secret = secrets.find(({ id }) => id === secretId);
+    return secret ?? unknownSecret(idOrName, secretId);
+  }
+
+  async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const { secret, hash } = generateClientSecret();
+    const outcome = await unlessOutdated(
+      'the application',
+      this.secrets.add(clientId, hash, expected?.version),
+    );
+    const live = liveSecrets(outcome, clientId);
+    const secretId = live.at(-1)?.id ?? '';
+    return {
+      result: { client_id: clientId, client_secret: secret, secret_id: secretId, secrets: live },
+      announced: this.announcer.clientsChanged(actor, [clientId], {
+        type: 'client_secret.rotated',
+        client_id: clientId,
+        detail: { secret_id: secretId },
+      }),
+    };
+  }
+
+  /** @param force true also revokes the last secret, which locks the application out */
+  async revoke(
+    actor: Actor,
+    idOrName: string,
+    secretId: string,
+    force = false,
+    expected?: Expected,
+  ): Promise<Change<RevokedSecret>> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    const outcome = await unlessOutdated(
+      'the application',
+      this.secrets.revoke(clientId, secretId, force, expected?.version),
+    );
+    if (outcome.outcome === 'last_live') throw lastSecret(clientId, await this.isConsole(clientId));
+    const live = liveSecrets(outcome, clientId, secretId);
+    return {
+      result: { client_id: clientId, revoked: secretId, secrets: live },
+      announced: this.announcer.clientsChanged(actor, [clientId], {
+        type: 'client_secret.revoked',
+        client_id: clientId,
+        detail: { secret_id: secretId, live_secrets: live.length },
+      }),
+    };
+  }
+
+  private async isConsole(clientId: string): Promise<boolean> {
+    const client = await this.clients.find(clientId);
+    return client !== null && isConsoleClient(client.redirectUris, this.options.settings.CONSOLE_URL);
+  }
+}
+
+function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): SecretView[] {
+  switch (outcome.outcome) {
+    case 'done':
+      return outcome.live.map(({ id, createdAt, lastUsedOn }) => ({
+        id,
+        created_at: createdAt.toISOString(),
+        last_used_on: lastUsedOn,
+      }));
+    case 'unknown_client':
+      throw unknownClient(clientId);
+    case 'public_client':
+      throw refusal(
+        'conflict',
+        'public_client',
+        `${clientId} is a public client: it uses PKCE instead of a secret`,
+      );
+    case 'key_client':
+      throw refusal('conflict', 'key_client', `${clientId} authenticates with its keys, and has no secret`, {
+        text: 'To change that',
+        command: ['client', 'update', clientId, '--jwks', 'none'],
+      });
+    case 'two_live':
+      throw new AdministrationError('conflict', [
+        {
+          id: 'two_live_secrets',
+          message: 'the client already has two live secrets: revoke the one that is no longer used',
+        },
+        ...outcome.live.map((secret) => ({
+          id: 'two_live_secrets',
+          message: `secret ${secret.id} (${usageOf(secret)})`,
+          next: { text: '', command: ['client', 'secret', 'revoke', clientId, secret.id] },
+        })),
+      ]);
+    case 'unknown_secret':
+      return unknownSecret(clientId, secretId);
+    default:
+      throw lastSecret(clientId, false);
+  }
+}
+
+function lastSecret(clientId: string, isConsole: boolean): AdministrationError {
+  const effect = isConsole
+    ? 'operators cannot log in to the console until CONSOLE_CLIENT_SECRET is another secret'
+    : 'the application cannot authenticate';
+  return refusal('conflict', 'last_live_secret', `this is the last live secret: without it, ${effect}`, {
+    text: 'Give ‹force›, or create another one first',
+    command: ['client', 'secret', 'rotate', clientId],
+  });
+}
+
+function unknownSecret(clientId: string, secretId: string): never {
+  throw refusal('unknown', 'secret_unknown', `the client has no live secret ${quoted(secretId)}`, {
+    text: 'See',
+    command: ['client', 'secret', 'list', clientId],
+  });
+}
+
+function usageOf({ createdAt, lastUsedOn }: ClientSecretRecord): string {
+  return `created ${createdAt.toISOString().slice(0, 10)}, ${lastUsedOn ? `last used ${lastUsedOn}` : 'never used'}`;
+}

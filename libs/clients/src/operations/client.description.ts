@@ -1,0 +1,74 @@
+import type { ClientWithSecrets } from '../client.js';
+import type { TransferredClient } from '../client-transfer.store.js';
+import { describeKeys, hasKeys } from '#oauth/client.js';
+import { describeGrantTypes } from './grant-type.js';
+import { algorithmOf, subjectTypeOf } from './openid-registration.js';
+
+export type ClientView = ReturnType<typeof clientView>;
+
+export function clientView(client: ClientWithSecrets) {
+  return {
+    ...describeRegistration(client),
+    disabled_at: client.disabledAt?.toISOString() ?? null,
+    logo: client.logo,
+    ...describeGrantTypes(client),
+    auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',
+    live_secrets: client.secrets.length,
+    ...describeKeys(client),
+    jwks: client.jwks,
+    ...(client.profile !== null && { profile: client.profile }),
+    ...(client.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(client.document && {
+      document_due_at: client.document.dueAt.toISOString(),
+      document_problem: client.document.problem,
+    }),
+    ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
+    version: client.version,
+    created_at: client.createdAt.toISOString(),
+  };
+}
+
+/** Fields of a view that are not part of the registration. */
+const STATE: ReadonlySet<string> = new Set([
+  'client_id',
+  'created_at',
+  'disabled_at',
+  'jwks',
+  'document_due_at',
+  'document_problem',
+  'live_secrets',
+  'version',
+]);
+
+/** Describes a registration for the audit trail: keys by their thumbprints, the logo by its digest. */
+export function recordedRegistration(client: ClientWithSecrets): Readonly<Record<string, unknown>> {
+  const described = { ...clientView(client), ...(client.sector !== null && { sector: client.sector }) };
+  return Object.fromEntries(Object.entries(described).filter(([name]) => !STATE.has(name)));
+}
+
+/** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */
+export function isApiClient({ grant_types: types }: Pick<ClientView, 'grant_types'>): boolean {
+  return types?.includes('client_credentials') ?? false;
+}
+
+export function describeRegistration(client: ClientWithSecrets | TransferredClient) {
+  return {
+    client_id: client.clientId,
+    name: client.name,
+    type: client.type,
+    redirect_uris: client.redirectUris,
+    private_schemes: client.privateSchemes,
+    scopes: client.scopes,
+    optional_scopes: client.optionalScopes,
+    require_par: client.requirePar,
+    require_state: client.requireState,
+    first_party: client.firstParty,
+    id_token_alg: algorithmOf(client),
+    subject: subjectTypeOf(client),
+    post_logout_redirect_uris: client.postLogoutRedirectUris,
+    backchannel_logout_uri: client.backchannelLogoutUri,
+    client_uri: client.clientUri,
+    policy_uri: client.policyUri,
+    contacts: client.contacts,
+  };
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { Document, Scalar } from 'yaml';
+import type { TransferredClient } from '../../client-transfer.store.js';
+import { hasKeys } from '#oauth/client.js';
+import { describeRegistration } from '../client.description.js';
+import { describeGrantTypes } from '../grant-type.js';
+
+export const VERSION = 1;
+
+export const FIELDS = [
+  'client_id',
+  'name',
+  'type',
+  'redirect_uris',
+  'private_schemes',
+  'scopes',
+  'optional_scopes',
+  'require_par',
+  'require_state',
+  'first_party',
+  'id_token_alg',
+  'subject',
+  'post_logout_redirect_uris',
+  'backchannel_logout_uri',
+  'client_uri',
+  'policy_uri',
+  'contacts',
+  'disabled',
+  'created_at',
+  'grant_types',
+  'profile',
+  'dpop_bound_access_tokens',
+  'refresh_token_rotation',
+  'jwks',
+  'jwks_uri',
+  'secrets',
+  'logo',
+] as const;
+
+const TITLE = ' Applications of the authorization service, written by "operator client export"';
+
+export const HEADER = `#${TITLE}`;
+
+const COMMENT = `\
+${TITLE} and read by "operator client import".
+ Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.
+ An application has secrets, or public keys: "jwks", or "jwks_uri".`;
+
+const LINE = 100;
+
+export function entryOf(client: TransferredClient) {
+  const { type, secrets, logo } = client;
+  return {
+    ...describeRegistration(client),
+    disabled: client.disabled,
+    created_at: client.createdAt.toISOString(),
+    ...describeGrantTypes(client),
+    ...(client.profile !== null && { profile: client.profile }),
+    ...(client.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
+    ...(client.jwks !== null && { jwks: client.jwks }),
+    ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
+    ...(type === 'confidential' &&
+      !hasKeys(client) && {
+        // Sorted by day and id, because the file omits the time of day. Every installation then exports the same text.
+        secrets: secrets
+          .map(({ id, hash, createdAt }) => ({
+            id,
+            sha256: hash.toString('hex'),
+            created_on: createdAt.toISOString().slice(0, 10),
+          }))
+          .toSorted((a, b) => (a.created_on + a.id < b.created_on + b.id ? -1 : 1)),
+      }),
+    logo: logo && { media_type: logo.mediaType, image: logo.image.toString('base64') },
+  };
+}
+
+export function clientFile(clients: readonly TransferredClient[]): string {
+  const document = new Document({ version: VERSION, clients: clients.map(entryOf) });
+  document.commentBefore = COMMENT;
+  clients.forEach(({ logo }, index) => {
+    if (logo) document.setIn(['clients', index, 'logo', 'image'], wrapped(logo.image));
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Returns YAML for a diff, with the SHA-256 of each logo instead of the image. */
+export function summaryOf(clients: readonly TransferredClient[]): string {
+  const entries = clients.map((client) => {
+    const { logo, ...entry } = entryOf(client);
+    return { ...entry, logo: logo && `${logo.media_type}, sha256 ${digestOf(client)}` };
+  });
+  return entries.length === 0 ? '' : new Document({ clients: entries }).toString({ lineWidth: 0 });
+}
+
+export function changedFields(before: TransferredClient, after: TransferredClient): string[] {
+  const [old, now] = [entryOf(before), entryOf(after)] as Record<string, unknown>[];
+  return FIELDS.filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(now?.[field]));
+}
+
+export function digestOf({ logo }: TransferredClient): string {
+  return createHash('sha256')
+    .update(logo?.image ?? '')
+    .digest('hex');
+}
+
+/** Splits Base64 into lines, because a changed logo would otherwise be one line in a diff. */
+function wrapped(image: Buffer): Scalar {
+  const lines = image.toString('base64').match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
+  const scalar = new Scalar(`${lines.join('\n')}\n`);
+  scalar.type = Scalar.BLOCK_LITERAL;
+  return scalar;
+}

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import {
+  AbstractLogger,
+  DataSource,
+  type DataSourceOptions,
+  type QueryRunner,
+  type ReplicationMode,
+} from 'typeorm';
+import { serverUrls } from '#platform/configuration/server-urls.js';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
+import { AuditChunkEntity } from '#audit/index/audit-chunk.entity.js';
+import { UsageDayEntity } from '#grants/usage/usage-day.entity.js';
+import { AuditCountEntity } from '#audit/index/audit-count.entity.js';
+import {
+  ClientEntity,
+  ClientLogoEntity,
+  ClientSecretEntity,
+  SubjectSectorEntity,
+} from '#clients/client.entity.js';
+import { GrantRecordEntity } from '#grants/records/grant-record.entity.js';
+import { CreateSchema1795219200000 } from './migrations/1795219200000-create-schema.js';
+import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
+import { TokenKeyEntity } from '#keys/token-key.entity.js';
+import { DeletedIdentityEntity } from '#users/deleted-identity.entity.js';
+import { ConsoleInvitationEntity } from '#users/operators/console-invitation.entity.js';
+import { UserEntity } from '#users/user.entity.js';
+import { databaseUnavailable, isTransient, translateOutage } from '#platform/postgres/errors.js';
+import { FailFastClient, Statements } from '#platform/postgres/fail-fast-client.js';
+import { failoverClient, PrimaryResolver } from '#platform/postgres/failover-client.js';
+
+export interface DatabaseLimits {
+  poolSize: number;
+  /** Milliseconds to wait for a new or pooled connection. */
+  connectTimeoutMs: number;
+  /** Milliseconds after which PostgreSQL cancels a statement; 0 for never. */
+  statementTimeoutMs: number;
+}
+
+/**
+ * Returns limits that fail a request before its caller gives up, because statements may wait for locks.
+ * @param timeoutMs time limit for a dependency's response
+ */
+export const requestLimits = (timeoutMs: number): DatabaseLimits => ({
+  poolSize: 10,
+  connectTimeoutMs: 1.5 * timeoutMs,
+  statementTimeoutMs: 2.5 * timeoutMs,
+});
+
+export const REQUEST_LIMITS = requestLimits(2_000);
+
+const logger = new Logger('Database');
+
+/** Replaces TypeORM's logger, which prints a failed migration on stdout even with `logging: false`. */
+class SilentLogger extends AbstractLogger {
+  protected override writeLog(): void {}
+}
+
+/**
+ * @param databaseUrl URL of one server, or of several servers (`…@a:5432,b:5432/…`), of which the primary is used
+ * @returns a data source that is not connected yet
+ */
+export function databaseDataSource(
+  databaseUrl: string,
+  limits = REQUEST_LIMITS,
+  schema: string = DEFAULT_SCHEMA,
+): DataSource {
+  const servers = serverUrls(databaseUrl);
+  // Leaves half of the time for the connection to the primary.
+  const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);
+  const options: DataSourceOptions = {
+    type: 'postgres',
+    url: servers[0] ?? databaseUrl,
+    entities: [
+      ClientEntity,
+      ClientSecretEntity,
+      ClientLogoEntity,
+      SubjectSectorEntity,
+      UserEntity,
+      ConsoleInvitationEntity,
+      DeletedIdentityEntity,
+      GrantRecordEntity,
+      ResourceServerEntity,
+      TokenKeyEntity,
+      AuditChunkEntity,
+      AuditCountEntity,
+      UsageDayEntity,
+    ],
+    migrations: [CreateSchema1795219200000],
+    migrationsTransactionMode: 'all',
+    synchronize: false,
+    installExtensions: false,
+    logging: false,
+    logger: new SilentLogger(),
+    applicationName: 'scheduling-oauth',
+    poolSize: limits.poolSize,
+    connectTimeoutMS: limits.connectTimeoutMs,
+    // The pool replaces a lost idle connection on the next query.
+    poolErrorHandler: (error: Error) => logger.warn(`database connection lost: ${error.message}`),
+    extra: {
+      Client: primary ? failoverClient(primary) : FailFastClient,
+      statements: new Statements(),
+      keepAlive: true,
+      statement_timeout: limits.statementTimeoutMs,
+      // The server cannot cancel a statement over a dead network, so the client times out as well.
+      query_timeout: limits.statementTimeoutMs === 0 ? 0 : limits.statementTimeoutMs + 1_000,
+      idle_in_transaction_session_timeout: 30_000,
+      options: `-c search_path=${schema}`,
+    },
+  };
+  return new ServiceDataSource(options, schema);
+}
+
+/**
+ * Retries transient failures with backoff, because services start in any order.
+ * @param retryForMs 0 tries once
+ * @throws DependencyUnavailableError
+ */
+export async function connect<T extends { initialize(): Promise<unknown> }>(
+  source: T,
+  databaseUrl: string,
+  retryForMs: number,
+): Promise<T> {
+  const deadline = performance.now() + retryForMs;
+  for (let delay = 100; ; delay = Math.min(delay * 2, 5_000)) {
+    try {
+      await source.initialize();
+      return source;
+    } catch (cause) {
+      if (!isTransient(cause) || performance.now() + delay > deadline) {
+        throw databaseUnavailable(databaseUrl, cause);
+      }
+    }
+    await sleep(delay);
+  }
+}
+
+/**
+ * Rejects a connection to another schema, because a pooler may drop the requested `search_path`. Reports outages as
+ * DependencyUnavailableError.
+ */
+class ServiceDataSource extends DataSource {
+  constructor(
+    options: DataSourceOptions,
+    private readonly schema: string,
+  ) {
+    super(options);
+  }
+
+  /** Covers every query and transaction, because TypeORM creates a runner for each. */
+  override createQueryRunner(mode?: ReplicationMode): QueryRunner {
+    const runner = super.createQueryRunner(mode);
+    const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+    runner.query = ((...parameters: unknown[]) =>
+      query(...parameters).catch((error: unknown) => {
+        throw translateOutage(error);
+      })) as QueryRunner['query'];
+    return runner;
+  }
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    const [{ search_path: path } = { search_path: '' }] =
+      await this.query<{ search_path: string }[]>('SHOW search_path');
+    if (path === this.schema) return this;
+    await this.destroy();
+    throw new Error(
+      `the search_path is ${path}, not DATABASE_SCHEMA (${this.schema}): a connection pooler or the options in the URL override it. ` +
+        `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
+    );
+  }
+}

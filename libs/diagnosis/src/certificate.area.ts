@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { serverUrls } from '#platform/configuration/server-urls.js';
+import type { AdministrationSettings } from '#operations/administration.options.js';
+import { type Certificate, DOCTOR_CERTIFICATE_CHECKS, examineCertificate } from './certificate.checks.js';
+import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
+
+const TIMEOUT_MS = 5_000;
+/** SSLRequest message, which PostgreSQL answers with S or N. */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+
+interface Server {
+  readonly place: string;
+  readonly host: string;
+  readonly port: number;
+  readonly isPublic: boolean;
+  /** Protocol steps before the TLS handshake. @returns false if the server does not use TLS */
+  readonly prepareTls: (socket: Socket) => Promise<boolean>;
+}
+
+export function certificateArea(settings: AdministrationSettings): Area {
+  return {
+    name: 'certificates',
+    checks: DOCTOR_CERTIFICATE_CHECKS,
+    examine: () => examine(serversOf(settings)),
+  };
+}
+
+async function examine(servers: readonly Server[]): Promise<(Finding | NotChecked)[]> {
+  const read = await Promise.all(
+    // Other areas report unreachable servers.
+    servers.map((server) => readCertificate(server).catch(() => null)),
+  );
+  const certificates = read.filter((certificate) => certificate !== null);
+  const findings = certificates.flatMap((certificate) => examineCertificate(certificate, Date.now()));
+  if (certificates.length > 0) return findings;
+  return noneChecked(DOCTOR_CERTIFICATE_CHECKS, 'no address uses TLS, or none answers');
+}
+
+function serversOf({
+  AUTH_URL,
+  BASE_URL,
+  API_URL,
+  DATABASE_URL,
+  NATS_URL,
+}: AdministrationSettings): Server[] {
+  const sites = Object.entries({ AUTH_URL, BASE_URL, API_URL })
+    .map(([name, address]) => ({ name, url: new URL(address) }))
+    .filter(({ url }) => url.protocol === 'https:')
+    .map(({ name, url }) => server(name, url, 443, true, async () => true));
+  const databases = serverUrls(DATABASE_URL).map((url) =>
+    server('DATABASE_URL', new URL(url), 5432, false, requestPostgresTls),
+  );
+  const brokers = NATS_URL.split(',')
+    .map((url) => new URL(url.trim()))
+    .filter(({ protocol }) => protocol === 'tls:')
+    .map((url) => server('NATS_URL', url, 4222, false, awaitNatsInfo));
+  return [...sites, ...databases, ...brokers];
+}
+
+function server(
+  variable: string,
+  { hostname, port }: URL,
+  usualPort: number,
+  isPublic: boolean,
+  prepareTls: Server['prepareTls'],
+): Server {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const at = Number(port || usualPort);
+  return { place: `${variable} ${hostname}:${at}`, host, port: at, isPublic, prepareTls };
+}
+
+async function readCertificate(server: Server): Promise<Certificate | null> {
+  const tls = await handshake(server, {});
+  if (!tls) return null;
+  const { valid_from, valid_to } = tls.getPeerCertificate();
+  const error: unknown = tls.authorizationError;
+  tls.destroy();
+  return {
+    place: server.place,
+    validFrom: new Date(valid_from),
+    validTo: new Date(valid_to),
+    untrusted:
+      server.isPublic && !tls.authorized ? String(error instanceof Error ? error.message : error) : null,
+    outdated: await speaksOutdatedTls(server),
+  };
+}
+
+async function speaksOutdatedTls(server: Server): Promise<boolean> {
+  const outdated = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  const tls = await handshake(server, outdated).catch(() => null);
+  tls?.destroy();
+  return tls !== null;
+}
+
+async function handshake(
+  { host, port, prepareTls }: Server,
+  options: ConnectionOptions,
+): Promise<TLSSocket | null> {
+  const socket = connectTcp({ host, port });
+  const timer = setTimeout(() => socket.destroy(new Error('no answer')), TIMEOUT_MS);
+  try {
+    await once(socket, 'connect');
+    if (!(await prepareTls(socket))) {
+      socket.destroy();
+      return null;
+    }
+    // Accepts any certificate, because nothing is sent over the connection.
+    const tls = connectTls({
+      ...options,
+      socket,
+      rejectUnauthorized: false,
+      ...(isIP(host) === 0 && { servername: host }),
+    });
+    await once(tls, 'secureConnect');
+    return tls;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function requestPostgresTls(socket: Socket): Promise<boolean> {
+  socket.write(SSL_REQUEST);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString() === 'S';
+}
+
+/** NATS sends its INFO line before TLS. */
+async function awaitNatsInfo(socket: Socket): Promise<boolean> {
+  await once(socket, 'data');
+  return true;
+}

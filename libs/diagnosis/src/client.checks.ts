@@ -1,0 +1,322 @@
+import { quoted } from '#operations/text.js';
+import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
+import type { ClientSecretRecord, EnabledClient } from '#clients/client.js';
+import { hasKeys } from '#oauth/client.js';
+import { isAdminScope } from '#oauth/client-credentials.js';
+import { OPENID } from '#oauth/openid/openid-scopes.js';
+import { algorithmOf } from '#clients/operations/openid-registration.js';
+import { check, type DoctorChecks, type Finding, findingOf, step } from './finding.js';
+
+export const DOCTOR_CLIENT_CHECKS = {
+  'redirect-uri-unencrypted': check(
+    'error',
+    'redirect URIs are https, or http on a loopback address',
+    'RFC 9700 2.6',
+    'RFC 6749 3.1.2.1',
+    'ASVS 5.0 12.2.1',
+  ),
+  'redirect-uri-invalid': check(
+    'error',
+    'redirect URIs are complete addresses without wildcard, fragment or user name',
+    'RFC 9700 2.1',
+    'RFC 6749 3.1.2',
+    'ASVS 5.0 10.4.1',
+  ),
+  'redirect-uri-unresolvable': check(
+    'warning',
+    'the hosts of redirect URIs exist: anyone who registers a free name receives the codes',
+    'RFC 9700 4.1',
+    'ASVS 5.0 10.4.1',
+  ),
+  'redirect-uri-loopback': check(
+    'warning',
+    'confidential clients have no loopback redirect URIs in production',
+    'RFC 9700 2.6',
+  ),
+  'redirect-uri-localhost': check(
+    'info',
+    'native applications use 127.0.0.1 or [::1], not localhost',
+    'RFC 8252 8.3',
+  ),
+  'client-without-secret': check(
+    'error',
+    'confidential clients can authenticate',
+    'RFC 6749 3.2.1',
+    'ASVS 5.0 10.4.10',
+  ),
+  'secret-never-used': check('warning', 'secrets are used within 30 days', 'ASVS 5.0 13.3.4'),
+  'secret-old': check('warning', 'secrets are replaced once a year', 'ASVS 5.0 13.3.4'),
+  'secret-rotation-open': check(
+    'warning',
+    'the old secret is revoked within 30 days of a rotation',
+    'ASVS 5.0 13.3.4',
+  ),
+  'client-scope-unknown': check(
+    'warning',
+    'clients are registered for scopes that exist',
+    'RFC 9700 2.3',
+    'ASVS 5.0 10.4.11',
+  ),
+  'openid-without-keys': check('warning', 'clients with the scope openid get ID tokens'),
+  'id-token-alg-without-key': check(
+    'error',
+    'every token app has a key for the ID tokens of each client',
+    'OpenID Connect Core 10.1',
+  ),
+  'client-document-unusable': check(
+    'warning',
+    'the metadata documents of clients can be fetched, and describe them correctly',
+    'draft-ietf-oauth-client-id-metadata-document 5.1',
+  ),
+  'client-credentials-off': check(
+    'warning',
+    'clients of client_credentials get access tokens',
+    'RFC 6749 4.4',
+  ),
+  'client-without-pkce': check(
+    'warning',
+    'applications use PKCE',
+    'RFC 9700 2.1.1',
+    'ASVS 5.0 10.2.1',
+    'ASVS 5.0 10.4.6',
+  ),
+  'client-public': check(
+    'info',
+    'clients that can keep a secret are confidential; a public client relies on PKCE alone',
+    'RFC 9700 2.5',
+    'ASVS 5.0 10.4.5',
+  ),
+} satisfies DoctorChecks;
+
+const finding = findingOf(DOCTOR_CLIENT_CHECKS);
+
+export interface ClientContext {
+  readonly now: number;
+  readonly scopes: readonly string[] | null;
+  readonly unresolvable: ReadonlySet<string>;
+  /** Algorithms that every token app can sign with; null if no token app reports its keys. */
+  readonly idTokenAlgs: readonly string[] | null;
+  /** True if a token app has no CONSOLE_URL. */
+  readonly withoutConsole: boolean;
+  /** Number of codes that each client redeemed without PKCE in the last week. */
+  readonly withoutPkce: ReadonlyMap<string, number>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const UNUSED_DAYS = 30;
+const OLD_DAYS = 365;
+
+export function examineClient(client: EnabledClient, around: ClientContext): Finding[] {
+  return [
+    ...client.redirectUris.flatMap((uri) => redirectUri(client, uri, around.unresolvable)),
+    ...secrets(client, around.now),
+    ...scopes(client, around.scopes),
+    ...idTokens(client, around.idTokenAlgs),
+    ...metadataDocument(client),
+    ...clientCredentials(client, around.withoutConsole),
+    ...pkce(client, around.withoutPkce),
+    ...publicClient(client),
+  ];
+}
+
+/** Returns the host names that must exist in DNS, without IP addresses and loopback hosts. */
+export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUris'>[]): string[] {
+  const hosts = clients
+    .flatMap(({ redirectUris }) => redirectUris)
+    .map((uri) => (URL.canParse(uri) ? new URL(uri) : null))
+    .filter((url) => url !== null && /^https?:$/.test(url.protocol))
+    .map((url) => url?.hostname ?? '')
+    .filter((host) => !isLoopback(host) && !host.startsWith('[') && !/^[\d.]+$/.test(host));
+  return [...new Set(hosts)];
+}
+
+function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
+  const subject = clientLabel(client);
+  // Does not suggest removing the only redirect URI, because most clients need one.
+  const removed = (text: string) =>
+    client.redirectUris.length === 1
+      ? `${text}: replace it, because an application needs a redirect URI`
+      : step(text, 'client', 'update', client.clientId, '--remove-redirect-uri', uri);
+  const replaced = removed('register the right address, and remove this one');
+  const url = URL.canParse(uri) ? new URL(uri) : null;
+  const host = url?.hostname ?? '';
+  if (url?.protocol === 'http:' && !isLoopback(host))
+    return finding(
+      'redirect-uri-unencrypted',
+      subject,
+      `${quoted(uri)} is http: codes cross the network unencrypted`,
+      replaced,
+    );
+  const problem = registrationProblem(uri, client);
+  if (problem !== null)
+    return finding('redirect-uri-invalid', subject, `${quoted(uri)} ${problem}`, replaced);
+  if (unresolvable.has(host))
+    return finding(
+      'redirect-uri-unresolvable',
+      subject,
+      `${quoted(uri)}: the host ${host} does not exist in DNS`,
+      removed("ask the application's owner; if the address is no longer used"),
+    );
+  if (url?.protocol !== 'http:') return [];
+  if (client.type === 'confidential')
+    return finding(
+      'redirect-uri-loopback',
+      subject,
+      `${quoted(uri)} points to the user’s own machine: it is for development`,
+      removed('register a second application for development, and remove it here'),
+    );
+  if (host !== 'localhost') return [];
+  return finding(
+    'redirect-uri-localhost',
+    subject,
+    `${quoted(uri)}: each machine resolves localhost itself`,
+    'ask the developer to use 127.0.0.1, and register that',
+  );
+}
+
+function secrets(client: EnabledClient, now: number): Finding[] {
+  if (client.type === 'public' || hasKeys(client)) return [];
+  const subject = clientLabel(client);
+  const { clientId } = client;
+  const rotate = ['client', 'secret', 'rotate', clientId];
+  const remove = ['client', 'delete', clientId];
+  const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  if (live.length === 0)
+    return finding('client-without-secret', subject, 'it has no live secret, and cannot get tokens', [
+      ...step('if it is still in use', ...rotate),
+      ...step('otherwise', ...remove),
+    ]);
+  const findings: Finding[] = [];
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
+  const newest = live.at(-1);
+  for (const secret of live) {
+    const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
+    const revoke = ['client', 'secret', 'revoke', clientId, secret.id];
+    // Reports only the first finding that applies to a secret.
+    if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
+      add(
+        'secret-rotation-open',
+        subject,
+        `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
+        step('when the application uses the new one', ...revoke),
+      );
+    else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
+      add('secret-never-used', subject, `secret ${secret.id} is ${age} days old, and was never used`, [
+        ...step('find out where it is; if it is not needed', ...revoke),
+        ...step('if the application is not needed', ...remove),
+      ]);
+    else if (age > OLD_DAYS)
+      add(
+        'secret-old',
+        subject,
+        `secret ${secret.id} is ${age} days old (${usage(secret)})`,
+        step('create a new one, hand it over, then revoke the old one', ...rotate),
+      );
+  }
+  return findings;
+}
+
+function usage({ lastUsedOn }: ClientSecretRecord): string {
+  return lastUsedOn ? `last used ${lastUsedOn}` : 'never used';
+}
+
+function scopes(client: EnabledClient, known: readonly string[] | null): Finding[] {
+  const unknown =
+    known === null ? [] : client.scopes.filter((scope) => !known.includes(scope) && !isAdminScope(scope));
+  if (unknown.length === 0) return [];
+  const remedy =
+    unknown.length === client.scopes.length
+      ? 'add one that is declared, and remove these in the same change'
+      : step('remove them', 'client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
+  return finding(
+    'client-scope-unknown',
+    clientLabel(client),
+    `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
+    remedy,
+  );
+}
+
+function idTokens(client: EnabledClient, algs: readonly string[] | null): Finding[] {
+  const alg = algorithmOf(client);
+  if (algs === null || !client.scopes.includes(OPENID) || algs.includes(alg)) return [];
+  const subject = clientLabel(client);
+  if (algs.length === 0)
+    return finding(
+      'openid-without-keys',
+      subject,
+      'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
+      step(
+        'set ID_TOKEN_KEYS (docs/configuration.md), or',
+        'client',
+        'update',
+        client.clientId,
+        '--remove-scope',
+        OPENID,
+      ),
+    );
+  return finding(
+    'id-token-alg-without-key',
+    subject,
+    `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
+    step(
+      `add a key for ${alg} to ID_TOKEN_KEYS, or`,
+      'client',
+      'update',
+      client.clientId,
+      '--id-token-alg',
+      algs[0] ?? '',
+    ),
+  );
+}
+
+function metadataDocument(client: EnabledClient): Finding[] {
+  const { documentProblem: problem } = client;
+  if (problem === null) return [];
+  return finding(
+    'client-document-unusable',
+    clientLabel(client),
+    `its metadata document cannot be used, and its last description still counts: ${problem}`,
+    step(
+      'tell the publisher of the document; if the application is gone',
+      'client',
+      'disable',
+      client.clientId,
+    ),
+  );
+}
+
+function clientCredentials(client: EnabledClient, withoutConsole: boolean): Finding[] {
+  if (client.grantType !== 'client_credentials' || !withoutConsole) return [];
+  return finding(
+    'client-credentials-off',
+    clientLabel(client),
+    'it is registered for the HTTP API of the console, and a token app has no CONSOLE_URL: it gets no access token',
+    step('set CONSOLE_URL at the token app (docs/console.md), or', 'client', 'delete', client.clientId),
+  );
+}
+
+function pkce(client: EnabledClient, withoutPkce: ReadonlyMap<string, number>): Finding[] {
+  const count = withoutPkce.get(client.clientId);
+  if (count === undefined) return [];
+  return finding(
+    'client-without-pkce',
+    clientLabel(client),
+    `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
+    'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
+  );
+}
+
+function publicClient(client: EnabledClient): Finding[] {
+  if (client.type === 'confidential') return [];
+  return finding(
+    'client-public',
+    clientLabel(client),
+    'it is a public client: anyone can send requests in its name',
+    'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
+  );
+}
+
+const clientLabel = ({ clientId, name }: EnabledClient): Pick<Finding, 'subject' | 'clientId'> => ({
+  subject: `${clientId} ${quoted(name)}`,
+  clientId,
+});

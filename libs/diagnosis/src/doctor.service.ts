@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { ClientStore } from '#clients/client.store.js';
+import { DatabaseInspection } from '#database/database-inspection.js';
+import { TokenKeyStore } from '#keys/token-key.store.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { AuditTrail } from '#operations/audit-trail.js';
+import { Rule, Text, Texts, type Input, validated } from '#operations/input.js';
+import { type Answers, askServices } from '#operations/running-services/status.js';
+import { addressArea } from './address.area.js';
+import { certificateArea } from './certificate.area.js';
+import { clientArea } from './client.area.js';
+import { databaseArea } from './database.area.js';
+import { diagnose, type Diagnosis } from './diagnose.js';
+import { type Area, AREAS, noneChecked } from './finding.js';
+import { logoutArea } from './logout.area.js';
+import { natsArea } from './nats.area.js';
+import { processAreas, statusesOf } from './process.area.js';
+
+class DoctorDto {
+  @Texts()
+  @Rule('part_unknown', ({ skip }: DoctorDto) =>
+    skip.every((part) => (AREAS as readonly string[]).includes(part))
+      ? []
+      : [`‹skip› must be one of ${AREAS.join(', ')}`],
+  )
+  skip: readonly string[] = [];
+
+  @Text()
+  @Rule('severity_unknown', ({ failOn }: DoctorDto) =>
+    ['error', 'warning'].includes(failOn) ? [] : ['‹failOn› must be error or warning'],
+  )
+  failOn: 'error' | 'warning' = 'error';
+}
+
+/** Checks the whole installation without changing anything. */
+@Injectable()
+export class DoctorService {
+  constructor(
+    private readonly clients: ClientStore,
+    private readonly tokenKeys: TokenKeyStore,
+    private readonly inspection: DatabaseInspection,
+    private readonly trail: AuditTrail,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  async diagnose(
+    input: Input<DoctorDto> = {},
+    progress: (done: number, total: number) => void = () => undefined,
+  ): Promise<Diagnosis & Pick<DoctorDto, 'failOn'> & { readonly warnings: readonly string[] }> {
+    const { skip, failOn } = validated(DoctorDto, input);
+    const { clients, tokenKeys, inspection, trail, options } = this;
+    const { settings } = options;
+    // Several areas share one request.
+    let request: Promise<Answers> | undefined;
+    const ask = async () => (await (request ??= askServices(settings.NATS_URL))).answers;
+    const statuses = async () => statusesOf(await ask());
+    const areas = [
+      addressArea(settings),
+      ...processAreas({ options, inspection, tokenKeys }, ask),
+      logoutArea(trail, clients, statuses),
+      databaseArea(inspection),
+      natsArea(settings),
+      certificateArea(settings),
+      clientArea({ options, trail, clients }, statuses),
+    ].map((area) => (skip.includes(area.name) ? skipped(area) : area));
+    const diagnosis = await diagnose(areas, progress);
+    const { warnings } = (await request?.catch(() => null)) ?? { warnings: [] };
+    return { ...diagnosis, failOn, warnings };
+  }
+}
+
+function skipped({ name, checks }: Area): Area {
+  return { name, checks, examine: async () => noneChecked(checks, `--skip ${name}`) };
+}

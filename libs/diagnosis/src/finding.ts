@@ -1,0 +1,83 @@
+import type { Next } from '#operations/administration.error.js';
+
+/**
+ * `error`: users, tokens or the service are at risk, or something fails. `warning`: should be fixed soon. `info`: good
+ * to know.
+ */
+export const SEVERITIES = ['error', 'warning', 'info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface DoctorCheck {
+  readonly severity: Severity;
+  /** Describes the healthy state. */
+  readonly holds: string;
+  /** Sections, like `RFC 9700 2.1.1`; empty for an operational rule. */
+  readonly standards: readonly string[];
+}
+
+/** Keyed by id. Ids are stable, because scripts and documents use them. */
+export type DoctorChecks = Readonly<Record<string, DoctorCheck>>;
+
+export interface Finding {
+  readonly check: string;
+  readonly subject: string;
+  /** client_id of a finding about one client. */
+  readonly clientId?: string;
+  readonly problem: string;
+  /** Text, or commands, each with an introduction. */
+  readonly remedy: string | readonly Next[];
+}
+
+export function step(text: string, ...command: readonly string[]): readonly [Next] {
+  return [{ text, command }];
+}
+
+/** A check that could not run, or has nothing to check. */
+export interface NotChecked {
+  readonly check: string;
+  readonly reason: string;
+}
+
+export const AREAS = [
+  'addresses',
+  'certificates',
+  'processes',
+  'keys',
+  'postgresql',
+  'redis',
+  'nats',
+  'audit',
+  'logouts',
+  'clients',
+] as const;
+
+type AreaName = (typeof AREAS)[number];
+
+export interface Area {
+  readonly name: AreaName;
+  readonly checks: DoctorChecks;
+  /** Returns findings and skipped checks; all other checks pass. */
+  examine(): Promise<readonly (Finding | NotChecked)[]>;
+}
+
+export function noneChecked(checks: DoctorChecks, reason: string): NotChecked[] {
+  return Object.keys(checks).map((check) => ({ check, reason }));
+}
+
+/** Returns a function that creates a finding of these checks, in an array for callers to return or to spread. */
+export function findingOf<Id extends string>(_checks: Readonly<Record<Id, DoctorCheck>>) {
+  return (
+    check: Id,
+    about: string | Pick<Finding, 'subject' | 'clientId'>,
+    problem: string,
+    remedy: Finding['remedy'],
+  ): [Finding] => [{ check, ...(typeof about === 'string' ? { subject: about } : about), problem, remedy }];
+}
+
+export function isFinding(result: Finding | NotChecked): result is Finding {
+  return 'problem' in result;
+}
+
+export function check(severity: Severity, holds: string, ...standards: string[]): DoctorCheck {
+  return { severity, holds, standards };
+}

@@ -1,0 +1,152 @@
+import { processName, quoted } from '#operations/text.js';
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import {
+  check,
+  type DoctorChecks,
+  type Finding,
+  findingOf,
+  noneChecked,
+  type NotChecked,
+  step,
+} from './finding.js';
+
+export const DOCTOR_LOGOUT_CHECKS = {
+  'logout-queue-unreadable': check(
+    'error',
+    'token apps read the queue of log-outs',
+    'Back-Channel Logout 1.0 2.5',
+  ),
+  'logout-queue-differs': check('warning', 'the queue of log-outs has the settings of this version'),
+  'logout-queue-full': check('warning', 'the queue of log-outs has room'),
+  'logout-queue-late': check(
+    'warning',
+    'applications confirm log-outs within minutes',
+    'Back-Channel Logout 1.0 2.8',
+  ),
+  'logout-events-lost': check('warning', 'no process has lost the end of a session'),
+  'logout-events-waiting': check('warning', 'ends of sessions reach the queue without delay'),
+  'logout-tokens-failed': check(
+    'warning',
+    'applications accept their logout tokens',
+    'Back-Channel Logout 1.0 2.8',
+  ),
+} satisfies DoctorChecks;
+
+const finding = findingOf(DOCTOR_LOGOUT_CHECKS);
+
+export interface ClientLogouts {
+  readonly clientId: string;
+  readonly name: string;
+  readonly refused: number;
+  readonly dropped: number;
+  /** Latest failure of any outcome. */
+  readonly last: { readonly time: string; readonly failure: string };
+}
+
+const LATE_MS = 5 * 60_000;
+const FULL = 0.9;
+/** Number of waiting session ends above which a process is reported. A burst may wait for a second. */
+const WAITING_LIMIT = 1_000;
+const MEGABYTE = 1024 * 1024;
+
+/** @param clients clients with failures in the last day @param now in milliseconds since the epoch */
+export function examineLogouts(
+  statuses: readonly ServiceStatus[],
+  clients: readonly ClientLogouts[],
+  now: number,
+): (Finding | NotChecked)[] {
+  const known = statuses.filter(hasLogouts);
+  if (known.length === 0)
+    return noneChecked(DOCTOR_LOGOUT_CHECKS, 'no process reports log-outs: OpenID Connect is off');
+  return [...queueOf(known, clients, now), ...known.flatMap(buffer), ...clients.flatMap(failed)];
+}
+
+/** Returns false without OpenID Connect. */
+export const hasLogouts = ({ logouts, logout_queue: queue }: ServiceStatus): boolean =>
+  logouts !== undefined || queue !== undefined;
+
+/** Uses the first report, because all processes report the same queue. */
+function queueOf(
+  statuses: readonly ServiceStatus[],
+  clients: readonly ClientLogouts[],
+  now: number,
+): (Finding | NotChecked)[] {
+  const queues = statuses.flatMap((status) =>
+    status.logout_queue ? [{ process: processName(status), queue: status.logout_queue }] : [],
+  );
+  const unreadable = queues.flatMap(({ process, queue }): Finding[] =>
+    'problem' in queue
+      ? finding(
+          'logout-queue-unreadable',
+          process,
+          `it cannot read OAUTH_LOGOUT (${queue.problem}): it sends no logout tokens`,
+          'turn on JetStream for its NATS user (AUDIT_NATS_URL), with the permissions of audit-token in k8s/overlays/local/nats/nats.conf',
+        )
+      : [],
+  );
+  const [queue] = queues.flatMap((status) => ('problem' in status.queue ? [] : [status.queue]));
+  if (!queue) {
+    const reason = 'no token app reports the queue';
+    const others = ['logout-queue-differs', 'logout-queue-full', 'logout-queue-late'];
+    return [...unreadable, ...others.map((id) => ({ check: id, reason }))];
+  }
+  const findings = [...unreadable];
+  const add = (id: keyof typeof DOCTOR_LOGOUT_CHECKS, problem: string, remedy: string) =>
+    findings.push(...finding(id, 'OAUTH_LOGOUT', problem, remedy));
+  if (queue.differing.length > 0)
+    add(
+      'logout-queue-differs',
+      `its ${queue.differing.join(', ')} are not as the token app sets them`,
+      'permit audit-token to update it, as in k8s/overlays/local/nats/nats.conf, and restart one token app',
+    );
+  if (queue.bytes > FULL * queue.max_bytes)
+    add(
+      'logout-queue-full',
+      `${Math.round(queue.bytes / MEGABYTE)} of ${Math.round(queue.max_bytes / MEGABYTE)} MiB are in use: NATS deletes the oldest log-outs, and applications do not learn of them`,
+      'make the applications that do not answer reachable, or remove their address for log-outs',
+    );
+  if (queue.oldest !== null && now - Date.parse(queue.oldest) > LATE_MS)
+    add(
+      'logout-queue-late',
+      `${queue.messages} log-outs wait, the oldest since ${queue.oldest}; ${unanswered(clients)}`,
+      'tell the owners of these applications; if there are none, read the log of the token apps',
+    );
+  return findings;
+}
+
+const unanswered = (clients: readonly ClientLogouts[]): string =>
+  clients.length === 0
+    ? 'no application has refused one'
+    : `not accepted by ${clients.map(({ clientId }) => clientId).join(', ')}`;
+
+function buffer(status: ServiceStatus): Finding[] {
+  const { waiting = 0, dropped = 0 } = status.logouts ?? {};
+  const subject = processName(status);
+  const findings: Finding[] = [];
+  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
+  if (dropped > 0)
+    add(
+      'logout-events-lost',
+      subject,
+      `it lost ${dropped} ends of sessions since ${status.started_at}: applications did not learn of them`,
+      'restore JetStream: the log of the process has the error of NATS',
+    );
+  if (waiting > WAITING_LIMIT)
+    add(
+      'logout-events-waiting',
+      subject,
+      `${waiting} ends of sessions wait for NATS`,
+      'restore JetStream: they are lost when 20,000 wait, or the process ends',
+    );
+  return findings;
+}
+
+function failed({ clientId, name, refused, dropped, last }: ClientLogouts): Finding[] {
+  if (refused + dropped === 0) return [];
+  return finding(
+    'logout-tokens-failed',
+    `${clientId} ${quoted(name)}`,
+    `in the last day it refused ${refused} logout tokens, and ${dropped} were dropped after an hour; the last failure at ${last.time}: ${last.failure}`,
+    step('tell its owner what failed', 'explain', '--client', clientId, '--since', '1d'),
+  );
+}

@@ -1,0 +1,168 @@
+import type { ServiceStatus } from '#platform/status/status-report.js';
+import { processName } from '#operations/text.js';
+import { check, type DoctorChecks, type Finding, findingOf, type NotChecked } from './finding.js';
+
+export const DOCTOR_PROCESS_CHECKS = {
+  'process-missing': check('error', 'authorize, token and resource run, and answer over NATS'),
+  'process-single': check('info', 'each app runs at least twice'),
+  'versions-differ': check('warning', 'all processes and this command line have the same version'),
+  'settings-differ': check(
+    'error',
+    'all processes and this command line have the same settings and the same SCOPES_FILE',
+    'RFC 8414 3.3',
+    'RFC 9700 4.4.2',
+  ),
+  'not-production': check('warning', 'NODE_ENV is production', 'ASVS 5.0 13.4.2'),
+  'clock-wrong': check('error', 'clocks differ by less than CLOCK_SKEW', 'RFC 9449 11.1', 'ASVS 5.0 16.2.2'),
+  'clock-drifts': check('warning', 'clocks differ by less than a second', 'ASVS 5.0 16.2.2'),
+  'access-token-long': check('warning', 'access tokens live for an hour at most', 'RFC 6750 5.3'),
+  'code-long': check('info', 'codes live for a minute at most', 'RFC 6749 4.1.2', 'ASVS 5.0 10.4.3'),
+  'retry-window-long': check(
+    'warning',
+    'a rotated refresh token can be repeated for a minute at most',
+    'RFC 9700 4.14.2',
+    'ASVS 5.0 10.4.5',
+  ),
+} satisfies DoctorChecks;
+
+const finding = findingOf(DOCTOR_PROCESS_CHECKS);
+
+/** Milliseconds since the epoch. The clock was read between `askedAt` and `answeredAt`, by this machine's clock. */
+export interface ClockReading {
+  readonly place: string;
+  readonly time: number;
+  readonly askedAt: number;
+  readonly answeredAt: number;
+}
+
+export type OwnSettings = Readonly<Record<string, string>>;
+
+const UNBUILT = 'unbuilt';
+const SERVICES = ['authorize', 'token', 'resource'];
+const SECOND_MS = 1_000;
+const HOUR_S = 3_600;
+const MINUTE_S = 60;
+
+export function examineProcesses(
+  statuses: readonly ServiceStatus[],
+  own: { readonly version: string | undefined; readonly settings: OwnSettings },
+): (Finding | NotChecked)[] {
+  return [
+    ...presence(statuses),
+    ...versions(statuses, own.version),
+    ...settings(statuses, own.settings),
+    ...production(statuses),
+    ...lifetimes(statuses),
+  ];
+}
+
+function presence(statuses: readonly ServiceStatus[]): Finding[] {
+  return SERVICES.flatMap((service): Finding[] => {
+    const running = statuses.filter((status) => status.service === service).length;
+    if (running === 0)
+      return finding(
+        'process-missing',
+        service,
+        'no process answers',
+        `start it; if it runs, its NATS user must subscribe to oauth.service.status.${service}, and publish to _INBOX.operator.status.${service}.*`,
+      );
+    if (running > 1) return [];
+    return finding(
+      'process-single',
+      service,
+      'only one process answers: restarting it is an outage',
+      'run two replicas or more: docs/reliability.md',
+    );
+  });
+}
+
+function versions(statuses: readonly ServiceStatus[], own: string | undefined): Finding[] {
+  const ours = own === undefined ? [] : [['this command line', own] as const];
+  // A process that runs from source has no version.
+  const built = statuses.filter(({ version }) => version !== UNBUILT);
+  const groups = byValue([...built.map((status) => [processName(status), status.version] as const), ...ours]);
+  if (groups.size < 2) return [];
+  return finding(
+    'versions-differ',
+    'versions',
+    listed(groups),
+    'finish the rollout, or roll back: consecutive versions work together, others may not',
+  );
+}
+
+function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding[] {
+  const sources = [
+    ...statuses.map((status) => [processName(status), status.settings ?? {}] as const),
+    ['this command line', own] as const,
+  ];
+  const variables = [...new Set(sources.flatMap(([, values]) => Object.keys(values)))].filter(
+    (name) => name !== 'NODE_ENV',
+  );
+  return variables.sort().flatMap((variable): Finding[] => {
+    const known = sources.flatMap(([name, values]) =>
+      Object.hasOwn(values, variable) ? [[name, String(values[variable])] as const] : [],
+    );
+    const groups = byValue(known);
+    if (groups.size < 2) return [];
+    return finding(
+      'settings-differ',
+      variable,
+      listed(groups),
+      'set the right value everywhere, and restart the processes that have another value',
+    );
+  });
+}
+
+function production(statuses: readonly ServiceStatus[]): Finding[] {
+  const isPublic = (status: ServiceStatus) =>
+    ['AUTH_URL', 'BASE_URL', 'API_URL'].some((name) =>
+      String(status.settings?.[name] ?? '').startsWith('https:'),
+    );
+  return statuses
+    .filter((status) => isPublic(status) && status.settings?.['NODE_ENV'] !== 'production')
+    .flatMap((status) =>
+      finding(
+        'not-production',
+        processName(status),
+        `NODE_ENV is ${String(status.settings?.['NODE_ENV'] ?? 'unknown')}: http addresses are allowed`,
+        'set NODE_ENV=production',
+      ),
+    );
+}
+
+function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
+  const limits = [
+    ['access-token-long', 'ACCESS_TOKEN_LIFETIME', HOUR_S],
+    ['code-long', 'CODE_LIFETIME', MINUTE_S],
+    ['retry-window-long', 'RETRY_WINDOW', MINUTE_S],
+  ] as const;
+  return limits.flatMap(([id, variable, most]): Finding[] => {
+    const values = statuses.map((status) => Number(status.settings?.[variable] ?? 0));
+    const longest = Math.max(0, ...values);
+    if (longest <= most) return [];
+    return finding(id, variable, `it is ${longest} s`, `set it to ${most} or less`);
+  });
+}
+
+/** Ignores a difference within the duration of the reading. @param skewS CLOCK_SKEW, in seconds */
+export function examineClocks(readings: readonly ClockReading[], skewS: number): Finding[] {
+  return readings.flatMap(({ place, time, askedAt, answeredAt }): Finding[] => {
+    const ahead = time > answeredAt ? time - answeredAt : Math.min(0, time - askedAt);
+    if (Math.abs(ahead) < SECOND_MS) return [];
+    const problem = `its clock is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine's`;
+    const remedy = 'synchronize both with NTP';
+    return finding(Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts', place, problem, remedy);
+  });
+}
+
+function byValue(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs) groups.set(value, [...(groups.get(value) ?? []), name]);
+  return groups;
+}
+
+function listed(groups: ReadonlyMap<string, readonly string[]>): string {
+  return [...groups]
+    .map(([value, names]) => `${value === '' ? 'empty' : value} in ${names.join(', ')}`)
+    .join('; ');
+}

@@ -1,0 +1,234 @@
+import { Any, type DataSource, type EntityManager, IsNull } from 'typeorm';
+import { GrantRecordEntity } from './grant-record.entity.js';
+
+export interface NewGrantRecord {
+  id: string;
+  userId: number;
+  clientId: string;
+  scope: string;
+  requestedScope: string;
+  resources: string | null;
+  /** Login of a grant with the scope `openid`. `authTime` is in seconds since the epoch, null if unknown. */
+  login?: { readonly authTime: number | null; readonly session: string } | null;
+  /** Expiry of an unused grant. The time from the creation until then is the lifetime, which each use starts anew. */
+  expiresAt: Date;
+  /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
+  continuesConsent?: boolean;
+  /** Seconds for which the same id may be recorded again, because the user has sent the same form again. */
+  repeatableFor?: number;
+}
+
+export interface GrantFilter {
+  readonly userId?: number | undefined;
+  readonly clientId?: string | undefined;
+}
+
+export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
+
+/** Set explicitly, because statements after a lock must see the changes that the lock's previous holder committed. */
+export const ISOLATION_LEVEL = 'READ COMMITTED';
+
+/**
+ * Maximum number of a user's live grants to one client; another grant revokes the oldest
+ * (docs/adr/0029-limit-of-grants.md).
+ */
+export const MAX_LIVE_GRANTS = 200;
+
+/** SQL condition: the grant covers the APIs `$7`, space-separated. A grant without APIs covers every API. */
+const COVERS_APIS = `
+  (g.resources = '' OR ($7 <> '' AND string_to_array($7, ' ') <@ string_to_array(g.resources, ' ')))`;
+
+/**
+ * Checks `continuesConsent`: selects for each scope the newest live grant that covers the scope for these APIs, and
+ * locks the grants in the common lock order. Uses the order of the index `grants_live`, because PostgreSQL might
+ * otherwise read the revoked grants as well.
+ */
+const CONTINUED_CONSENT = `
+  CROSS JOIN LATERAL (
+    SELECT string_agg(scope, ' ') AS scope FROM (
+      SELECT held.scope FROM grants held
+      WHERE held.revoked_at IS NULL AND held.expires_at > now() AND held.id IN (
+        SELECT DISTINCT ON (token) g.id
+        FROM (
+          SELECT id, scope, resources, created_at FROM grants
+          WHERE user_id = account.user_id AND client_id = client.client_id AND revoked_at IS NULL AND expires_at > now()
+            AND created_at >= coalesce(client.document_changed_at, '-infinity')
+          ORDER BY created_at DESC
+        ) g CROSS JOIN LATERAL unnest(string_to_array(g.scope, ' ')) token
+        WHERE token = ANY(string_to_array($4, ' ')) AND ${COVERS_APIS}
+        ORDER BY token, g.created_at DESC
+      )
+      ORDER BY held.id FOR SHARE
+    ) covering
+  ) continued
+  WHERE string_to_array($4, ' ') <@ string_to_array(continued.scope, ' ')`;
+
+const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
+
+/** Locks client and user in the common lock order. Returns no row if either is missing or disabled. */
+export const LOCK_CLIENT_AND_USER = `
+  SELECT 1 FROM (SELECT client_id FROM clients WHERE client_id = $1 AND ${USABLE_CLIENT} FOR SHARE) client
+  CROSS JOIN LATERAL (
+    SELECT u.id FROM users u
+    WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
+  ) account`;
+
+/**
+ * Selects the user's longest-expired grants. Selects more than one per insert, so that a backlog shrinks. A grant
+ * without a redeemed code is kept for a day, because the limit of grants without a page counts it.
+ */
+const LONGEST_EXPIRED = `
+  SELECT id FROM grants
+  WHERE user_id = $2 AND expires_at < now() - interval '1 day' AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
+  ORDER BY expires_at LIMIT 1000`;
+
+/** Selects the ten grants of any user, including deleted users, whose revocations were applied first. */
+const LONGEST_REVOKED = `
+  SELECT id FROM grants WHERE revocation_applied_at IS NOT NULL ORDER BY revocation_applied_at LIMIT 10`;
+
+/**
+ * Records a grant. A repetition makes `expires_at` differ from the expiry of every request, so that no failed request
+ * withdraws the record of another one.
+ * @returns ids of the grants that the limit revoked; null if nothing was recorded
+ */
+export async function recordGrant(
+  on: Pick<EntityManager, 'query'>,
+  {
+    id,
+    userId,
+    clientId,
+    scope,
+    requestedScope,
+    resources,
+    expiresAt,
+    login = null,
+    continuesConsent = false,
+    repeatableFor = 0,
+  }: NewGrantRecord,
+): Promise<string[] | null> {
+  const [created] = await on.query<{ revoked: string[] }[]>(
+    `WITH expired AS (
+            DELETE FROM grants WHERE id IN (
+              SELECT id FROM grants
+              WHERE id = ANY(ARRAY(${LONGEST_EXPIRED}) || ARRAY(${LONGEST_REVOKED})) AND expires_at < now()
+                AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
+              FOR UPDATE SKIP LOCKED
+            )
+          ),
+          client AS (SELECT client_id, document_changed_at FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
+     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session)
+     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9 FROM client
+     CROSS JOIN LATERAL (
+       SELECT u.id AS user_id FROM users u
+       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
+     ) account
+     ${continuesConsent ? CONTINUED_CONSENT : ''}
+     ON CONFLICT (id) DO UPDATE
+     SET expires_at = greatest(grants.expires_at, excluded.expires_at) + interval '1 microsecond'
+     WHERE $10::int > 0 AND grants.revoked_at IS NULL AND grants.created_at > now() - make_interval(secs => $10::int)
+     RETURNING revoke_oldest_grants(user_id, client_id, id, ${MAX_LIVE_GRANTS}) AS revoked`,
+    [
+      id,
+      userId,
+      clientId,
+      scope,
+      requestedScope,
+      expiresAt,
+      resources ?? '',
+      login?.authTime ?? null,
+      login?.session ?? null,
+      repeatableFor,
+    ],
+  );
+  return created?.revoked ?? null;
+}
+
+/** Grants per statement, so that the statement stays below the timeout. */
+export const BATCH = 5000;
+
+/**
+ * Revokes grants, including expired ones, because a recent use may not be recorded yet. Concurrent calls return the
+ * same ids, so that neither reports success while the other fails. The caller locks the user in an earlier statement,
+ * so that this statement sees the grants that the lock waited for.
+ * @param condition SQL condition on the user's grants
+ * @returns ids of grants revoked now or in the last ten minutes, and of grants whose revocation is not applied yet
+ */
+export async function revokeGrants(
+  manager: EntityManager,
+  condition: string,
+  values: readonly unknown[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const revoked = await manager.query<{ id: string }[]>(
+      `WITH matching AS (
+         SELECT id FROM grants
+         WHERE ${condition} AND id > $${values.length + 1}
+           AND (revocation_applied_at IS NULL OR revoked_at > now() - interval '10 minutes')
+         ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE
+       ), revoked AS (
+         UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()) FROM matching
+         WHERE g.id = matching.id RETURNING g.id
+       )
+       SELECT id FROM revoked ORDER BY id`,
+      [...values, ids.at(-1) ?? ''],
+    );
+    for (const { id } of revoked) ids.push(id);
+    if (revoked.length < BATCH) return ids;
+  }
+}
+
+async function lockClient(manager: EntityManager, clientId: string): Promise<void> {
+  await manager.query('SELECT FROM clients WHERE client_id = $1 FOR NO KEY UPDATE', [clientId]);
+}
+
+export async function lockUser(manager: EntityManager, id: number): Promise<void> {
+  await manager.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]);
+}
+
+/** Omits undefined criteria, which TypeORM rejects. */
+export function ownedBy({ userId, clientId }: GrantFilter): { userId?: number; clientId?: string } {
+  return { ...(userId !== undefined && { userId }), ...(clientId !== undefined && { clientId }) };
+}
+
+/**
+ * Revokes the owner's grants. Includes grants that are being recorded, and expired grants, because a recent use may
+ * not be recorded yet. Each batch is a transaction, so that a second call continues an interrupted call.
+ */
+export async function revokeOwned(
+  dataSource: DataSource,
+  owner: GrantFilter,
+  onBatch: (revoked: number) => void,
+): Promise<void> {
+  let batch: { readonly revoked: number; readonly more: boolean };
+  do {
+    batch = await revokeSome(dataSource, owner);
+    onBatch(batch.revoked);
+  } while (batch.more);
+}
+
+/** Revokes one batch, as `revokeOwned` does. @returns `more`: true if another call may find further grants */
+export async function revokeSome(
+  dataSource: DataSource,
+  owner: GrantFilter,
+): Promise<{ readonly revoked: number; readonly more: boolean }> {
+  const revoked = await dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner));
+  return { revoked, more: revoked === BATCH };
+}
+
+/** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */
+async function revokeBatch(manager: EntityManager, owner: GrantFilter): Promise<number> {
+  const { userId, clientId } = owner;
+  if (clientId !== undefined) await lockClient(manager, clientId);
+  if (userId !== undefined) await lockUser(manager, userId);
+  const live = await manager.find(GrantRecordEntity, {
+    select: { id: true },
+    where: { ...ownedBy(owner), revokedAt: IsNull() },
+    order: { id: 'ASC' },
+    take: BATCH,
+    lock: { mode: 'for_no_key_update' },
+  });
+  const ids = live.map(({ id }) => id);
+  await manager.update(GrantRecordEntity, { id: Any(ids) }, { revokedAt: () => 'now()' });
+  return ids.length;
+}

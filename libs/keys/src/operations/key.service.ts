@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { TokenKeyStore } from '../token-key.store.js';
+import { generateSigningKey } from '#oauth/openid/generate-keys.js';
+import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import { Flag, Rule, Text, type Input, validated } from '#operations/input.js';
+import type { Actor, Change } from '#operations/operation.js';
+import { askServices } from '#operations/running-services/status.js';
+import { processName } from '#operations/text.js';
+import { idTokenKeyProblems, idTokenKeyReport } from './id-token-key-report.js';
+import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
+import { type KeyProblem, keyReport, type ReportedKey } from './key-report.js';
+import { idTokenKeyProblemsOf, tokenKeyProblems } from './key-values.js';
+import { nextStep, type RotationStep } from './rotation.js';
+
+/**
+ * Processes are named by service and instance. Times are ISO 8601; null if unknown, or if the key has not signed yet.
+ */
+interface KeyUse {
+  readonly id: string;
+  readonly signs_in: readonly string[];
+  readonly verifies_in: readonly string[];
+  readonly missing_in: readonly string[];
+  readonly first_seen_at: string | null;
+  readonly last_signed_at: string | null;
+  readonly needed_until: string | null;
+}
+
+export interface KeyList {
+  readonly processes: readonly string[];
+  readonly keys: readonly KeyUse[];
+  readonly id_token_keys: readonly (KeyUse & { readonly alg: string })[];
+  readonly problems: readonly KeyProblem[];
+}
+
+class TokenKeyRotationDto {
+  @Text()
+  @Rule('token_keys_invalid', ({ tokenKeys }: TokenKeyRotationDto) => tokenKeyProblems(tokenKeys))
+  tokenKeys: string;
+
+  /** Begins a rotation even if live tokens still need a key of the previous rotation. */
+  @Flag()
+  begin = false;
+}
+
+class IdTokenKeyRotationDto {
+  @Text()
+  @Rule('id_token_keys_invalid', ({ idTokenKeys }: IdTokenKeyRotationDto) =>
+    idTokenKeyProblemsOf('‹idTokenKeys›', idTokenKeys),
+  )
+  idTokenKeys: string;
+
+  /** Default: the algorithm in rotation, otherwise RS256. */
+  @Text()
+  @Rule('algorithm_unknown', ({ alg }: IdTokenKeyRotationDto) =>
+    alg === undefined || SIGNING_ALGORITHMS.includes(alg)
+      ? []
+      : [`‹alg› must be ${SIGNING_ALGORITHMS.join(', ')}`],
+  )
+  alg?: SigningAlgorithm;
+
+  @Flag()
+  begin = false;
+}
+
+/** Reports and rotates the keys that sign tokens. Values of the variables are secret, and are never stored. */
+@Injectable()
+export class KeyService {
+  constructor(
+    private readonly tokenKeys: TokenKeyStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  async list(): Promise<{ readonly list: KeyList; readonly warnings: readonly string[] }> {
+    const { statuses, records, idTokenRecords, now, warnings } = await this.read();
+    const { processes, keys, problems } = keyReport(statuses, records, now);
+    const idTokenKeys = idTokenKeyReport(statuses, idTokenRecords, now);
+    const list = {
+      processes: processes.map(processName),
+      keys: keys.map(keyUse),
+      id_token_keys: idTokenKeys.map(({ alg, ...key }) => {
+        const { id, ...use } = keyUse(key);
+        return { id, alg, ...use };
+      }),
+      problems: [...problems, ...idTokenKeyProblems(idTokenKeys, now)],
+    };
+    return { list, warnings };
+  }
+
+  /** Returns the next step, which the operator must apply. @throws UnsafeStepError */
+  async nextTokenKeys(actor: Actor, input: Input<TokenKeyRotationDto>): Promise<Change<RotationStep>> {
+    const { tokenKeys, begin } = validated(TokenKeyRotationDto, input);
+    const state = await this.read();
+    const newKey = () => randomBytes(32).toString('base64url');
+    const step = nextStep({ tokenKeys, begin, ...state, newKey });
+    return this.recorded(actor, step, { action: step.action, keys: step.keys }, state.warnings);
+  }
+
+  /** Returns the next step, which the operator must apply. @throws UnsafeStepError */
+  async nextIdTokenKeys(actor: Actor, input: Input<IdTokenKeyRotationDto>): Promise<Change<IdTokenKeyStep>> {
+    const { idTokenKeys, alg, begin } = validated(IdTokenKeyRotationDto, input);
+    const { idTokenRecords: records, ...state } = await this.read();
+    const ring = { records, idTokenKeys, alg, begin, newKey: generateSigningKey };
+    const step = await nextIdTokenStep({ ...state, ...ring });
+    const detail = { action: step.action, alg: step.alg, keys: step.keys };
+    return this.recorded(actor, step, detail, state.warnings);
+  }
+
+  private recorded<Step>(
+    actor: Actor,
+    result: Step,
+    detail: object,
+    warnings: readonly string[],
+  ): Change<Step> {
+    const record = { type: 'operator.command', detail: { command: 'keys next', ...detail } } as const;
+    return {
+      result,
+      announced: this.announcer.record(actor, record).then((others) => [...warnings, ...others]),
+    };
+  }
+
+  private async read() {
+    const [{ statuses, warnings }, records, idTokenRecords, now] = await Promise.all([
+      askServices(this.options.settings.NATS_URL),
+      this.tokenKeys.list(),
+      this.tokenKeys.listIdTokenKeys(),
+      this.tokenKeys.now(),
+    ]);
+    return { statuses, warnings, records, idTokenRecords, now };
+  }
+}
+
+function keyUse({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey): KeyUse {
+  return {
+    id,
+    signs_in: signsIn.map(processName),
+    verifies_in: verifiesIn.map(processName),
+    missing_in: missingIn.map(processName),
+    first_seen_at: record?.firstSeenAt.toISOString() ?? null,
+    last_signed_at: record?.lastSignedAt?.toISOString() ?? null,
+    needed_until: record?.neededUntil?.toISOString() ?? null,
+  };
+}

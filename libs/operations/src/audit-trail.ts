@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { auditEvent, type AuditRecord } from '#audit/event.js';
+import { AuditReader } from '#audit/reader.js';
+import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
+import { AdministrationError } from './administration.error.js';
+import { AdministrationOptions, trailServer } from './administration.options.js';
+import type { Actor } from './operation.js';
+import { withNats } from './running-services/nats.js';
+import { jsonText } from './text.js';
+
+const RETRY_FOR_MS = 5_000;
+const RETRY_MS = 500;
+/** Time limit for all events of an operation. An import may record thousands of events. */
+const STORE_WITHIN_MS = 30_000;
+
+@Injectable()
+export class AuditTrail {
+  constructor(private readonly options: AdministrationOptions) {}
+
+  /** A failure does not undo the change. @returns warnings with the JSON of each event that NATS did not store */
+  async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
+    if (records.length === 0) return [];
+    const by = { operator: actor.name, ...(actor.channel !== 'command' && { channel: actor.channel }) };
+    const events = records.map((record) => auditEvent('operator', { ...record, ...by }));
+    const storeAll = async (nats: NatsConnection): Promise<void> => {
+      // Stored events are removed, so that a retry does not store them twice.
+      for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
+    };
+    const { url, variable } = trailServer(this.options.settings);
+    for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
+      try {
+        await withNats(url, storeAll, STORE_WITHIN_MS);
+        return [];
+      } catch (error) {
+        if (isUnserved(error) || Date.now() >= end) break;
+      }
+    }
+    return events.map(
+      (event) => `NATS (${variable}) did not store this event of the audit trail: ${jsonText(event)}`,
+    );
+  }
+
+  /** @throws AdministrationError of the kind `unavailable` */
+  async read<T>(work: (reader: AuditReader) => Promise<T>): Promise<T> {
+    const { url, variable } = trailServer(this.options.settings);
+    const reader = await AuditReader.open(url).catch((cause: unknown) => {
+      throw unavailable(`NATS (${variable}) does not answer: the audit trail cannot be read`, cause);
+    });
+    try {
+      return await work(reader);
+    } catch (cause) {
+      if (isUnserved(cause))
+        throw unavailable(
+          `NATS (${variable}) has no JetStream, which stores the audit trail: turn it on, and run migrate`,
+          cause,
+        );
+      if (isUnanswered(cause))
+        throw unavailable(`NATS (${variable}) does not answer: not all events were read`, cause);
+      throw cause;
+    } finally {
+      await reader.close();
+    }
+  }
+}
+
+function unavailable(message: string, cause: unknown): AdministrationError {
+  return new AdministrationError('unavailable', [{ id: 'audit_trail_unavailable', message }], { cause });
+}

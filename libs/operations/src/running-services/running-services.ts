@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { createInbox, type NatsConnection } from '@nats-io/transport-node';
+import { LogoutRecipientStore } from '#clients/logout-recipient.store.js';
+import {
+  type ApplyRevocationsReply,
+  type ApplyRevocationsRequest,
+  type ClientChanged,
+  SUBJECTS,
+} from '#messaging/contract.js';
+import { natsOptions } from '#messaging/nats.connection.js';
+import { statusInbox } from '#messaging/service-status.js';
+import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
+import { AdministrationError } from '../administration.error.js';
+import { AdministrationOptions, trailServer } from '../administration.options.js';
+import { withNats } from './nats.js';
+
+/** Long enough for a client to which every user has granted access. */
+const REVOCATION_TIMEOUT_MS = 60_000;
+
+const AUTHORIZE_TIMEOUT_MS = 3_000;
+
+@Injectable()
+export class RunningServices {
+  constructor(
+    private readonly options: AdministrationOptions,
+    private readonly recipients: LogoutRecipientStore,
+  ) {}
+
+  /** Invalidates caches. @returns warnings, instead of throwing, because the change is already stored */
+  async clientsChanged(clientIds: readonly string[]): Promise<string[]> {
+    try {
+      await withNats(this.options.settings.NATS_URL, (nats) => {
+        for (const clientId of clientIds)
+          nats.publish(
+            SUBJECTS.clientChanged,
+            JSON.stringify({ client_id: clientId } satisfies ClientChanged),
+          );
+        return nats.flush();
+      });
+      return [];
+    } catch {
+      return ['NATS (NATS_URL) does not answer: running services may take 30 s to notice the change'];
+    }
+  }
+
+  /** Publishes only if there are applications to notify: NATS may have no queue for log-outs. @returns warnings */
+  async sessionsEnded(userId: number): Promise<string[]> {
+    const { url, variable } = trailServer(this.options.settings);
+    try {
+      if ((await this.recipients.ofUser(userId)).length === 0) return [];
+      await withNats(url, (nats) =>
+        storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), sessionsEnded({ user_id: userId })),
+      );
+      return [];
+    } catch {
+      return [`NATS (${variable}) did not store the log-out: applications get no logout token`];
+    }
+  }
+
+  /** Sends a request to one process of authorize. @throws AdministrationError of the kind `unavailable` */
+  async askAuthorize<Reply>(subject: string, request: object): Promise<Reply> {
+    const { NATS_URL } = this.options.settings;
+    const { inboxPrefix = '_INBOX' } = natsOptions(NATS_URL, 'operator');
+    try {
+      return await withNats(NATS_URL, async (nats) => {
+        // NATS permits authorize to publish to this inbox only.
+        const reply = createInbox(statusInbox(inboxPrefix, 'authorize'));
+        const options = { timeout: AUTHORIZE_TIMEOUT_MS, noMux: true, reply };
+        return (await nats.request(subject, JSON.stringify(request), options)).json<Reply>();
+      });
+    } catch (cause) {
+      const message = 'no process of authorize answers over NATS (NATS_URL)';
+      throw new AdministrationError('unavailable', [{ id: 'authorize_unavailable', message }], { cause });
+    }
+  }
+
+  /**
+   * Evicts the cached profile if the owner is a user. Resolves when the services reject the tokens of all revoked
+   * grants of the owner.
+   * @throws AdministrationError `incomplete`
+   */
+  async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {
+    try {
+      await withNats(
+        this.options.settings.NATS_URL,
+        (nats) => requestRevocations(nats, owner),
+        REVOCATION_TIMEOUT_MS,
+      );
+    } catch (cause) {
+      const message =
+        `${done}, but the token service did not answer over NATS (NATS_URL): ` +
+        'tokens may work until it is back, and stop within seconds after that';
+      throw new AdministrationError('incomplete', [{ id: 'revocations_not_applied', message }], { cause });
+    }
+  }
+}
+
+async function requestRevocations(nats: NatsConnection, owner: ApplyRevocationsRequest): Promise<void> {
+  // Published first, so that caches are evicted even if no token app answers.
+  if ('user_id' in owner) nats.publish(SUBJECTS.userChanged, JSON.stringify(owner));
+  const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: owner, id: randomUUID() });
+  const timeout = REVOCATION_TIMEOUT_MS;
+  const message = await nats.request(SUBJECTS.applyRevocations, packet, { timeout });
+  const reply = message.json<{ response?: ApplyRevocationsReply; err?: unknown }>();
+  if (reply.response === undefined) throw new Error('it failed on the request', { cause: reply.err });
+}

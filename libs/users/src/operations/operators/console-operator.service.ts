@@ -1,0 +1,292 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
+import { CONSOLE_ROLES, type ConsoleRole } from '../../operators/console-role.js';
+import type { ConsoleInvitationEntity } from '../../operators/console-invitation.entity.js';
+import { ConsoleInvitationStore } from '../../operators/console-invitation.store.js';
+import { ConsoleOperatorStore } from '../../operators/console-operator.store.js';
+import { isUserId } from '../../user.js';
+import { UserStore } from '../../user.store.js';
+import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import { Flag, Rule, Text, type Input, validated } from '#operations/input.js';
+import type { Actor, Change } from '#operations/operation.js';
+import { isEmailAddress } from '#oauth/registration/client-links.js';
+import { quoted } from '#operations/text.js';
+import { unlessLastAdmin } from './last-admin.js';
+
+const roleProblems = (role: ConsoleRole): string[] =>
+  CONSOLE_ROLES.includes(role) ? [] : [`‹role› must be one of ${CONSOLE_ROLES.join(', ')}`];
+
+class RoleDto {
+  @Text()
+  login: string;
+
+  @Text()
+  @Rule('role_unknown', ({ role }: RoleDto) => roleProblems(role))
+  role: ConsoleRole;
+
+  @Flag()
+  confirmLastAdmin = false;
+}
+
+class InvitationDto {
+  @Text()
+  @Rule('email_invalid', ({ email }: InvitationDto) =>
+    email !== undefined && isEmailAddress(email)
+      ? []
+      : ['‹email› must be an email address, like ada@example.com'],
+  )
+  email: string;
+
+  @Text()
+  @Rule('role_unknown', ({ role }: InvitationDto) => roleProblems(role))
+  role: ConsoleRole;
+}
+
+export interface InvitationView {
+  readonly id: string;
+  readonly email: string;
+  readonly role: ConsoleRole;
+  readonly invited_by: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+export interface ConsoleOperatorView {
+  readonly user_id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly role: ConsoleRole;
+  readonly disabled_at: string | null;
+}
+
+/** Grants and revokes console roles. Groups of another login provider replace these roles. */
+@Injectable()
+export class ConsoleOperatorService {
+  private readonly logger = new Logger('audit');
+
+  constructor(
+    private readonly operators: ConsoleOperatorStore,
+    private readonly invited: ConsoleInvitationStore,
+    private readonly users: UserStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  async list(): Promise<ConsoleOperatorView[]> {
+    const operators = await this.operators.list();
+    return operators.map(({ userId, username, email, role, disabledAt }) => ({
+      user_id: userId,
+      username,
+      email,
+      role,
+      disabled_at: disabledAt?.toISOString() ?? null,
+    }));
+  }
+
+  /** @throws AdministrationError if the user has no role */
+  async find(userId: number | string): Promise<ConsoleOperatorView> {
+    const operator = (await this.list()).find(({ user_id: id }) => String(id) === String(userId));
+    if (operator) return operator;
+    throw unknownOperator(`id:${userId}`);
+  }
+
+  /**
+   * Replaces the current role, if any. The new role applies to the operator's next request.
+   * @throws AdministrationError of the kind `unconfirmed` if the last admin would lose the role without
+   * `confirmLastAdmin`
+   */
+  async grant(
+    actor: Actor,
+    input: Input<RoleDto>,
+  ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
+    const { login, role, confirmLastAdmin } = validated(RoleDto, input);
+    this.requireStoredRoles();
+    const userId = await this.userOf(login);
+    const change = this.operators.setRole(userId, role, confirmLastAdmin);
+    const before = await unlessLastAdmin(change, grantAgain(login));
+    // The user may have been deleted in the meantime.
+    if (before === undefined) throw unknownUser(login);
+    return {
+      result: { user_id: userId, role },
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.granted',
+        user_id: userId,
+        ...changesBetween({ role: before }, { role }),
+      }),
+    };
+  }
+
+  /** The operator's next request is rejected. @throws AdministrationError like `grant` */
+  async revoke(
+    actor: Actor,
+    login: string,
+    confirmLastAdmin = false,
+  ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
+    this.requireStoredRoles();
+    const userId = await this.userOf(login);
+    const change = this.operators.setRole(userId, null, confirmLastAdmin);
+    const role = await unlessLastAdmin(change, grantAgain(login));
+    if (!role) throw unknownOperator(login);
+    return {
+      result: { user_id: userId, revoked: true },
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.revoked',
+        user_id: userId,
+        ...changesBetween({ role }, {}),
+      }),
+    };
+  }
+
+  /** Returns true if the user is the only enabled admin. */
+  async isLastAdmin(userId: number): Promise<boolean> {
+    const admins = (await this.operators.list()).filter((one) => one.role === 'admin' && !one.disabledAt);
+    return admins.length === 1 && admins[0]?.userId === userId;
+  }
+
+  async invitations(): Promise<InvitationView[]> {
+    return (await this.invited.list()).map(invitationView);
+  }
+
+  async invitation(id: string): Promise<InvitationView> {
+    const invitation = (await this.invitations()).find((candidate) => candidate.id === id);
+    if (invitation) return invitation;
+    throw unknownInvitation(id);
+  }
+
+  /**
+   * Invites an email address for seven days. Replaces an earlier invitation.
+   * @param inviter id of the admin, without whose role the invitation is not valid; null for other actors
+   */
+  async invite(
+    actor: Actor,
+    input: Input<InvitationDto>,
+    inviter: number | null = null,
+  ): Promise<Change<InvitationView>> {
+    const { email, role } = validated(InvitationDto, input);
+    this.requireStoredRoles();
+    const invitation = await this.invited.create({ email, role, invitedBy: actor.name, inviter });
+    if (!invitation)
+      throw refusal('conflict', 'console_operator_known', `${quoted(email)} has a role already: change it`);
+    return {
+      result: invitationView(invitation),
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.invited',
+        // Without the address: the audit trail outlives personal data.
+        detail: { invitation: invitation.id, role },
+      }),
+    };
+  }
+
+  async uninvite(actor: Actor, id: string): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
+    if (!(await this.invited.delete(id))) throw unknownInvitation(id);
+    return {
+      result: { id, revoked: true },
+      announced: this.announcer.record(actor, {
+        type: 'console_operator.uninvited',
+        detail: { invitation: id },
+      }),
+    };
+  }
+
+  /**
+   * Accepts the invitation of a user who logs in to the console, if there is one. Does not wait for NATS.
+   * @param subject `sub` of an ID token of this service
+   */
+  async acceptInvitation(actor: Actor, subject: string): Promise<void> {
+    if (!isUserId(subject)) return;
+    const userId = Number(subject);
+    const accepted = await this.invited.accept(userId);
+    if (!accepted) return;
+    const { id, role } = accepted;
+    this.warn(
+      this.announcer.record(actor, {
+        type: 'console_operator.granted',
+        user_id: userId,
+        detail: { invitation: id },
+        ...changesBetween({}, { role }),
+      }),
+    );
+  }
+
+  /**
+   * Records a login to the console, or a logout. Does not wait for NATS.
+   *
+   * @param subject identifies the operator, because an operator can take another operator's former name
+   */
+  recordLogin(actor: Actor, subject: string, type: 'login.succeeded' | 'login.ended'): void {
+    this.warn(this.announcer.record(actor, { type, detail: { subject } }));
+  }
+
+  recordLoginWithoutRole(actor: Actor, subject: string): void {
+    const description = 'the user has no role in the console';
+    const record = {
+      type: 'login.refused',
+      check: 'console_role_missing',
+      description,
+      detail: { subject },
+    } as const;
+    this.warn(this.announcer.record(actor, record));
+  }
+
+  private warn(recorded: Promise<readonly string[]>): void {
+    void recorded.then((warnings) => warnings.forEach((warning) => this.logger.warn(warning)));
+  }
+
+  private requireStoredRoles(): void {
+    if (this.options.settings.CONSOLE_GROUPS_CLAIM !== '')
+      throw refusal(
+        'conflict',
+        'roles_of_groups',
+        'the groups of the login provider decide who has a role (CONSOLE_GROUPS_CLAIM)',
+      );
+  }
+
+  private async userOf(login: string): Promise<number> {
+    const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
+    const user = isUserId(id)
+      ? await this.users.find(Number(id))
+      : (await this.users.findByLogin(login))?.user;
+    if (user) return user.id;
+    throw unknownUser(login);
+  }
+}
+
+const grantAgain = (login: string): string[] => ['console', 'grant', login, '--role', 'admin'];
+
+function invitationView({
+  id,
+  email,
+  role,
+  invitedBy,
+  createdAt,
+  expiresAt,
+}: ConsoleInvitationEntity): InvitationView {
+  return {
+    id,
+    email,
+    role,
+    invited_by: invitedBy,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+  };
+}
+
+function unknownInvitation(id: string): AdministrationError {
+  return refusal('unknown', 'invitation_unknown', `there is no invitation ${quoted(id)}`);
+}
+
+function unknownOperator(login: string): AdministrationError {
+  return refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
+    text: 'See',
+    command: ['console', 'list'],
+  });
+}
+
+function unknownUser(login: string): AdministrationError {
+  return refusal('unknown', 'user_unknown', `no user logs in here as ${quoted(login)}`, {
+    text: 'See',
+    command: ['user', 'list'],
+  });
+}

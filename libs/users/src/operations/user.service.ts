@@ -1,0 +1,402 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
+import type { AuditRecord } from '#audit/event.js';
+import { ConsoleInvitationStore } from '../operators/console-invitation.store.js';
+import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
+import { ExternalUserStore } from '../external-user.store.js';
+import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import { hashPassword } from '../password.js';
+import type { Disabler } from '../user-account.statements.js';
+import { UserAccountStore } from '../user-account.store.js';
+import { DuplicateUserError } from '../user.js';
+import { UserStore } from '../user.store.js';
+import {
+  OPERATOR_SUBJECTS,
+  type UserSession,
+  type UserSessionsReply,
+  type UserSessionsRequest,
+} from '#messaging/operator-requests.js';
+import { AdministrationError, refusal } from '#operations/administration.error.js';
+import { unlessLastAdmin } from './operators/last-admin.js';
+import { Announcer } from '#operations/announcer.js';
+import { type Expected, unlessOutdated } from '#operations/expected-version.js';
+import { type Input, validated } from '#operations/input.js';
+import { mapPage, pageRequest, trimmed } from '#operations/list.js';
+import type { Actor, Change } from '#operations/operation.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
+import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';
+import { findUser, unknownUser } from './user-lookup.js';
+import { userView, userDetails, type UserDetails, type UserView } from './user.description.js';
+import {
+  NewUserDto,
+  PasswordChangeDto,
+  UserChangesDto,
+  UserFilterDto,
+  UserImportDto,
+  UserListDto,
+} from './user.dto.js';
+
+const USER = 'the user';
+/** Way back after the deletion of the last admin. */
+const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
+const OPERATOR_PASSWORD =
+  'the user has a role in the console, or an invitation to it: set the password on the command line';
+
+export interface CreatedUser {
+  readonly id: number;
+  readonly email: string;
+  readonly username: string;
+  readonly name: string;
+  readonly time_zone: string;
+  readonly locale: string | null;
+  /** Generated password, never stored as text; null if the input contained a password. */
+  readonly password: string | null;
+}
+
+export interface ChangedPassword {
+  readonly id: number;
+  readonly username: string;
+  /** Generated password, never stored as text; null if the input contained a password. */
+  readonly password: string | null;
+  readonly sessions_ended: boolean;
+}
+
+export interface DisabledUser {
+  readonly id: number;
+  readonly username: string;
+  readonly disabled: true;
+  readonly disabled_before: boolean;
+  readonly revoked_grants: number;
+}
+
+export interface EnabledUser {
+  readonly id: number;
+  readonly username: string;
+  readonly disabled: boolean;
+  readonly disabled_before: boolean;
+  readonly disabled_by: readonly ('operator' | 'product')[];
+}
+
+export interface LoggedOutUser {
+  readonly id: number;
+  readonly username: string;
+  readonly logged_out: true;
+}
+
+export interface DeletedUser {
+  readonly id: number;
+  readonly username: string;
+  readonly deleted: true;
+  /** True if another operation deleted the user in the meantime. */
+  readonly deleted_before: boolean;
+  readonly revoked_grants: number;
+}
+
+/** Methods accept the email address, username or external_id of a user, or `id:` and the id. */
+@Injectable()
+export class UserService {
+  constructor(
+    private readonly users: UserStore,
+    private readonly accounts: UserAccountStore,
+    private readonly external: ExternalUserStore,
+    private readonly operators: ConsoleOperatorStore,
+    private readonly invitations: ConsoleInvitationStore,
+    private readonly services: RunningServices,
+    private readonly announcer: Announcer,
+  ) {}
+
+  async list(input: Input<UserListDto> = {}): Promise<ListPage<UserView>> {
+    const { limit, cursor, ...filter } = validated(UserListDto, input);
+    return mapPage(await this.accounts.list(trimmed(filter), pageRequest(limit, cursor)), userView);
+  }
+
+  /** Counts the matching users, at most `MAX_COUNT` + 1. */
+  async count(input: Input<UserFilterDto> = {}): Promise<number> {
+    return this.accounts.count(trimmed(validated(UserFilterDto, input)));
+  }
+
+  /** Returns the ids of the matching users, newest first, at most `MAX_COUNT` + 1. */
+  async ids(input: Input<UserFilterDto> = {}): Promise<string[]> {
+    return this.accounts.ids(trimmed(validated(UserFilterDto, input)));
+  }
+
+  /** Returns the names of the existing users among these ids. */
+  names(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    return this.accounts.names(ids);
+  }
+
+  async find(login: string): Promise<UserDetails> {
+    const user = await findUser(this.accounts, login);
+    const details = await this.accounts.details(user.id);
+    if (!details) throw unknownUser(login);
+    return userDetails(user, details);
+  }
+
+  async create(actor: Actor, input: Input<NewUserDto>): Promise<Change<CreatedUser>> {
+    const { password: given, ...user } = validated(NewUserDto, input);
+    const password = given ?? generatePassword();
+    const { timeZone, locale = null, email, username, name } = user;
+    await this.refuseInvited(actor, email);
+    const zone = timeZone === undefined ? {} : { timeZone };
+    const passwordHash = await hashPassword(password);
+    const created = await this.users
+      .create({ email, username, name, passwordHash, locale, ...zone })
+      .catch((error: unknown) => {
+        throw error instanceof DuplicateUserError ? duplicate(error) : error;
+      });
+    return {
+      result: {
+        id: created.id,
+        email: created.email,
+        username: created.username,
+        name: created.name,
+        time_zone: created.timeZone,
+        locale: created.locale,
+        password: given === undefined ? password : null,
+      },
+      announced: this.announcer.record(actor, { type: 'user.created', user_id: created.id }),
+    };
+  }
+
+  async update(
+    actor: Actor,
+    login: string,
+    input: Input<UserChangesDto>,
+    expected?: Expected,
+  ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
+    const { locale } = validated(UserChangesDto, input);
+    const { id, username } = await findUser(this.accounts, login);
+    const before = await unlessOutdated(USER, this.accounts.setLocale(id, locale, expected?.version));
+    if (!before) throw unknownUser(login);
+    return {
+      result: { username, locale },
+      announced: this.announcer.record(actor, {
+        type: 'user.updated',
+        user_id: id,
+        ...changesBetween({ locale: before.locale }, { locale }),
+      }),
+    };
+  }
+
+  async setPassword(
+    actor: Actor,
+    login: string,
+    input: Input<PasswordChangeDto> = {},
+    expected?: Expected,
+  ): Promise<Change<ChangedPassword>> {
+    const { password: given, endSessions } = validated(PasswordChangeDto, input);
+    const password = given ?? generatePassword();
+    const { id, username, email } = await findUser(this.accounts, login);
+    if (await this.operators.hasRole(id)) refuseApi(actor);
+    await this.refuseInvited(actor, email);
+    const hash = await hashPassword(password);
+    const changed = await unlessOutdated(
+      USER,
+      this.accounts.setPassword(id, hash, endSessions, expected?.version),
+    );
+    if (!changed) throw unknownUser(login);
+    const warnings = endSessions ? await this.services.sessionsEnded(id) : [];
+    const record = {
+      type: 'user.password_changed',
+      user_id: id,
+      detail: { sessions_ended: endSessions },
+      changes: { password: { omitted: 'secret' } },
+    } as const;
+    return {
+      result: {
+        id,
+        username,
+        password: given === undefined ? password : null,
+        sessions_ended: endSessions,
+      },
+      announced: this.announcer.record(actor, record).then((others) => [...warnings, ...others]),
+    };
+  }
+
+  /** @throws AdministrationError of the kind `unavailable` if authorize does not answer */
+  async sessions(login: string): Promise<readonly UserSession[]> {
+    const { id } = await findUser(this.accounts, login);
+    const request = { user_id: id } satisfies UserSessionsRequest;
+    const { userSessions } = OPERATOR_SUBJECTS;
+    return (await this.services.askAuthorize<UserSessionsReply>(userSessions, request)).sessions;
+  }
+
+  /** Ends all sessions; grants stay. Safe to repeat. */
+  async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    await unlessOutdated(USER, this.users.endSessions(id, expected?.version));
+    const warnings = await this.services.sessionsEnded(id);
+    return {
+      result: { id, username, logged_out: true },
+      announced: this.announcer
+        .record(actor, { type: 'user.logged_out', user_id: id })
+        .then((others) => [...warnings, ...others]),
+    };
+  }
+
+  /**
+   * Safe to repeat after a failure.
+   * @throws AdministrationError of the kind `incomplete` if the services do not answer, or `unconfirmed` for the last
+   * admin of the console without `confirmLastAdmin`
+   */
+  async disable(
+    actor: Actor,
+    login: string,
+    expected?: Expected,
+    confirmLastAdmin = false,
+  ): Promise<Change<DisabledUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
+    const disabling = await unlessLastAdmin(change, ['user', 'enable', username]);
+    if (!disabling) throw unknownUser(login);
+    const { disabledBefore, revokedGrants } = disabling;
+    const record = { ...disabledEvent(id, disabledBefore), detail: { revoked_grants: revokedGrants } };
+    const warnings = await this.announcer.applyRevocation(
+      actor,
+      { user_id: id },
+      `${username} is disabled`,
+      record,
+      id,
+    );
+    return {
+      result: {
+        id,
+        username,
+        disabled: true,
+        disabled_before: disabledBefore.includes('operator'),
+        revoked_grants: revokedGrants,
+      },
+      announced: Promise.resolve(warnings),
+    };
+  }
+
+  /** Undoes `disable`. @param overrideProduct true also enables a user whom the product disabled */
+  async enable(
+    actor: Actor,
+    login: string,
+    overrideProduct = false,
+    expected?: Expected,
+  ): Promise<Change<EnabledUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    const enabling = await unlessOutdated(USER, this.accounts.enable(id, overrideProduct, expected?.version));
+    if (!enabling) throw unknownUser(login);
+    const { disabledBefore, disabledBy } = enabling;
+    return {
+      result: {
+        id,
+        username,
+        disabled: disabledBy.length > 0,
+        disabled_before: disabledBefore.length > 0,
+        disabled_by: disabledBy,
+      },
+      announced: this.announcer.record(actor, {
+        type: 'user.enabled',
+        user_id: id,
+        ...changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
+      }),
+    };
+  }
+
+  /** Safe to repeat after a failure, which may leave the user disabled. @throws AdministrationError like `disable` */
+  async delete(
+    actor: Actor,
+    login: string,
+    expected?: Expected,
+    confirmLastAdmin = false,
+  ): Promise<Change<DeletedUser>> {
+    const { id, username } = await findUser(this.accounts, login);
+    const warnings: string[] = [];
+    const applyAll = (state: string) =>
+      this.services.applyRevocations({ user_id: id }, `${username} ${state}`);
+    try {
+      const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
+      const disabled = await unlessLastAdmin(change, ANOTHER_ADMIN);
+      if (disabled && !disabled.disabledBefore.includes('operator'))
+        warnings.push(...(await this.announcer.record(actor, disabledEvent(id, disabled.disabledBefore))));
+      warnings.push(...(await this.services.sessionsEnded(id)));
+      await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
+      const deleted = await unlessLastAdmin(this.accounts.delete(id, confirmLastAdmin), ANOTHER_ADMIN);
+      // Without name and email address: the audit trail outlives personal data.
+      if (deleted)
+        warnings.push(...(await this.announcer.record(actor, { type: 'user.deleted', user_id: id })));
+      // Nonzero if the user was enabled and granted access between the two steps.
+      if (deleted?.revokedGrants) await applyAll('is deleted');
+      const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
+      return {
+        result: {
+          id,
+          username,
+          deleted: true,
+          deleted_before: deleted === null,
+          revoked_grants: revokedGrants,
+        },
+        announced: Promise.resolve(warnings),
+      };
+    } catch (error) {
+      if (error instanceof AdministrationError) error.warnings = warnings;
+      throw error;
+    }
+  }
+
+  /** Imports a file in constant memory. Safe to repeat. @param report receives each line that is not imported */
+  async import(
+    actor: Actor,
+    stream: Readable,
+    input: Input<UserImportDto>,
+    report: (bad: BadLine) => void,
+  ): Promise<Change<Readonly<ImportCounts>>> {
+    const { issuer = null, ...options } = validated(UserImportDto, input);
+    const users = new UserImport(this.external, { issuer, ...options }, report);
+    await users.run(stream).catch((cause: unknown) => {
+      if (cause instanceof AdministrationError) throw cause;
+      const message = `stopped after line ${users.lastLine}: ${(cause as Error).message}`;
+      throw new AdministrationError('incomplete', [{ id: 'import_stopped', message }], { cause });
+    });
+    const { created, updated, failed, changed } = users.counts;
+    const hasChanged = !options.dryRun && created + updated > 0;
+    const detail = { created, updated, failed, changed };
+    return {
+      result: users.counts,
+      announced: hasChanged
+        ? this.announcer.record(actor, { type: 'user.imported', detail })
+        : Promise.resolve([]),
+    };
+  }
+
+  private async refuseInvited(actor: Actor, email: string): Promise<void> {
+    if (await this.invitations.isInvited(email)) refuseApi(actor);
+  }
+}
+
+/** 144 random bits, in characters that survive copying. */
+function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+/** @param disabledBefore disablers before the operator disabled the user */
+function disabledEvent(userId: number, disabledBefore: readonly Disabler[]): AuditRecord {
+  const disabledBy = [...new Set(['operator', ...disabledBefore])];
+  return {
+    type: 'user.disabled',
+    user_id: userId,
+    ...changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
+  };
+}
+
+/** Otherwise an API client could log in to the console as an operator, and make changes that the API forbids. */
+function refuseApi({ channel }: Actor): void {
+  if (channel === 'api') throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
+}
+
+function duplicate({ fields }: DuplicateUserError): AdministrationError {
+  return new AdministrationError(
+    'conflict',
+    fields.map((field) => ({
+      id: 'user_exists',
+      field,
+      message: `‹${field}›: another user has this ${field} already; choose another one`,
+    })),
+  );
+}

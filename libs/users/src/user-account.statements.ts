@@ -1,0 +1,114 @@
+import type { EntityManager } from 'typeorm';
+import { revokeGrants } from '#grants/records/grant-record.statements.js';
+import { deleteInvitationsOf } from './operators/console-invitation.statements.js';
+import { DeletedIdentityEntity } from './deleted-identity.entity.js';
+import type { Identity } from './user.js';
+import { checkVersion } from '#platform/postgres/outdated-version.error.js';
+import { UserEntity } from './user.entity.js';
+import { NEXT_GENERATION } from './user.store.js';
+
+export type Disabler = 'operator' | 'product';
+
+/**
+ * Blocks statements that create a user with this identity, until the transaction ends.
+ * @param from SQL of a FROM clause with the columns issuer and external_id
+ */
+export async function excludeCreations(
+  manager: EntityManager,
+  from: string,
+  values: (number | string)[],
+): Promise<void> {
+  const key = `hashtextextended(issuer || E'\\n' || external_id, 0)`;
+  await manager.query(`SELECT pg_advisory_xact_lock(${key}) FROM ${from}`, values);
+}
+
+/** @returns null if the user does not exist @throws OutdatedVersionError */
+export async function lockAccount(
+  manager: EntityManager,
+  id: number,
+  expectedVersion?: number,
+): Promise<UserEntity | null> {
+  const user = await manager.findOne(UserEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  if (user) checkVersion(user, expectedVersion);
+  return user;
+}
+
+/** Sets `isStale` if a newer change is stored. PostgreSQL compares the times, because a Date has no microseconds. */
+export async function lockIdentity(
+  manager: EntityManager,
+  { issuer, externalId }: Identity,
+  updatedAt: string,
+): Promise<{ user: UserEntity | undefined; isStale: boolean }> {
+  const { entities, raw } = await manager
+    .createQueryBuilder(UserEntity, 'user')
+    .addSelect('coalesce(user.externalUpdatedAt > :updatedAt, false)', 'isStale')
+    .where({ issuer, externalId })
+    .setParameter('updatedAt', updatedAt)
+    .setLock('pessimistic_write')
+    .getRawAndEntities<{ isStale: boolean }>();
+  return { user: entities[0], isStale: raw[0]?.isStale ?? false };
+}
+
+/** @param updatedAt time of the product's change (RFC 3339) @returns the number of grants revoked */
+export async function disableLocked(
+  manager: EntityManager,
+  id: number,
+  by: Disabler,
+  updatedAt?: string,
+): Promise<number> {
+  const revokedGrants = await revokeEveryGrant(manager, id);
+  await manager
+    .createQueryBuilder()
+    .update(UserEntity)
+    .set({
+      [`${by}DisabledAt`]: () => `coalesce(${by}_disabled_at, now())`,
+      ...NEXT_GENERATION,
+      // Passed as a parameter, because TypeORM would convert a value to a Date, which has no microseconds.
+      ...(updatedAt !== undefined && { externalUpdatedAt: () => ':updatedAt' }),
+    })
+    .where({ id })
+    .setParameters({ updatedAt })
+    .execute();
+  return revokedGrants;
+}
+
+/** @returns the number of grants revoked */
+export async function deleteLocked(manager: EntityManager, id: number): Promise<number> {
+  const revokedGrants = await revokeEveryGrant(manager, id);
+  await deleteInvitationsOf(manager, id);
+  await manager.delete(UserEntity, { id });
+  return revokedGrants;
+}
+
+/** Records a deletion; removes expired hashes. @param at RFC 3339, or null for now @returns true if already recorded */
+export async function rememberDeletion(
+  manager: EntityManager,
+  { issuer, externalId }: Identity,
+  at: string | null,
+): Promise<boolean> {
+  await manager
+    .createQueryBuilder()
+    .delete()
+    .from(DeletedIdentityEntity)
+    .where(
+      `identity IN (
+         SELECT identity FROM deleted_identities WHERE expires_at < now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+       )`,
+    )
+    .execute();
+  const [recorded] = await manager.query<{ wasDeleted: boolean }[]>(
+    `WITH before AS (SELECT FROM deleted_identities WHERE identity = deleted_identity($1, $2))
+     INSERT INTO deleted_identities AS known (identity, deleted_at)
+     VALUES (deleted_identity($1, $2), coalesce($3::timestamptz, now()))
+     ON CONFLICT (identity) DO UPDATE
+       SET deleted_at = greatest(known.deleted_at, excluded.deleted_at), expires_at = excluded.expires_at
+     RETURNING EXISTS (SELECT FROM before) AS "wasDeleted"`,
+    [issuer, externalId, at],
+  );
+  return recorded?.wasDeleted ?? false;
+}
+
+async function revokeEveryGrant(manager: EntityManager, userId: number): Promise<number> {
+  const revoked = await revokeGrants(manager, 'user_id = $1 AND revoked_at IS NULL', [userId]);
+  return revoked.length;
+}
