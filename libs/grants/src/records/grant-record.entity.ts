@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 
-/** Names the entities of users and clients, whose libraries are above this one. */
+/** Names the tables of users and clients, whose libraries are above this one. */
 @Entity('grants')
 @Index('grants_user', ['userId', 'expiresAt'])
 @Index('grants_client', ['clientId', 'createdAt', 'id'])
@@ -23,13 +23,13 @@ export class GrantRecordEntity {
   @Column({ name: 'user_id', type: 'integer' }) userId: number;
 
   /** Null after the user's deletion. Not a foreign key, because a revocation needs the record after the deletion. */
-  @ManyToOne('UserEntity', { createForeignKeyConstraints: false })
+  @ManyToOne('users', { createForeignKeyConstraints: false })
   @JoinColumn({ name: 'user_id' })
   user: { readonly username: string } | null;
 
   @Column({ name: 'client_id', type: 'text' }) clientId: string;
 
-  @ManyToOne('ClientEntity', { onDelete: 'RESTRICT' })
+  @ManyToOne('clients', { onDelete: 'RESTRICT' })
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'grants_client_id_fkey' })
   client: { readonly name: string };
 
