@@ -8,9 +8,9 @@ import { findTool } from '../support/tool.js';
 import { CalledRecipe, commandsOfFlow, RecipeFolder, type Tokens } from '../recipes/recipe.js';
 import { RecipeProduct } from '../recipes/recipe-product.js';
 
-const OPENID_CLIENT = { heading: 'openid-client', file: 'recipe.mjs' };
-const DESKTOP = { heading: 'A desktop or command-line application', file: 'recipe.mjs' };
-const ONE_WRITER = { heading: 'One writer', file: 'tokens.mjs' };
+const OPENID_CLIENT = { source: 'recipes/openid-client.mjs', file: 'recipe.mjs' };
+const DESKTOP = { source: 'recipes/desktop.mjs', file: 'recipe.mjs' };
+const ONE_WRITER = { source: 'recipes/one-writer.mjs', file: 'tokens.mjs' };
 
 let product: RecipeProduct;
 

@@ -48,8 +48,9 @@ interface ClientRecipe extends Recipe {
   readonly driver: string;
 }
 
-const javaScript = (heading: string): ClientRecipe => ({
+const javaScript = (heading: string, name = heading): ClientRecipe => ({
   heading,
+  source: `recipes/${name}.mjs`,
   file: 'recipe.mjs',
   driver: 'driver.mjs',
   library: heading,
@@ -62,6 +63,7 @@ const python = (
   needs: readonly string[],
 ): ClientRecipe => ({
   heading,
+  source: `recipes/${heading.toLowerCase()}.py`,
   file: 'recipe.py',
   driver: 'driver.py',
   library: { interpreter: 'python3', ...library },
@@ -74,7 +76,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   { ...javaScript('openid-client'), needs: ['[client.allowInsecureRequests]'] },
   { ...javaScript('oauth4webapi'), needs: [', ...options'] },
   { ...javaScript('simple-oauth2'), needs: ['    state,\n'] },
-  javaScript('@badgateway/oauth2-client'),
+  javaScript('@badgateway/oauth2-client', 'badgateway-oauth2-client'),
   python(
     'Authlib',
     {
@@ -96,6 +98,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   ),
   {
     heading: 'oauth2',
+    source: 'recipes/oauth2.rb',
     needs: ['state: state,'],
     file: 'recipe.rb',
     driver: 'driver.rb',
@@ -108,6 +111,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   },
   {
     heading: 'golang.org/x/oauth2',
+    source: 'recipes/oauth2.go',
     file: 'recipe.go',
     driver: 'driver.go',
     library: {
@@ -120,6 +124,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   },
   {
     heading: 'google-oauth-client',
+    source: 'recipes/google-oauth-client.java',
     needs: ['.setState(session.state())'],
     file: 'Recipe.java',
     driver: 'Driver.java',

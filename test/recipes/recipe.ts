@@ -23,8 +23,9 @@ export interface RegistryLibrary {
 
 export interface Recipe {
   readonly heading: string;
-  /** Document that contains the recipe; docs/integrate.md by default. */
-  readonly guide?: string;
+  /** Path of the recipe in the folder examples. */
+  readonly source: string;
+  /** Name under which the recipe runs. */
   readonly file: string;
   /** Name of an npm package, Debian packages, or a library of another registry. */
   readonly library: string | WantedLibrary | RegistryLibrary;
@@ -50,14 +51,14 @@ function namesOf(library: Recipe['library']): readonly string[] {
   return 'tool' in library ? [library.name] : library.packages;
 }
 
-type Printed = Pick<Recipe, 'heading' | 'guide' | 'file'>;
+type Source = Pick<Recipe, 'source' | 'file'>;
 
 export class RecipeFolder {
   private constructor(readonly path: string) {}
 
   /** @param options `driver` is a program that calls the recipe's functions; `without` is code to remove */
   static async create(
-    recipe: Printed,
+    recipe: Source,
     options: { driver?: string; without?: string | undefined } = {},
   ): Promise<RecipeFolder> {
     await mkdir(RECIPES_FOLDER, { recursive: true });
@@ -68,9 +69,9 @@ export class RecipeFolder {
     return folder;
   }
 
-  async add({ heading, guide, file }: Printed, without = ''): Promise<string> {
-    const code = await codeOf(heading, guide);
-    if (!code.includes(without)) throw new Error(`the recipe ${heading} has no ${without}`);
+  async add({ source, file }: Source, without = ''): Promise<string> {
+    const code = await readFile(join('examples', source), 'utf8');
+    if (!code.includes(without)) throw new Error(`${source} has no ${without}`);
     await writeFile(join(this.path, file), code.replace(without, ''));
     return code;
   }
@@ -90,13 +91,6 @@ export class RecipeFolder {
 export async function commandsOfFlow(): Promise<string[]> {
   const section = (await readFile(GUIDE, 'utf8')).split('\n## The flow\n')[1]?.split(/^## /m)[0] ?? '';
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands);
-}
-
-async function codeOf(heading: string, guide = GUIDE): Promise<string> {
-  const [, section] = (await readFile(guide, 'utf8')).split(`\n### ${heading}\n`);
-  const code = section?.split(/^##/m)[0]?.match(/^```\w+\n(.*?)^```$/ms)?.[1];
-  if (code === undefined) throw new Error(`${guide} has no recipe ${heading}`);
-  return code;
 }
 
 export type Tokens = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { FoundLibrary } from '../support/foreign-library.js';
 import type { BrowserApplication } from './browser-application.js';
 import type { ListeningRecipe } from './web-recipe.js';
 
-/** A web application of docs/openid.md that shows `sub` and the email address after the login. */
+/** A web application of examples/relying-parties that shows `sub` and the email address after the login. */
 export interface RelyingParty extends ListeningRecipe {
   readonly begin: (browser: Browser) => Promise<Response>;
   /** Path that refreshes the tokens; absent if the library does not support it. */
@@ -14,10 +14,7 @@ export interface RelyingParty extends ListeningRecipe {
   readonly logout?: (returnTo: string) => string;
 }
 
-const GUIDE = 'docs/openid.md';
-
 const JAVASCRIPT = {
-  guide: GUIDE,
   file: 'recipe.mjs',
   callback: '/callback',
   begin: (browser: Browser) => browser.get('/login'),
@@ -27,6 +24,7 @@ const JAVASCRIPT = {
 const GO = {
   ...JAVASCRIPT,
   heading: 'go-oidc',
+  source: 'relying-parties/go-oidc.go',
   file: 'recipe.go',
   build: ({ command }: FoundLibrary) => [command, 'build', '-o', 'recipe', 'recipe.go'] as const,
   start: () => ['./recipe'] as const,
@@ -44,6 +42,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
   {
     ...JAVASCRIPT,
     heading: 'openid-client',
+    source: 'relying-parties/openid-client.mjs',
     library: 'openid-client',
     needs: ["ISSUER.startsWith('http://localhost:') ? { execute: [client.allowInsecureRequests] } : "],
     refresh: '/refresh',
@@ -52,6 +51,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
   {
     ...JAVASCRIPT,
     heading: 'express-openid-connect',
+    source: 'relying-parties/express-openid-connect.mjs',
     library: 'express-openid-connect',
     begin: (browser) => browser.get('/profile'),
     needs: ["authorizationParams: { response_type: 'code' },"],
@@ -61,6 +61,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
   {
     ...JAVASCRIPT,
     heading: 'Auth.js',
+    source: 'relying-parties/auth-js.mjs',
     library: '@auth/express',
     callback: '/auth/callback/scheduling',
     begin: async (browser) => {
@@ -72,12 +73,14 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
   {
     ...JAVASCRIPT,
     heading: 'passport-openidconnect',
+    source: 'relying-parties/passport-openidconnect.mjs',
     library: 'passport-openidconnect',
     needs: ['  skipUserProfile: false,\n'],
   },
   {
     ...JAVASCRIPT,
     heading: 'Authlib',
+    source: 'relying-parties/authlib.py',
     file: 'recipe.py',
     library: {
       interpreter: 'python3',
@@ -98,8 +101,8 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
     },
   },
   {
-    guide: GUIDE,
     heading: 'Spring Security',
+    source: 'relying-parties/spring-security.properties',
     file: 'application.properties',
     driver: 'Application.java',
     library: { tool: 'mvn', name: 'spring-security-oauth2-client' },
@@ -115,8 +118,8 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
     needs: ['scope=openid,profile,email'],
   },
   {
-    guide: GUIDE,
     heading: 'mod_auth_openidc',
+    source: 'relying-parties/mod-auth-openidc.conf',
     file: 'recipe.conf',
     driver: 'httpd.conf',
     library: {
@@ -133,8 +136,8 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
 ];
 
 const browserApplication = (heading: string): BrowserApplication => ({
-  guide: GUIDE,
   heading,
+  source: `relying-parties/${heading}.mjs`,
   file: 'recipe.mjs',
   library: heading,
 });

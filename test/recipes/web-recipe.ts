@@ -34,6 +34,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
   {
     ...JAVASCRIPT,
     heading: 'passport-oauth2',
+    source: 'recipes/passport-oauth2.mjs',
     library: 'passport-oauth2',
     needs: ['state: true,\n  pkce: true,'],
     callback: '/callback',
@@ -42,6 +43,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
   {
     ...JAVASCRIPT,
     heading: 'Auth.js',
+    source: 'recipes/auth-js.mjs',
     library: '@auth/express',
     needs: ["checks: ['pkce', 'state'],", 'issuer: ISSUER,'],
     callback: '/auth/callback/scheduling',
@@ -54,6 +56,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
   {
     ...JAVASCRIPT,
     heading: 'grant',
+    source: 'recipes/grant.mjs',
     library: 'grant',
     needs: ['state: true,'],
     callback: '/connect/scheduling/callback',
@@ -61,6 +64,7 @@ export const WEB_RECIPES: readonly WebRecipe[] = [
   },
   {
     heading: 'Mojolicious::Plugin::OAuth2',
+    source: 'recipes/mojolicious-plugin-oauth2.pl',
     file: 'recipe.pl',
     library: {
       interpreter: 'perl',
