@@ -1,13 +1,15 @@
 // `npm run standards` writes dist/standards.md from docs/standards.yaml and the tags of the tests; with --check it
-// writes nothing. It fails if a section has no test and not only deviations, if a tag or a deviation has no rule, or if
-// docs/reliability.md names a test that does not exist.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// writes nothing. It fails if a section, a guarantee or a fault has no test and not only deviations, or if a tag or a
+// deviation has no rule.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 interface Rules {
   standards: { id: string; title: string; leftOut: string; sections: Record<string, string[]> }[];
   libraries: Record<string, { name: string; setup: string }>;
   deviations: Record<string, { instead: string; why: string }>;
+  /** Guarantees, faults and races of docs/reliability.md. */
+  reliability: Record<string, string>;
 }
 
 const PAGE = 'dist/standards.md';
@@ -15,7 +17,6 @@ const problems: string[] = [];
 const rules = parse(readFileSync('docs/standards.yaml', 'utf8')) as Rules;
 const tests = taggedTests();
 checkRules();
-checkNamedTests('docs/reliability.md');
 
 if (!process.argv.includes('--check')) {
   mkdirSync('dist', { recursive: true });
@@ -80,6 +81,9 @@ function render(): string {
     ([name, { instead, why }]) =>
       `### ${name}\n\n${instead}.\n\nWhy: ${why}.\n${testsOf(`deviation ${name}`)}`,
   );
+  const reliability = Object.entries(rules.reliability).map(
+    ([id, statement]) => `### ${statement}\n${testsOf(`reliability ${id}`)}`,
+  );
   return `# Conformance
 
 <!-- Written by \`npm run standards\` from docs/standards.yaml and the tags of the tests. -->
@@ -96,7 +100,12 @@ those of the machine, else of Debian's packages; where neither exists, the test'
 ${libraries.join('\n')}
 ## Deviations
 
-${deviations.join('\n')}`;
+${deviations.join('\n')}
+## Reliability
+
+[reliability.md](reliability.md) describes the guarantees and faults.
+
+${reliability.join('\n')}`;
 }
 
 function rulesOf(list: string[]): string {
@@ -124,6 +133,10 @@ function checkRules(): void {
     ...Object.keys(rules.libraries).map((key) => `library ${key}`),
     ...Object.keys(rules.deviations).map((name) => `deviation ${name}`),
   ]);
+  for (const id of Object.keys(rules.reliability)) {
+    known.add(`reliability ${id}`);
+    if (!tests.has(`reliability ${id}`)) problems.push(`No test is tagged @reliability ${id}`);
+  }
   for (const { id, sections } of rules.standards)
     for (const [section, list] of Object.entries(sections)) {
       const tag = `${id} ${section}`;
@@ -138,13 +151,4 @@ function checkRules(): void {
   for (const name of named) if (!(name in rules.deviations)) problems.push(`${name} is not explained`);
   for (const name of Object.keys(rules.deviations))
     if (!named.has(name)) problems.push(`No rule names the deviation ${name}`);
-}
-
-/** Checks references of the form `file` › `test`, where `test` is the beginning of a test's name. */
-function checkNamedTests(document: string): void {
-  for (const [, file = '', name = ''] of readFileSync(document, 'utf8').matchAll(/`([^`]+)` › `([^`]+)`/g)) {
-    const source = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    if (!["'", '"', '`'].some((quote) => source.includes(quote + name)))
-      problems.push(`${document} names a test that is gone: ${file} › ${name}`);
-  }
 }

@@ -102,6 +102,7 @@ describe('a process in its container environment', () => {
     expect(await ended).toEqual([0, null]);
   });
 
+  // @reliability graceful-shutdown
   it('completes requests that arrive on kept connections when the shutdown begins', async () => {
     // Retries, because on a busy machine the test may notice the shutdown too late.
     for (let attempt = 1; !(await completesAllRequests()); attempt++) expect(attempt).toBeLessThan(5);

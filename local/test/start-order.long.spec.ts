@@ -119,6 +119,7 @@ describe('apps that start before their dependencies', () => {
     },
   );
 
+  // @reliability recovery
   it('report a dependency that fails after the start, and become ready again', async () => {
     const installation = installations.at(-1) as DependentApps;
     for (const name of ['redis', 'nats', 'postgres'] as const) {

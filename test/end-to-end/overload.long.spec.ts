@@ -157,6 +157,7 @@ it('the overloaded authorize app responds with a page that offers a retry', asyn
 });
 
 // The app rejects the refresh without reading its body, and the connection stays usable.
+// @reliability overload
 it('a refresh rejected because of overload changes nothing', async () => {
   const app = appOf('token');
   const fixture = await openFixture(services, TOKEN_KEYS);

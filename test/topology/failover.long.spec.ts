@@ -36,6 +36,7 @@ afterAll(async () => {
 });
 
 describe('the product under load', () => {
+  // @reliability connected
   it('keeps all users connected after the loss of a NATS server', async () => {
     const before = await nats.clients('resource');
     let lost = 0;
@@ -50,6 +51,7 @@ describe('the product under load', () => {
     expect(await loaded.replayCodes(report)).toEqual([400]);
   });
 
+  // @reliability connected @reliability postgresql-down
   it('keeps all users connected after the loss of the PostgreSQL primary', async () => {
     const report = await loaded.failOver({
       fail: () => postgres.killPrimary(),
@@ -62,6 +64,7 @@ describe('the product under load', () => {
     expect(await loaded.replayCodes(report)).toEqual([400]);
   });
 
+  // @reliability connected @reliability redis-replaced
   it('keeps all users connected after the loss of a Redis Cluster master', async () => {
     const master = await redis.masterOf('any key');
     const replica = await redis.replicaOf(master);
@@ -111,6 +114,7 @@ describe('the loss of a Redis Cluster master and its last writes', () => {
     expect((await application.me(lost.rotated.access_token)).status).toBe(200);
   });
 
+  // @reliability redis-lost-second
   it('does not undo a revocation', async () => {
     await until(
       'the access token is refused',

@@ -110,6 +110,7 @@ afterAll(async () => {
   await services?.close();
 });
 
+// @reliability redis-replaced
 it('all users stay connected and no code is redeemed twice when Sentinels replace the Redis master', async () => {
   const loaded = await LoadedProduct.connect(product, 3);
   const { code } = await loaded.authorizeAgain();

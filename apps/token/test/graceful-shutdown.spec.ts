@@ -41,6 +41,7 @@ afterAll(async () => {
   await services?.close();
 });
 
+// @reliability graceful-shutdown
 it('the token app answers a NATS request in progress before it exits, but accepts no new requests', async () => {
   const userId = await fixture.user();
   await holder.query('BEGIN');

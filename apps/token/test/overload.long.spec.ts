@@ -138,6 +138,7 @@ async function healthDuring(work: Promise<unknown>): Promise<Set<number>> {
   return statuses;
 }
 
+// @reliability overload
 it('the token app refuses requests early above its capacity, keeps a third of its throughput, and recovers', async () => {
   const request = await refreshRequest();
   // Warms up, because V8 compiles a code path only after some thousand requests.

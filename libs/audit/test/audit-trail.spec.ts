@@ -54,6 +54,7 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'first' })).toEqual([event]);
   });
 
+  // @reliability events-nats-restarted
   it('returns an event once even if it was stored twice', async () => {
     const event = await store({ type: 'token.issued', client_id: 'twice' });
     await storeEvent(nats, event);

@@ -58,6 +58,7 @@ const published = (proxy: FaultProxy, times = 1) =>
 describe('the publisher of the audit trail', () => {
   beforeAll(() => Logger.overrideLogger(false));
 
+  // @reliability events-nats-restarted
   it('does not lose or repeat events when NATS restarts or is unavailable', async () => {
     const nats = await natsWithTrail();
     const proxy = await FaultProxy.start(nats.url);
@@ -89,6 +90,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  // @reliability events-nats-slow
   it('does not lose or repeat events while NATS does not respond', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
@@ -112,6 +114,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  // @reliability events-killed
   it('sends a single event without waiting for others', async () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
@@ -125,6 +128,7 @@ describe('the publisher of the audit trail', () => {
     await nats.stop();
   });
 
+  // @reliability events-stream-full
   it('stores new events in a full stream, which displace only the oldest events of that stream', async () => {
     const nats = await natsWithTrail('', { ...RETENTION, megabytes: 1 });
     const { publisher } = publisherAt(nats.url);
@@ -232,6 +236,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
+  // @reliability events-stream-missing
   it('keeps events until the streams exist', async () => {
     const slot = await claimSlot(testServices());
     const proxy = await FaultProxy.start(slot.natsUrl);
@@ -249,6 +254,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
+  // @reliability events-stream-missing
   it('stores activity while NATS does not store refusals', async () => {
     const slot = await claimSlot(testServices());
     const nats = await connect(natsOptions(slot.natsUrl, 'test'));
@@ -266,6 +272,7 @@ describe('the publisher of the audit trail', () => {
     await slot.release();
   });
 
+  // @reliability events-nats-down
   it('drops refusals if its buffer is half full, and activity if its buffer is nine-tenths full', async () => {
     const { publisher, value } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < MAX_EVENTS; n++) publisher.record({ type: 'request.refused' });
@@ -278,6 +285,7 @@ describe('the publisher of the audit trail', () => {
     expect(await value('oauth_audit_events_waiting')).toBe(MAX_EVENTS);
   });
 
+  // @reliability events-nats-down
   it('bounds the size of its buffer for large events', () => {
     const { publisher } = publisherAt('nats://127.0.0.1:1');
     for (let n = 0; n < 3_000; n++) publisher.record({ ...issued(n), detail: { text: 'x'.repeat(15_000) } });
@@ -300,6 +308,7 @@ describe('the publisher of the audit trail', () => {
     ]);
   });
 
+  // @reliability events-shutdown
   it('stores the remaining events when the process ends, without credentials or oversized values', async () => {
     const slot = await claimSlot(testServices());
     await createTrail(slot.natsUrl);

@@ -214,6 +214,7 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
 
+  // @reliability race-secrets
   it('never stores three live secrets after concurrent calls', async () => {
     const clientId = await confidential();
     const results = await Promise.all(Array.from({ length: 8 }, () => secrets.add(clientId, newHash())));

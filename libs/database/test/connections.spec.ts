@@ -132,6 +132,7 @@ describe('connections to PostgreSQL', () => {
     await network.close();
   });
 
+  // @reliability postgresql-slow
   it('are replaced if they stop responding without closing', async () => {
     const limits = { ...requestLimits(PATIENT_MS), poolSize: 3, statementTimeoutMs: 2_000 };
     const source = await databaseDataSource(network.url, limits).initialize();

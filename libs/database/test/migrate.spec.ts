@@ -23,6 +23,7 @@ describe('migrate', () => {
       )
     ).map(({ name }) => name);
 
+  // @reliability race-migrations
   it('applies every migration once when run concurrently', async () => {
     const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(database.databaseUrl)));
     expect(applied.flat()).toEqual(dataSource.migrations.map((migration) => migration.constructor.name));

@@ -137,6 +137,7 @@ describe('a code whose exchange failed', () => {
       fault,
     );
 
+  // @reliability redis-slow
   it('can be redeemed once at any process, although Redis had executed the exchange', async () => {
     const text = await code();
     expect(await lose(text)).toBeInstanceOf(DependencyUnavailableError);

@@ -261,6 +261,7 @@ describe('the grant engine', () => {
     );
   });
 
+  // @reliability one-successor
   it('issues one successor to concurrent requests with the right key, and none after a revocation', async () => {
     const bursts = fc.array(
       fc.record({

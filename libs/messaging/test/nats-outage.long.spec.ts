@@ -75,6 +75,7 @@ describe('a request over a lost connection to NATS', () => {
     expect(await request).toEqual({ n: 1 });
   });
 
+  // @reliability nats-short
   it('is sent again if it is repeatable and its reply was lost', async () => {
     answered = false;
     const request = ask(connection, true);
@@ -86,6 +87,7 @@ describe('a request over a lost connection to NATS', () => {
     expect(await request).toEqual({ n: 2 });
   });
 
+  // @reliability nats-short
   it('fails without a retry if it is not repeatable and its reply was lost', async () => {
     answered = false;
     const request = ask();
@@ -98,6 +100,7 @@ describe('a request over a lost connection to NATS', () => {
     expect(await ask()).toEqual({ n: 2 });
   });
 
+  // @reliability nats-long
   it('fails at its timeout, or immediately if the outage has lasted longer than the timeout', async () => {
     const impatient = newConnection(300);
     await impatient.open();

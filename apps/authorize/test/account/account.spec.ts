@@ -152,6 +152,7 @@ describe('logging out everywhere', () => {
     ).toBeUndefined();
   });
 
+  // @reliability race-logout
   it('ends every session even if two browsers submit the form concurrently', async () => {
     const browsers = [await app.loggedIn(user), await app.loggedIn(user)];
     const third = await app.loggedIn(user);

@@ -33,7 +33,7 @@ describe.each([
     expect(text).not.toMatch(/ECONN|redis|postgres|Connection/i);
   };
 
-  // @deviation D9
+  // @deviation D9 @reliability redis-down
   it('the consent page, Allow and the login respond with 503, and work again afterwards', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address());

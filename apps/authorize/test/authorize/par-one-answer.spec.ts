@@ -190,7 +190,7 @@ describe('a pushed request', () => {
     });
   });
 
-  // @rfc 9126 4
+  // @rfc 9126 4 @reliability race-pushed-request
   it('yields one code for 20 concurrent submissions of Allow', async () => {
     const browser = await app.loggedIn(user);
     const page = await browser.get(address(await push()));

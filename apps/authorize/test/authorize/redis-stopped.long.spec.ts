@@ -135,6 +135,7 @@ async function repeat({ submit }: Action, first: Response): Promise<Response> {
 }
 
 describe.each([2.2, 3, 5])('a form that got 503 because Redis was stopped for %s s', (seconds) => {
+  // @reliability redis-slow
   it.each(ACTIONS)('can be sent again, and the user arrives: %s', async (_name, prepare) => {
     const actions = await Promise.all([1, 2].map(() => prepared(prepare)));
     redis.node.signal('SIGSTOP');

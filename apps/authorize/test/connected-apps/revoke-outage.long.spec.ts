@@ -42,6 +42,7 @@ describe('while NATS is unavailable', () => {
       if (Date.now() > end) throw new Error(`the page never showed: ${words}`);
   };
 
+  // @reliability nats-long
   it('a revocation succeeds, and the page announces a delay of up to 30 seconds', async () => {
     await becomes(IMMEDIATELY);
     await nats.kill();

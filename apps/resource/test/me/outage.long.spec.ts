@@ -62,7 +62,7 @@ describe.each([
   ['NATS is killed', () => nats.kill(), () => nats.restart()],
   ['NATS hangs with its connections open', async () => nats.sleep(), async () => nats.wake()],
 ])('the resource app when %s', (_case, stop, restore) => {
-  // @rfc 7662 4
+  // @rfc 7662 4 @reliability nats-long
   it('stops using its cache, and refuses revoked tokens after the recovery of NATS', async () => {
     const [kept, revoked] = [await cachedPair(), await cachedPair()];
     const before = { missed: await lookups('miss'), untrusted: await lookups('untrusted') };
@@ -97,6 +97,7 @@ describe.each([
 });
 
 describe('the resource app after a short outage of NATS', () => {
+  // @reliability nats-short
   it('answers requests with unknown tokens that arrived during the outage', async () => {
     const pairs = [await product.pair(), await product.pair(), await product.pair()];
     await nats.kill();

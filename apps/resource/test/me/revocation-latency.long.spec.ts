@@ -64,7 +64,7 @@ function table(latencies: readonly Latency[]): string {
 }
 
 describe('a revocation', () => {
-  // @rfc 7009 2.1
+  // @rfc 7009 2.1 @reliability revocation-latency
   it('takes effect at every replica within the time of one request to the token app, in at least 90 % of cases', async () => {
     for (let i = 0; i < 20; i++) await revokeOne();
     const latencies: Latency[] = [];

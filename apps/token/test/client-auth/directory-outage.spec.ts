@@ -39,6 +39,7 @@ function shown(answer: { status: number; body: { error?: string }; headers: Reco
 }
 
 describe('the token app while PostgreSQL is down', () => {
+  // @reliability unavailable
   it.each([
     ['token', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
     ['refreshToken', { grant_type: 'refresh_token', refresh_token: 'srt_x' }],
@@ -52,6 +53,7 @@ describe('the token app while PostgreSQL is down', () => {
     expect(answer.text).not.toMatch(/ECONN|postgres|terminated/i);
   });
 
+  // @reliability postgresql-down
   it('serves cached clients, and restores lost grants after the outage', async () => {
     const code = await app.code(client.client_id, userId);
     const another = await app.code(client.client_id, userId);

@@ -139,6 +139,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     expect(again.body.error_description).toMatch(/used before/);
   });
 
+  // @reliability race-proof
   it('is accepted for only one of many concurrent requests', async () => {
     const proof = await key.proof('POST', TOKEN);
     const bodies = await Promise.all(Array.from({ length: 20 }, () => redemption()));

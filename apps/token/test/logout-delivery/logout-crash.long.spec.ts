@@ -63,6 +63,7 @@ const endSession = (session: string) =>
 const receivedAt = (path: string, count: number) =>
   until(`${count} logout tokens at ${path}`, WITHIN_MS, () => receiver.at(path).length >= count);
 
+// @reliability logouts
 it('another token app delivers the messages of a killed token app with the same jti', async () => {
   const killed = await start();
   // The first process waits for the response to a logout token.

@@ -130,6 +130,7 @@ it('an obsolete pass stops applying revocations', async () => {
   expect(await appliedWhile(() => pass({ isObsolete: () => true }))).toEqual([]);
 });
 
+// @reliability redis-lost-second
 it('the reconciler ends its pass when Redis reconnects, and the next pass applies all revocations', async () => {
   const ids = await recordMany();
   const { records } = fixture;

@@ -31,6 +31,7 @@ const recordRevocation = (...ids: string[]) =>
 const refresh = ({ refresh_token }: Pair) =>
   app.post('token', { grant_type: 'refresh_token', refresh_token, ...app.ours });
 
+// @reliability replica-killed
 it('a recorded revocation ends all tokens of the grant, including cached tokens', async () => {
   const [pair, other] = [await app.pair(), await app.pair()];
   const [id, code] = [app.grantIdOf(pair.access_token), await app.ourCode()];

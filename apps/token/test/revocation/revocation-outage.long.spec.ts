@@ -29,6 +29,7 @@ function cut(which: 'redis' | 'postgres'): void {
   fixture.proxies[which].disconnect();
 }
 
+// @reliability redis-down
 it.each(['redis', 'postgres'] as const)(
   'a revocation is applied even after a long outage of %s',
   async (which) => {
@@ -47,6 +48,7 @@ it.each(['redis', 'postgres'] as const)(
   },
 );
 
+// @reliability standby-down
 it('a revocation that commits late is applied even after newer revocations', async () => {
   const [waiting, other] = [await fixture.grant(), await fixture.grant()];
   const transaction = new Client({ connectionString: fixture.services.databaseUrl });

@@ -59,6 +59,7 @@ it('the reconciler applies recent revocations to a Redis that lost them, even if
   await until('it is applied again', 60_000, async () => (await status()) === 'revoked');
 });
 
+// @reliability nats-partition
 it('the reconciler broadcasts recent revocations again after an outage of NATS, because caches missed them', async () => {
   const client = await app.client();
   const id = app.grantIdOf(await app.code(client.client_id, await app.user()));

@@ -134,6 +134,7 @@ describe('POST /api/auth/oauth/revoke (RFC 7009)', () => {
     });
   });
 
+  // @reliability revoked-everywhere
   it('revokes the grant despite concurrent revocations and refreshes', async () => {
     const { refresh_token, access_token } = await app.pair();
     const answers = await Promise.all(

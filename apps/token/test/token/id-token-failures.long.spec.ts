@@ -86,6 +86,7 @@ describe('a client whose algorithm has no key', () => {
 });
 
 describe('a code exchange while PostgreSQL is down', () => {
+  // @reliability postgresql-down
   it.each([
     ['refuses connections', () => postgres.disconnect()],
     ['is silent', () => postgres.silence('all')],

@@ -84,6 +84,7 @@ async function repeat(form: Record<string, string>, first: Response): Promise<Re
 }
 
 describe.each([2.2, 3, 5])('a request that got 503 because Redis was stopped for %s s', (seconds) => {
+  // @reliability redis-slow
   it.each([
     ['code exchange', exchange],
     ['refresh', refresh],

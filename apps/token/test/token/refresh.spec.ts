@@ -125,7 +125,7 @@ describe('POST /api/auth/oauth/refreshToken', () => {
 describe('the refresh endpoint with a retry window of 0', () => {
   const strict = useTokenApp({ RETRY_WINDOW: 0 });
 
-  // @deviation D11
+  // @deviation D11 @reliability race-refresh
   it('accepts only one of many concurrent refreshes', async () => {
     const { refresh_token } = await strict.pair();
     const body = { grant_type: 'refresh_token', refresh_token, ...strict.ours };

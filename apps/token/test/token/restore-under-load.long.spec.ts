@@ -70,6 +70,7 @@ async function honest(first: Pair, over: () => boolean, count: Record<string, nu
 }
 
 describe('a Redis that is flushed repeatedly under load', () => {
+  // @reliability redis-empty
   it('does not log users out, and does not restore revoked tokens', async () => {
     const grants = new GrantStore(redis);
     const [revoked, doomed] = [await pairs(8), await pairs(8)];

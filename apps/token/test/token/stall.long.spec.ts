@@ -58,6 +58,7 @@ async function expectServed(token: string): Promise<void> {
 
 // RFC 9700 4.14.2: a refresh token that arrives after its successor was used revokes the grant. A client that got no
 // response repeats the refresh at another replica. The stalled replica must not process the first request afterwards.
+// @reliability replica-stopped
 it('the token app refuses requests that waited while the event loop was stalled', async () => {
   const tokens = [await refreshToken(), await refreshToken(), await refreshToken()];
   let responses: Promise<Response>[] = [];

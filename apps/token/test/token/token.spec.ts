@@ -149,7 +149,7 @@ describe('POST /api/auth/oauth/token', () => {
     expect((await post({ ...app.redemption('x'), ...late })).body.error).toBe('invalid_grant');
   });
 
-  // @rfc 6749 4.1.2
+  // @rfc 6749 4.1.2 @reliability one-redemption
   it('accepts one of 500 concurrent redemptions of a code, and revokes its tokens', async () => {
     const code = await app.ourCode();
     const answers = await Promise.all(Array.from({ length: 500 }, () => post(app.redemption(code))));

@@ -60,6 +60,7 @@ describe('concurrent histories with data losses in Redis', () => {
   });
   afterAll(() => fixture.close());
 
+  // @reliability histories
   it.each([
     ['with a retry window', 30, 0.75],
     ['with single use', 0, 0.25],

@@ -58,6 +58,7 @@ describe('the restore of a lost grant', () => {
     expect((await refresh(refreshToken)).outcome).toBe('revoked');
   });
 
+  // @reliability redis-empty
   it('does not undo a concurrent revocation, even if Redis loses the revocation', async () => {
     const { refreshToken, accessToken } = await pair();
     afterFind = async (id) => {

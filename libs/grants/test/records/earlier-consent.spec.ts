@@ -125,6 +125,7 @@ describe('a grant that continues earlier consent', () => {
     expect(await isRevoked(continued)).toBe(true);
   });
 
+  // @reliability race-consent
   it('is revoked and does not deadlock with concurrent recordings, uses and revocations', async () => {
     const { userId, clientId, grants, database } = fixture;
     const id = await fixture.grant(userId, clientId);

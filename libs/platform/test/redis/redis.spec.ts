@@ -186,6 +186,7 @@ describe('the connection to Redis', () => {
   });
 
   // Without the socket timeout, the kernel would retransmit for a quarter of an hour.
+  // @reliability redis-slow
   it('is replaced after it becomes silent without being closed', async () => {
     const redis = app.get<Redis>(REDIS);
     const answers = async () => (await redis.ping()) === 'PONG';
