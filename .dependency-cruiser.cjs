@@ -36,8 +36,8 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, openapi and ui; keys and introspection; grants; users and
-    // audit; clients; database; the operations of operators; apps.
+    // Layers, from the bottom: oauth and platform; messaging, openapi and ui; keys, audit and introspection; grants;
+    // users; clients; database; the operations of operators; apps.
     only(
       'oauth-alone',
       'the rules of the protocol are pure functions',
@@ -60,7 +60,7 @@ module.exports = {
       ['oauth', 'platform', 'messaging', 'keys'],
       'grants depend on storage and messaging, and not on the APIs that use them',
     ),
-    above('users', ['oauth', 'platform', 'messaging', 'grants'], 'a user ends with the grants'),
+    above('users', ['oauth', 'platform', 'messaging', 'audit', 'grants'], 'a user ends with the grants'),
     above(
       'clients',
       ['oauth', 'platform', 'messaging', 'audit', 'grants', 'users'],

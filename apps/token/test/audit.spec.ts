@@ -133,7 +133,8 @@ describe('the audit trail of the token app', () => {
       { disabled_by: { old: [], new: ['product'] } },
       undefined,
     ]);
-    for (const { detail } of events) expect(detail).toEqual({ by: 'product' });
+    for (const { type, detail } of events)
+      expect(detail).toEqual({ by: 'product', ...(type === 'user.disabled' && { revoked_grants: 0 }) });
   });
 
   // A deletion disables the user first.

@@ -39,13 +39,9 @@ export class Announcer {
     owner: ApplyRevocationsRequest,
     done: string,
     record: AuditRecord,
-    endedUser?: number,
   ): Promise<string[]> {
     const failure = await this.services.applyRevocations(owner, done).catch((error: unknown) => error);
-    const warnings = [
-      ...(endedUser === undefined ? [] : await this.services.sessionsEnded(endedUser)),
-      ...(await this.trail.record(actor, record)),
-    ];
+    const warnings = await this.trail.record(actor, record);
     if (failure instanceof AdministrationError) failure.warnings = warnings;
     if (failure !== undefined) throw failure;
     return warnings;

@@ -51,12 +51,8 @@ export interface UserAccountDetails extends Pick<UserAccount, 'createdAt' | 'dis
 }
 
 export interface Disabling {
-  readonly disabledBefore: readonly Disabler[];
-  readonly revokedGrants: number;
-}
-
-export interface IdentityDisabling {
   readonly id: number;
+  /** `stale`: a newer change of the product is stored, and nothing has changed. */
   readonly outcome: 'disabled' | 'disabled_before' | 'stale';
   readonly disabledBefore: readonly Disabler[];
   readonly revokedGrants: number;
@@ -70,10 +66,13 @@ export interface Enabling {
   readonly disabledBy: readonly Disabler[];
 }
 
-export type IdentityDeletion =
-  | { readonly outcome: 'deleted' | 'stale'; readonly id: number; readonly revokedGrants: number }
-  | { readonly outcome: 'deleted_before' }
-  | { readonly outcome: 'unknown' };
+export interface Deletion {
+  /** `stale`: a newer change of the product is stored, and nothing has changed. */
+  readonly outcome: 'deleted' | 'deleted_before' | 'stale' | 'unknown';
+  /** Absent if only the product's identity is known. */
+  readonly id?: number;
+  readonly revokedGrants: number;
+}
 
 export const USER_KINDS = ['password', 'product', 'operator'] as const;
 export type UserKind = (typeof USER_KINDS)[number];
@@ -187,29 +186,18 @@ export class UserAccountStore {
     return this.transaction(async (manager) => {
       if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       const user = await lockAccount(manager, id, expectedVersion);
-      if (!user) return null;
-      const revokedGrants = await disableLocked(manager, id, 'operator');
-      return { disabledBefore: disablersOf(user), revokedGrants };
+      return user && disableAccount(manager, user, 'operator');
     });
   }
 
   /** Does nothing if a newer change is stored. @param updatedAt time of the product's change (RFC 3339) */
-  disableIdentity(identity: Identity, updatedAt: string): Promise<IdentityDisabling | null> {
+  disableIdentity(identity: Identity, updatedAt: string): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
       if (!user) return null;
-      const { id, productDisabledAt } = user;
+      if (!isStale) return disableAccount(manager, user, 'product', updatedAt);
       const disabledBefore = disablersOf(user);
-      if (isStale) return { id, outcome: 'stale', disabledBefore, revokedGrants: 0, wasLastAdmin: false };
-      const wasLastAdmin = await isLastAdmin(manager, id);
-      const revokedGrants = await disableLocked(manager, id, 'product', updatedAt);
-      return {
-        id,
-        outcome: productDisabledAt ? 'disabled_before' : 'disabled',
-        disabledBefore,
-        revokedGrants,
-        wasLastAdmin,
-      };
+      return { id: user.id, outcome: 'stale', disabledBefore, revokedGrants: 0, wasLastAdmin: false };
     });
   }
 
@@ -239,17 +227,17 @@ export class UserAccountStore {
    * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
    * recreate the user.
    */
-  delete(id: number, mayRemoveLastAdmin = false): Promise<{ readonly revokedGrants: number } | null> {
+  delete(id: number, mayRemoveLastAdmin = false): Promise<Deletion> {
     return this.transaction(async (manager) => {
       if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id);
-      if (!user) return null;
+      if (!user) return { outcome: 'deleted_before', id, revokedGrants: 0 };
       const { issuer, externalId } = user;
       if (issuer !== null && externalId !== null)
         await rememberDeletion(manager, { issuer, externalId }, null);
-      return { revokedGrants: await deleteLocked(manager, id) };
+      return { outcome: 'deleted', id, revokedGrants: await deleteLocked(manager, id) };
     });
   }
 
@@ -257,7 +245,7 @@ export class UserAccountStore {
    * Does nothing if a newer change is stored. Also records the deletion of an unknown user.
    * @param updatedAt time of the deletion (RFC 3339)
    */
-  deleteIdentity(identity: Identity, updatedAt: string): Promise<IdentityDeletion> {
+  deleteIdentity(identity: Identity, updatedAt: string): Promise<Deletion> {
     return this.transaction(async (manager) => {
       await excludeCreations(manager, '(VALUES ($1::text, $2::text)) identity (issuer, external_id)', [
         identity.issuer,
@@ -266,7 +254,7 @@ export class UserAccountStore {
       const { user, isStale } = await lockIdentity(manager, identity, updatedAt);
       if (user && isStale) return { outcome: 'stale', id: user.id, revokedGrants: 0 };
       const wasDeleted = await rememberDeletion(manager, identity, updatedAt);
-      if (!user) return { outcome: wasDeleted ? 'deleted_before' : 'unknown' };
+      if (!user) return { outcome: wasDeleted ? 'deleted_before' : 'unknown', revokedGrants: 0 };
       return { outcome: 'deleted', id: user.id, revokedGrants: await deleteLocked(manager, user.id) };
     });
   }
@@ -303,6 +291,20 @@ export class UserAccountStore {
 function toAccount(user: UserEntity): UserAccount {
   const { id, username, email, name, createdAt, disabledAt } = user;
   return { id, username, email, name, createdAt, disabledAt, disabledBy: disablersOf(user) };
+}
+
+async function disableAccount(
+  manager: EntityManager,
+  user: UserEntity,
+  by: Disabler,
+  updatedAt?: string,
+): Promise<Disabling> {
+  const { id } = user;
+  const disabledBefore = disablersOf(user);
+  const wasLastAdmin = await isLastAdmin(manager, id);
+  const revokedGrants = await disableLocked(manager, id, by, updatedAt);
+  const outcome = disabledBefore.includes(by) ? 'disabled_before' : 'disabled';
+  return { id, outcome, disabledBefore, revokedGrants, wasLastAdmin };
 }
 
 function disablersOf({ operatorDisabledAt, productDisabledAt }: UserEntity): Disabler[] {

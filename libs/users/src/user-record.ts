@@ -92,11 +92,17 @@ export function readUserRecord(
   };
 }
 
+export interface IdentityRecord {
+  readonly identity: Identity;
+  /** RFC 3339. */
+  readonly updatedAt: string;
+}
+
 /** Accepts only an identity and `updated_at`, and requires both. */
 export function readIdentityRecord(
   { issuer, external_id: externalId, updated_at: updatedAt, ...others }: UserRecord,
   now: number,
-): { readonly identity: Identity; readonly updatedAt: string } | { readonly problems: readonly string[] } {
+): IdentityRecord | { readonly problems: readonly string[] } {
   const identity = { issuer, external_id: externalId };
   const problems = [
     ...missingFields({ ...identity, updated_at: updatedAt }),

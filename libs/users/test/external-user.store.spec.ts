@@ -358,8 +358,10 @@ describe('ExternalUserStore', () => {
 
     it('is recorded even if no user had it, or if the operator deleted the user', async () => {
       const known = newIdentity();
-      expect(await accounts().deleteIdentity(known.identity, at(2))).toEqual({ outcome: 'unknown' });
-      expect(await accounts().deleteIdentity(known.identity, at(2))).toEqual({ outcome: 'deleted_before' });
+      expect(await accounts().deleteIdentity(known.identity, at(2))).toMatchObject({ outcome: 'unknown' });
+      expect(await accounts().deleteIdentity(known.identity, at(2))).toMatchObject({
+        outcome: 'deleted_before',
+      });
       expect(await change(known, 1)).toMatchObject({ outcome: 'deleted' });
       const other = newIdentity();
       await accounts().delete((await change(other, 1)).id ?? 0);

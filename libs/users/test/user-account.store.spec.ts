@@ -56,7 +56,7 @@ describe('disabling a user', () => {
     const { live, expired, other } = await granted();
     const before = await users.find(userId);
     expect(before?.disabled).toBe(false);
-    expect(await accounts.disable(userId)).toEqual({ disabledBefore: [], revokedGrants: 3 });
+    expect(await accounts.disable(userId)).toMatchObject({ disabledBefore: [], revokedGrants: 3 });
     const after = await users.find(userId);
     expect(after).toEqual({
       ...before,
@@ -73,10 +73,16 @@ describe('disabling a user', () => {
     const { userId } = fixture;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => accounts.disable(userId)));
-    expect(outcomes.filter((outcome) => outcome?.disabledBefore.length === 0)).toEqual([
+    expect(outcomes.filter((outcome) => outcome?.outcome === 'disabled')).toMatchObject([
       { disabledBefore: [], revokedGrants: 3 },
     ]);
-    expect(await accounts.disable(userId)).toEqual({ disabledBefore: ['operator'], revokedGrants: 0 });
+    expect(await accounts.disable(userId)).toEqual({
+      id: userId,
+      outcome: 'disabled_before',
+      disabledBefore: ['operator'],
+      revokedGrants: 0,
+      wasLastAdmin: false,
+    });
     expect(await accounts.disable(2_000_000_000)).toBeNull();
   });
 
@@ -116,14 +122,18 @@ describe('deleting a user', () => {
        SELECT upper(email), 'viewer', 'ada', now() + interval '1 day' FROM users WHERE id = $1`,
       [userId],
     );
-    expect(await accounts.delete(userId)).toEqual({ revokedGrants: 3 });
+    expect(await accounts.delete(userId)).toEqual({ outcome: 'deleted', id: userId, revokedGrants: 3 });
     expect(await users.find(userId)).toBeNull();
     expect(await database.dataSource.query('SELECT FROM console_invitations')).toEqual([]);
     for (const id of [...live, expired])
       expect(await grants.find(id)).toMatchObject({ userId, revokedAt: expect.any(Date) });
     expect((await grants.find(other))?.revokedAt).toBeNull();
     expect((await grants.revokedOf({ userId })).toSorted()).toEqual([...live, expired].toSorted());
-    expect(await accounts.delete(userId)).toBeNull();
+    expect(await accounts.delete(userId)).toEqual({
+      outcome: 'deleted_before',
+      id: userId,
+      revokedGrants: 0,
+    });
     expect(await accounts.disable(userId)).toBeNull();
     const elsewhere = `SELECT table_name FROM information_schema.columns
       WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email', 'external_id')
@@ -139,7 +149,7 @@ describe('deleting a user', () => {
     const { userId } = fixture;
     await granted();
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => accounts.delete(userId)));
-    expect(outcomes.filter((outcome) => outcome !== null)).toEqual([{ revokedGrants: 3 }]);
+    expect(outcomes.filter(({ outcome }) => outcome === 'deleted')).toMatchObject([{ revokedGrants: 3 }]);
   });
 
   it('waits for a grant that is being recorded, and revokes it', async () => {
@@ -156,7 +166,7 @@ describe('deleting a user', () => {
     await blocked(database);
     await runner.commitTransaction();
     await runner.release();
-    expect(await deleting).toEqual({ revokedGrants: 1 });
+    expect(await deleting).toMatchObject({ revokedGrants: 1 });
     expect(await isRevoked(id)).toBe(true);
   });
 

@@ -104,6 +104,48 @@ it('the last admin is disabled only after a warning that names the way back', as
   expect((await support.submit(warned, {}, path)).status).toBe(200);
 });
 
+it.each(['disable', 'delete'])(
+  'the audit trail has the same details, whether an operator or the product sends the %s of a user',
+  async (action) => {
+    const admin = await app.operator('admin');
+    const detailsOf = async (
+      by: string,
+      end: (userId: number, identity: { issuer: string; external_id: string }) => Promise<unknown>,
+    ): Promise<unknown> => {
+      const { userId } = await userWithGrant();
+      const identity = { issuer: 'https://product.example.com', external_id: String(userId) };
+      await app.sql('UPDATE users SET console_role = NULL');
+      await app.sql(`UPDATE users SET console_role = 'admin', issuer = $2, external_id = $3 WHERE id = $1`, [
+        userId,
+        identity.issuer,
+        identity.external_id,
+      ]);
+      await end(userId, identity);
+      const types = ['user.disabled', 'user.deleted'] as const;
+      const events = await auditEvents(services.natsUrl, { userId, types }, action === 'delete' ? 2 : 1);
+      return events.map(({ type, detail, changes }) => ({
+        type,
+        detail: { ...detail, by: undefined },
+        changes: JSON.stringify(changes)?.replace(by, 'the disabler'),
+      }));
+    };
+    const byProduct = await detailsOf('product', (_, identity) =>
+      fixture.ask(`oauth.user.${action}`, { ...identity, updated_at: new Date().toISOString() }),
+    );
+    const byOperator = await detailsOf('operator', async (userId) => {
+      const path = `/users/${userId}/${action}`;
+      let page = await admin.submit(await admin.get(path), {}, path);
+      if (page.status === 409) page = await admin.submit(page, {}, path);
+      expect(page.status).toBe(200);
+    });
+    expect(byOperator).toEqual(byProduct);
+    expect(byProduct).toMatchObject([
+      { type: 'user.disabled', detail: { revoked_grants: 1, last_admin: true } },
+      ...(action === 'delete' ? [{ type: 'user.deleted' }] : []),
+    ]);
+  },
+);
+
 it('the page of a user shows the Enable button only if an operator has disabled the user', async () => {
   const userId = await fixture.user();
   await app.sql('UPDATE users SET product_disabled_at = now() WHERE id = $1', [userId]);

@@ -1,13 +1,19 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { changesBetween, userChangesBetween } from '#audit/changes.js';
+import { userChangesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { ExternalUserStore } from '#users/external-user.store.js';
 import { refusedRow } from '#platform/postgres/errors.js';
 import { DuplicateUserError } from '#users/user.js';
-import { type IdentityDisabling, UserAccountStore } from '#users/user-account.store.js';
-import { missingFields, readIdentityRecord, readUserRecord, type UserRecord } from '#users/user-record.js';
+import { UserAccountStore } from '#users/user-account.store.js';
+import {
+  type IdentityRecord,
+  missingFields,
+  readIdentityRecord,
+  readUserRecord,
+  type UserRecord,
+} from '#users/user-record.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import {
   SUBJECTS,
@@ -19,6 +25,7 @@ import {
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
+import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '#users/end-user.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 /** The product's change is applied, because a user who has left must lose access. */
@@ -29,7 +36,7 @@ const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', st
 
 /** Applies the product's changes to users. A repeated or outdated message changes nothing. */
 @Injectable()
-export class UserChangeService {
+export class UserChangeService implements EndAnnouncer {
   private readonly logger = new Logger(UserChangeService.name);
 
   constructor(
@@ -70,7 +77,12 @@ export class UserChangeService {
       const { id, outcome, disabled, change } = await this.users.upsert(user);
       if (id === null || outcome === 'deleted') return { status: 'stale' };
       if (outcome === 'created' || outcome === 'updated')
-        this.record(`user.${outcome}`, id, change ? userChangesBetween(change.before, change.after) : {});
+        this.audit.record({
+          type: `user.${outcome}`,
+          user_id: id,
+          detail: { by: 'product' },
+          ...(change && userChangesBetween(change.before, change.after)),
+        });
       await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
@@ -83,50 +95,40 @@ export class UserChangeService {
   async disable(message: UserRecord): Promise<UserDisableReply> {
     const read = readIdentityRecord(message, this.clock());
     if ('problems' in read) return { status: 'invalid', ...read };
-    const disabled = await this.accounts.disableIdentity(read.identity, read.updatedAt);
+    const disabled = await disableUser(this.endingUser(read), this);
     if (disabled === null) return { status: 'unknown' };
-    if (disabled.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
-    const status = disabled.outcome === 'disabled' ? 'disabled' : 'unchanged';
-    if (status === 'disabled') this.recordDisabled(disabled);
-    await this.endAccess(disabled.id);
-    return {
-      status,
-      user_id: disabled.id,
-      revoked_grants: disabled.revokedGrants,
-      ...(disabled.wasLastAdmin && { warnings: [LAST_ADMIN] }),
-    };
+    const { id, outcome, revokedGrants, wasLastAdmin } = disabled;
+    if (outcome === 'stale') return { status: 'stale', user_id: id };
+    const status = outcome === 'disabled' ? 'disabled' : 'unchanged';
+    return { status, user_id: id, revoked_grants: revokedGrants, ...warningsOf(wasLastAdmin) };
   }
 
-  /** Deletes the row last, like the operator's command, so that a repeated message still finds the user. */
   async delete(message: UserRecord): Promise<UserDeleteReply> {
     const read = readIdentityRecord(message, this.clock());
     if ('problems' in read) return { status: 'invalid', ...read };
-    const { identity, updatedAt } = read;
-    const disabled = await this.accounts.disableIdentity(identity, updatedAt);
-    if (disabled?.outcome === 'stale') return { status: 'stale', user_id: disabled.id };
-    if (disabled?.outcome === 'disabled') this.recordDisabled(disabled);
-    if (disabled) await this.endAccess(disabled.id);
-    const deleted = await this.accounts.deleteIdentity(identity, updatedAt);
-    if (deleted.outcome === 'unknown') return { status: 'unknown' };
-    if (deleted.outcome === 'deleted_before') return { status: 'unchanged' };
-    const { id, outcome } = deleted;
+    const { id, outcome, revokedGrants, wasLastAdmin } = await deleteUser(this.endingUser(read), this);
+    if (outcome === 'unknown') return { status: 'unknown' };
+    if (outcome === 'deleted_before' || id === undefined) return { status: 'unchanged' };
     if (outcome === 'stale') return { status: 'stale', user_id: id };
-    this.record('user.deleted', id);
-    // The user may have been created, or enabled with new grants, between the disabling and the deletion.
-    if (!disabled || deleted.revokedGrants > 0) await this.endAccess(id);
+    return { status: 'deleted', user_id: id, revoked_grants: revokedGrants, ...warningsOf(wasLastAdmin) };
+  }
+
+  private endingUser({ identity, updatedAt }: IdentityRecord): EndingUser {
     return {
-      status: 'deleted',
-      user_id: id,
-      revoked_grants: (disabled?.revokedGrants ?? 0) + deleted.revokedGrants,
-      ...(disabled?.wasLastAdmin && { warnings: [LAST_ADMIN] }),
+      by: 'product',
+      disable: () => this.accounts.disableIdentity(identity, updatedAt),
+      delete: () => this.accounts.deleteIdentity(identity, updatedAt),
     };
   }
 
-  /**
-   * Evicts caches before revoking tokens. Called even if the user was already disabled, because the attempt that
-   * disabled the user may have failed afterwards.
-   */
-  private async endAccess(userId: number): Promise<void> {
+  /** Must be called immediately after PostgreSQL has stored the change, because a repeated message changes nothing. */
+  async record(event: AuditRecord): Promise<void> {
+    if (event.detail?.['last_admin']) this.logger.warn(LAST_ADMIN);
+    this.audit.record(event);
+  }
+
+  /** Evicts caches before revoking tokens. */
+  async endAccess(userId: number): Promise<void> {
     this.logouts.userEnded(userId);
     await this.announce(userId);
     await this.revocations.apply(await this.grants.revokedOf({ userId }));
@@ -141,28 +143,8 @@ export class UserChangeService {
     // The reply must wait until NATS has received the broadcast.
     await this.nats.ping();
   }
+}
 
-  /**
-   * Must be called immediately after PostgreSQL has stored the change. If a later step failed first, the repeated
-   * message would find nothing to change, and would not record the event.
-   */
-  private record(
-    type: `user.${'created' | 'updated' | 'disabled' | 'deleted'}`,
-    userId: number,
-    changes: Pick<AuditRecord, 'changes'> = {},
-    detail: object = {},
-  ): void {
-    this.audit.record({ type, user_id: userId, detail: { by: 'product', ...detail }, ...changes });
-  }
-
-  private recordDisabled({ id, disabledBefore, wasLastAdmin }: IdentityDisabling): void {
-    if (wasLastAdmin) this.logger.warn(LAST_ADMIN);
-    const disabledBy = [...disabledBefore, 'product'];
-    this.record(
-      'user.disabled',
-      id,
-      changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
-      wasLastAdmin ? { last_admin: true } : {},
-    );
-  }
+function warningsOf(wasLastAdmin: boolean): { readonly warnings?: readonly string[] } {
+  return wasLastAdmin ? { warnings: [LAST_ADMIN] } : {};
 }

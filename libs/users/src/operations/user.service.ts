@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { changesBetween } from '#audit/changes.js';
-import type { AuditRecord } from '#audit/event.js';
+import { deleteUser, disableUser, type EndingUser } from '../end-user.js';
 import { ConsoleInvitationStore } from '../operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
 import { ExternalUserStore } from '../external-user.store.js';
 import type { ListPage } from '#platform/postgres/list-page.statements.js';
 import { hashPassword } from '../password.js';
-import type { Disabler } from '../user-account.statements.js';
 import { UserAccountStore } from '../user-account.store.js';
 import { DuplicateUserError } from '../user.js';
 import { UserStore } from '../user.store.js';
@@ -26,6 +25,7 @@ import { type Input, validated } from '#operations/input.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
 import type { Actor, Change } from '#operations/operation.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
+import { OperatorEndAnnouncer } from './operator-end-announcer.js';
 import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';
 import { findUser, unknownUser } from './user-lookup.js';
 import { userView, userDetails, type UserDetails, type UserView } from './user.description.js';
@@ -248,27 +248,19 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
-    const disabling = await unlessLastAdmin(change, ['user', 'enable', username]);
-    if (!disabling) throw unknownUser(login);
-    const { disabledBefore, revokedGrants } = disabling;
-    const record = { ...disabledEvent(id, disabledBefore), detail: { revoked_grants: revokedGrants } };
-    const warnings = await this.announcer.applyRevocation(
-      actor,
-      { user_id: id },
-      `${username} is disabled`,
-      record,
-      id,
-    );
+    const user = this.endingUser(id, expected, confirmLastAdmin, ['user', 'enable', username]);
+    const announcer = this.endAnnouncer(actor, username, 'is disabled');
+    const disabled = await disableUser(user, announcer).catch(announcer.rethrow);
+    if (!disabled) throw unknownUser(login);
     return {
       result: {
         id,
         username,
         disabled: true,
-        disabled_before: disabledBefore.includes('operator'),
-        revoked_grants: revokedGrants,
+        disabled_before: disabled.outcome === 'disabled_before',
+        revoked_grants: disabled.revokedGrants,
       },
-      announced: Promise.resolve(warnings),
+      announced: Promise.resolve(announcer.warnings),
     };
   }
 
@@ -307,37 +299,19 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const warnings: string[] = [];
-    const applyAll = (state: string) =>
-      this.services.applyRevocations({ user_id: id }, `${username} ${state}`);
-    try {
-      const change = unlessOutdated(USER, this.accounts.disable(id, expected?.version, confirmLastAdmin));
-      const disabled = await unlessLastAdmin(change, ANOTHER_ADMIN);
-      if (disabled && !disabled.disabledBefore.includes('operator'))
-        warnings.push(...(await this.announcer.record(actor, disabledEvent(id, disabled.disabledBefore))));
-      warnings.push(...(await this.services.sessionsEnded(id)));
-      await applyAll(disabled ? 'is disabled, and not deleted yet' : 'is deleted');
-      const deleted = await unlessLastAdmin(this.accounts.delete(id, confirmLastAdmin), ANOTHER_ADMIN);
-      // Without name and email address: the audit trail outlives personal data.
-      if (deleted)
-        warnings.push(...(await this.announcer.record(actor, { type: 'user.deleted', user_id: id })));
-      // Nonzero if the user was enabled and granted access between the two steps.
-      if (deleted?.revokedGrants) await applyAll('is deleted');
-      const revokedGrants = (disabled?.revokedGrants ?? 0) + (deleted?.revokedGrants ?? 0);
-      return {
-        result: {
-          id,
-          username,
-          deleted: true,
-          deleted_before: deleted === null,
-          revoked_grants: revokedGrants,
-        },
-        announced: Promise.resolve(warnings),
-      };
-    } catch (error) {
-      if (error instanceof AdministrationError) error.warnings = warnings;
-      throw error;
-    }
+    const user = this.endingUser(id, expected, confirmLastAdmin, ANOTHER_ADMIN);
+    const announcer = this.endAnnouncer(actor, username, 'is disabled, and not deleted yet');
+    const deleted = await deleteUser(user, announcer).catch(announcer.rethrow);
+    return {
+      result: {
+        id,
+        username,
+        deleted: true,
+        deleted_before: deleted.outcome === 'deleted_before',
+        revoked_grants: deleted.revokedGrants,
+      },
+      announced: Promise.resolve(announcer.warnings),
+    };
   }
 
   /** Imports a file in constant memory. Safe to repeat. @param report receives each line that is not imported */
@@ -365,6 +339,26 @@ export class UserService {
     };
   }
 
+  /** @param wayBack command that restores the access of the last admin */
+  private endingUser(
+    id: number,
+    expected: Expected | undefined,
+    confirmLastAdmin: boolean,
+    wayBack: readonly string[],
+  ): EndingUser {
+    const unlessRefused = <T>(change: Promise<T>) => unlessLastAdmin(unlessOutdated(USER, change), wayBack);
+    return {
+      by: 'operator',
+      disable: () => unlessRefused(this.accounts.disable(id, expected?.version, confirmLastAdmin)),
+      delete: () => unlessRefused(this.accounts.delete(id, confirmLastAdmin)),
+    };
+  }
+
+  private endAnnouncer(actor: Actor, username: string, disabled: string): OperatorEndAnnouncer {
+    const states = { disabled: `${username} ${disabled}`, deleted: `${username} is deleted` };
+    return new OperatorEndAnnouncer(actor, states, this.announcer, this.services);
+  }
+
   private async refuseInvited(actor: Actor, email: string): Promise<void> {
     if (await this.invitations.isInvited(email)) refuseApi(actor);
   }
@@ -373,16 +367,6 @@ export class UserService {
 /** 144 random bits, in characters that survive copying. */
 function generatePassword(): string {
   return randomBytes(18).toString('base64url');
-}
-
-/** @param disabledBefore disablers before the operator disabled the user */
-function disabledEvent(userId: number, disabledBefore: readonly Disabler[]): AuditRecord {
-  const disabledBy = [...new Set(['operator', ...disabledBefore])];
-  return {
-    type: 'user.disabled',
-    user_id: userId,
-    ...changesBetween({ disabled_by: disabledBefore }, { disabled_by: disabledBy }),
-  };
 }
 
 /** Otherwise an API client could log in to the console as an operator, and make changes that the API forbids. */
