@@ -8,7 +8,7 @@ export const text = (value = '') =>
   String(value).replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 export const page = (title, body) => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>${text(title)} – Almanac</title>
+<html lang="en"><meta charset="utf-8"><title>${text(title)} – Almanac</title><link rel="icon" href="data:,">
 <style>
   body { max-width: 26rem; margin: 4rem auto; padding: 0 1rem; font: 1rem/1.5 Georgia, serif; color: #2b2118; background: #fbf6ec }
   h1 { font-size: 1.5rem } label, input { display: block } input { width: 100%; margin: 0 0 1rem; padding: .5rem; font: inherit }
@@ -17,8 +17,9 @@ export const page = (title, body) => `<!doctype html>
 <header>☀ <b>Almanac</b></header><main><h1>${text(title)}</h1>${body}</main></html>`;
 
 export const loginForm = ({ email, error }) => `${error ? `<p role="alert">${text(error)}</p>` : ''}
-<form method="post"><label>Email <input name="email" type="email" value="${text(email)}" required autofocus></label>
-<label>Password <input name="password" type="password" required></label><button>Log in</button></form>`;
+<form method="post"><label>Email <input name="email" type="email" autocomplete="username" value="${text(email)}" required autofocus></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Log in</button></form>`;
 
 /** Logs in the user with the posted email and password. @returns null, or an error message */
 export async function logIn(req) {

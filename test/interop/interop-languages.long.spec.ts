@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { findLibraries, type WantedLibrary } from '../support/foreign-library.js';
+import { reportSkipped } from '../support/skipped.js';
 import { until } from '../support/until.js';
 import { allow } from '../end-to-end/use-product.js';
 import { Dialogue } from './dialogue.js';
@@ -56,13 +57,10 @@ const refused = (accessToken: string) =>
     return (await fetch(`${product.run.api_url}/v2/me`, { headers })).status === 401;
   });
 
-for (const [index, { name, program, packages }] of LIBRARIES.entries()) {
+for (const [index, { name, program }] of LIBRARIES.entries()) {
   const library = found[index]!;
   if ('missing' in library) {
-    it(`${name} is not tested: ${library.missing}`, () => {
-      process.stderr.write(`${name} was not tried: ${library.missing}\n`);
-      for (const wanted of packages) expect(library.missing).toContain(wanted);
-    });
+    reportSkipped(name, library);
     continue;
   }
 

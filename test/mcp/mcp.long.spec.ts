@@ -7,6 +7,7 @@ import type { Browser as Chromium, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
+import { reportSkipped } from '../support/skipped.js';
 import { TestPackages } from '../support/test-packages.js';
 import { until } from '../support/until.js';
 import { ClientProcess } from '../support/client-process.js';
@@ -44,8 +45,8 @@ async function allow(client: ClientProcess, browser?: Browser): Promise<Record<s
 }
 
 if (installError !== undefined)
-  it(`the clients of the Model Context Protocol are not tested: ${installError}`, () => {
-    process.stderr.write(`The clients of the Model Context Protocol were not tried: ${installError}\n`);
+  reportSkipped('examples/mcp-server with the clients of the Model Context Protocol', {
+    missing: installError,
   });
 else
   describe('examples/mcp-server', () => {

@@ -41,7 +41,7 @@ const run = (command: string, ...args: readonly string[]) =>
   runCommand(command, args, { cwd: RECIPES_FOLDER, timeout: 200_000 });
 
 function missing(what: string, { stdout, stderr }: { stdout: string; stderr: string }): MissingLibrary {
-  return { missing: `${what} (${lastLines(stderr || stdout, 1)})` };
+  return { missing: `${what} (${lastLines(stderr || stdout, 1)})`, isOptional: true };
 }
 
 interface ClientRecipe extends Recipe {

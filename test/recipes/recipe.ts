@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
-import type { FoundLibrary, MissingLibrary, WantedLibrary } from '../support/foreign-library.js';
+import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js';
 import { Dialogue } from '../interop/dialogue.js';
 import { TestPackages } from '../support/test-packages.js';
 
@@ -33,22 +33,6 @@ export interface Recipe {
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
   /** Lines of the recipe that replace the library's defaults. The recipe fails without them. */
   readonly needs?: readonly string[];
-}
-
-/** Declares a test whose name gives the reason why the recipe is not tested. */
-export function reportMissing(
-  { heading, library }: Pick<Recipe, 'heading' | 'library'>,
-  { missing }: MissingLibrary,
-): void {
-  it(`the recipe ${heading} is not tested: ${missing}`, () => {
-    process.stderr.write(`The recipe ${heading} was not tried: ${missing}\n`);
-    for (const wanted of namesOf(library)) expect(missing).toContain(wanted);
-  });
-}
-
-function namesOf(library: Recipe['library']): readonly string[] {
-  if (typeof library === 'string') return [library];
-  return 'tool' in library ? [library.name] : library.packages;
 }
 
 type Source = Pick<Recipe, 'source' | 'file'>;

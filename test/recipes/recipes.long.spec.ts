@@ -1,6 +1,7 @@
 import { Browser } from '../support/browser.js';
+import { reportSkipped } from '../support/skipped.js';
 import { becomesRefused } from '../support/tokens.js';
-import { CalledRecipe, RecipeFolder, reportMissing, type Tokens } from './recipe.js';
+import { CalledRecipe, RecipeFolder, type Tokens } from './recipe.js';
 import { CLIENT_RECIPES, findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct, SCOPE } from './recipe-product.js';
 import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
@@ -23,7 +24,7 @@ const accessTokenOf = ({ access_token, accessToken }: Tokens) => String(access_t
 
 for (const { recipe, library } of clientRecipes) {
   if ('missing' in library) {
-    reportMissing(recipe, library);
+    reportSkipped(`the recipe ${recipe.heading}`, library);
     continue;
   }
 
@@ -95,7 +96,7 @@ for (const { recipe, library } of clientRecipes) {
 
 for (const { recipe, library } of webRecipes) {
   if ('missing' in library) {
-    reportMissing(recipe, library);
+    reportSkipped(`the recipe ${recipe.heading}`, library);
     continue;
   }
 

@@ -1,11 +1,11 @@
 import { type Browser as Chromium } from 'playwright-core';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
+import { reportSkipped } from '../support/skipped.js';
 import { logInAt, serveApplication, type ServedApplication } from './browser-application.js';
 import type { NewClient } from '#clients/client.store.js';
 import { findLibrariesOf } from './client-recipes.js';
 import { RecipeProduct } from './recipe-product.js';
-import { reportMissing } from './recipe.js';
 import { BROWSER_APPLICATIONS, RELYING_PARTIES } from './relying-parties.js';
 import { type RunningRecipe, startWebRecipe } from './web-recipe.js';
 
@@ -33,7 +33,7 @@ afterAll(() => product.close());
 
 for (const { recipe, library } of relyingParties) {
   if ('missing' in library) {
-    reportMissing(recipe, library);
+    reportSkipped(`the recipe ${recipe.heading}`, library);
     continue;
   }
 
@@ -105,7 +105,7 @@ describe('browser applications', () => {
 
   for (const { recipe, library } of browserApplications) {
     if ('missing' in library) {
-      reportMissing(recipe, library);
+      reportSkipped(`the recipe ${recipe.heading}`, library);
       continue;
     }
 

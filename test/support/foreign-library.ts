@@ -25,9 +25,11 @@ export interface FoundLibrary {
   version: string;
 }
 
-/** One line with the packages to install, and with the reason why they could not be unpacked. */
 export interface MissingLibrary {
+  /** One line with the packages to install, and with the reason why they could not be unpacked. */
   missing: string;
+  /** True for what a machine with only npm's and Debian's packages lacks. */
+  isOptional?: boolean;
 }
 
 /** Environment with PATH, and parent folder of the unpacked packages. */
@@ -225,8 +227,12 @@ async function load(
   return missing(library, `${command}: ${lastLines(stderr, 1) || `exit code ${code}`}`);
 }
 
-function missing({ packages }: WantedLibrary, why: string): MissingLibrary {
-  return { missing: `install ${packages.join(' and ')}, as Debian calls them (${why})` };
+function missing({ interpreter, packages }: WantedLibrary, why: string): MissingLibrary {
+  return {
+    missing: `install ${packages.join(' and ')}, as Debian calls them (${why})`,
+    // The packages do not contain the JDK.
+    ...(interpreter === 'java' && { isOptional: true }),
+  };
 }
 
 function treeOf({ packages }: WantedLibrary, { folder }: LibraryPlaces): string {
