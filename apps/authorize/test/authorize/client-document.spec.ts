@@ -7,7 +7,6 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import type { Browser } from '#test/support/browser.js';
 import { ClientKey, keysOf } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
-import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import {
   authorizeAddress,
   PKCE,
@@ -361,11 +360,10 @@ describe('a known client', () => {
 
   it('has its document fetched by the next request after a timeout of PostgreSQL', async () => {
     const url = newClient();
-    const settings = {
-      ...host.settings,
-      DEPENDENCY_TIMEOUT: new AuthorizeConfiguration().DEPENDENCY_TIMEOUT,
-    };
-    const impatient = await startAuthorizeApp(settings, await sameServices());
+    const impatient = await startAuthorizeApp(
+      { ...host.settings, DEPENDENCY_TIMEOUT: 1 },
+      await sameServices(),
+    );
     const page = () => impatient.browser().get(address(url));
     await page();
     await makeDue(host.publish(url, { ...WEB, client_name: 'Renamed' }));

@@ -19,6 +19,7 @@ import { until } from '#test/support/until.js';
 import { authorizeApp } from '../../src/app.module.js';
 import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { PasswordService } from '../../src/login/password.service.js';
 import { UiOptions } from '../../src/ui/ui-options.js';
 import { Browser } from '#test/support/browser.js';
 
@@ -33,6 +34,13 @@ export const PKCE = {
 
 /** Minimal argon2id parameters, because few tests depend on the cost of a hash. */
 const MINIMAL_COST = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/** Compares the default password without hashing: a login would verify the hash and replace it by one at full cost. */
+function skipHashing(passwords: PasswordService, cheapHash: string): void {
+  const verify = passwords.verify.bind(passwords);
+  passwords.verify = async (password, credentials, known) =>
+    credentials.passwordHash === cheapHash ? password === PASSWORD : verify(password, credentials, known);
+}
 
 /** @param settings may contain the URLs of proxies */
 export async function startAuthorizeApp(
@@ -66,6 +74,8 @@ export async function startAuthorizeApp(
     await until('NATS is connected', 60_000, () => app.get(RevocationPublisher).publish([]));
   const redis = new Redis(services.redisUrl);
   const cheapHash = await hash(PASSWORD, MINIMAL_COST);
+  if (configuration.LOGIN_ISSUER === '' && configuration.LOGIN_URL === '')
+    skipHashing(app.get(PasswordService, { strict: false }), cheapHash);
 
   return {
     configuration,
