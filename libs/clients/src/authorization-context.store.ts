@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isClientId, shownName } from '#oauth/client.js';
 import { DataSource } from 'typeorm';
+import { selectedFlags } from './client-flags.js';
 import type { Client } from './client.js';
 import { type User, USER_FIELDS } from '#users/user.js';
 
@@ -55,8 +56,7 @@ const QUERY = `
   SELECT
     (SELECT row_to_json(client) FROM (
        SELECT c.client_id AS "clientId", c.name, c.type, c.redirect_uris AS "redirectUris", c.scopes,
-              c.optional_scopes AS "optionalScopes", c.require_par AS "requirePar",
-              c.require_state AS "requireState", c.device_grant AS "deviceGrant", c.first_party AS "firstParty",
+              c.optional_scopes AS "optionalScopes", ${selectedFlags('c')}, c.device_grant AS "deviceGrant",
               c.id_token_alg AS "idTokenAlg", c.sector,
               (SELECT encode(s.key, 'hex') FROM subject_sectors s WHERE s.sector = c.sector) AS "subjectKey",
               c.post_logout_redirect_uris AS "postLogoutRedirectUris", c.backchannel_logout_uri AS "backchannelLogoutUri",

@@ -4,18 +4,16 @@ import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.ent
 import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
 import { revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import type { ClientFlags } from './client-flags.js';
 import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 import type { ClientKeys, ClientType } from '#oauth/client.js';
 
-export interface ClientRegistration extends ClientLinks, ClientKeys, LogoutUris, TokenRules {
+export interface ClientRegistration extends ClientFlags, ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly privateSchemes: readonly string[];
   readonly scopes: readonly string[];
   readonly optionalScopes: readonly string[];
-  readonly requirePar: boolean;
-  readonly requireState: boolean;
-  readonly firstParty: boolean;
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly sector: string | null;
 }

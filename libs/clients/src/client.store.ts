@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
+import { type ClientFlags, INITIAL_FLAGS } from './client-flags.js';
 import { ensureSector, writeClientLogo } from './client.statements.js';
 import {
   type ClientLinks,
@@ -25,7 +26,7 @@ import {
   selectPage,
 } from '#platform/postgres/list-page.statements.js';
 
-export interface NewClient {
+export interface NewClient extends Partial<ClientFlags> {
   name: string;
   type: ClientType;
   redirectUris: readonly string[];
@@ -36,9 +37,6 @@ export interface NewClient {
   secretHash?: Buffer;
   keys?: ClientKeys;
   rules?: Partial<TokenRules>;
-  requirePar?: boolean;
-  requireState?: boolean;
-  firstParty?: boolean;
   idTokenAlg?: SigningAlgorithm | null;
   sector?: string | null;
   logoutUris?: LogoutUris;
@@ -178,9 +176,6 @@ export class ClientStore {
     secretHash,
     keys = { jwks: null, jwksUri: null },
     rules = {},
-    requirePar = false,
-    requireState = true,
-    firstParty = false,
     idTokenAlg = null,
     sector = null,
     logoutUris = { postLogoutRedirectUris: [], backchannelLogoutUri: null },
@@ -188,6 +183,7 @@ export class ClientStore {
     links = { clientUri: null, policyUri: null, contacts: [] },
     clientId = generateClientId(),
     documentDueAt,
+    ...flags
   }: NewClient): Promise<ClientWithSecrets> {
     if (type === 'public' && secretHash)
       throw new Error('a public client has no secret: leave secretHash out');
@@ -201,9 +197,8 @@ export class ClientStore {
         privateSchemes,
         scopes,
         optionalScopes,
-        requirePar,
-        requireState,
-        firstParty,
+        ...INITIAL_FLAGS,
+        ...flags,
         idTokenAlg,
         sector,
         ...logoutUris,

@@ -2,6 +2,7 @@ import type { GrantType } from '#oauth/client-credentials.js';
 import type { ClientKeys, ClientType, OAuthClient } from '#oauth/client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import type { ClientFlags } from './client-flags.js';
 
 /** Links and contacts of an application (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
@@ -28,14 +29,10 @@ interface DocumentState {
 }
 
 export interface Client
-  extends OAuthClient, ClientLinks, LogoutUris, SubjectRule, Pick<TokenRules, 'deviceGrant'> {
+  extends OAuthClient, ClientFlags, ClientLinks, LogoutUris, SubjectRule, Pick<TokenRules, 'deviceGrant'> {
   readonly name: string;
-  /** RFC 9126 6 `require_pushed_authorization_requests`. */
-  readonly requirePar: boolean;
   /** Subset of `scopes` that users may decline individually. */
   readonly optionalScopes: readonly string[];
-  /** True for an application of the product itself, which normally skips the consent page. */
-  readonly firstParty: boolean;
   /** Signature algorithm of the client's ID tokens; null for the default, RS256. */
   readonly idTokenAlg: SigningAlgorithm | null;
   /** Sector of the client's pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */

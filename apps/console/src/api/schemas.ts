@@ -1,3 +1,4 @@
+import { FLAG_NAMES } from '#clients/client-flags.js';
 import { CONSOLE_ROLES } from '#users/operators/console-role.js';
 import type { Schema } from '#openapi/schema.js';
 
@@ -39,9 +40,7 @@ const REGISTRATION: Properties = {
   private_schemes: texts,
   scopes: texts,
   optional_scopes: texts,
-  require_par: flag,
-  require_state: flag,
-  first_party: flag,
+  ...Object.fromEntries(FLAG_NAMES.map((name) => [name, flag])),
   id_token_alg: oneOf('RS256', 'ES256', 'EdDSA'),
   subject: oneOf('public', 'pairwise'),
   post_logout_redirect_uris: texts,

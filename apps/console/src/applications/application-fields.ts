@@ -1,9 +1,10 @@
 import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type ClientFlag, INITIAL_FLAGS, mapFlags } from '#clients/client-flags.js';
 import { html, type Html } from '#ui/html.js';
 import { choices, linesField, type Option, selectField, textField } from '../ui/components.js';
 import type { Form } from '../form.js';
 import { t } from '../ui/text.js';
-import { kindOf, labelOf, type Problems } from './application.form.js';
+import { FLAG_TEXTS, kindOf, labelOf, type Problems } from './application.form.js';
 
 interface Group {
   readonly title: string;
@@ -36,18 +37,13 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     true: t('Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.'),
     false: t('No'),
   },
-  firstParty: {
-    true: t('Users are not asked, because the application is part of the product'),
-    false: t('Users are asked'),
-  },
+  ...FLAG_TEXTS,
   kind: {
     server: t('On a server'),
     keys: t('On a server, with its own keys'),
     public: t('In a browser, or on a phone or computer'),
   },
   profile: { oauth: t('OAuth 2.0 and OpenID Connect'), fapi2: t('FAPI 2.0') },
-  requirePar: { true: t('Required (RFC 9126)'), false: t('Optional') },
-  requireState: { true: t('Required'), false: t('Optional, but the application must use PKCE') },
   subject: {
     public: t('The same for every application'),
     pairwise: t('Different for each site (pairwise)'),
@@ -85,7 +81,7 @@ export function valueText(name: string, value: string): string {
 const options = (name: string, ...values: readonly string[]): Option[] =>
   values.map((value) => ({ value, text: valueText(name, value) }));
 
-const yesOrNo = (form: Form, name: string, fallback: 'true' | 'false'): Html =>
+const yesOrNo = (form: Form, name: string, fallback: string): Html =>
   choices(
     name,
     labelOf(name),
@@ -194,13 +190,18 @@ const SCOPES: Group = {
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'].map((value): Option => ({ value, text: value }));
 
+/** Flags that stand with the rules of the protocol. The consent page stands with the permissions. */
+const PROTOCOL_FLAGS = Object.keys(mapFlags(() => true)).filter(
+  (flag) => flag !== 'firstParty',
+) as ClientFlag[];
+
 const protocol = (view: GroupView, algorithms: readonly Option[]): Html => html`
-  ${yesOrNo(view.form, 'requirePar', 'false')} ${yesOrNo(view.form, 'requireState', 'true')}
+  ${PROTOCOL_FLAGS.map((flag) => yesOrNo(view.form, flag, String(INITIAL_FLAGS[flag])))}
   ${selectField(fieldOf(view, 'idTokenAlg'), algorithms)}
   ${selectField(fieldOf(view, 'subject'), options('subject', 'public', 'pairwise'))}
 `;
 
-const PROTOCOL_FIELDS = ['requirePar', 'requireState', 'idTokenAlg', 'subject'];
+const PROTOCOL_FIELDS = [...PROTOCOL_FLAGS, 'idTokenAlg', 'subject'];
 
 const RULES: Group = {
   title: t('Rules'),

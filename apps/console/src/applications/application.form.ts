@@ -1,10 +1,32 @@
 import type { AdministrationError } from '#operations/administration.error.js';
 import { withNames } from '#operations/administration.error.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
+import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.js';
 import { containsPrivateKey } from '#clients/operations/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../form.js';
 import { t } from '../ui/text.js';
+
+/** Labels and values of the flags of a client. */
+export const FLAG_TEXTS: Readonly<
+  Record<ClientFlag, { readonly label: string; readonly true: string; readonly false: string }>
+> = {
+  requirePar: {
+    label: t('Pushed authorization requests'),
+    true: t('Required (RFC 9126)'),
+    false: t('Optional'),
+  },
+  requireState: {
+    label: t('State parameter'),
+    true: t('Required'),
+    false: t('Optional, but the application must use PKCE'),
+  },
+  firstParty: {
+    label: t('Consent'),
+    true: t('Users are not asked, because the application is part of the product'),
+    false: t('Users are asked'),
+  },
+};
 
 const LABELS: Readonly<Record<string, string>> = {
   metadataUrl: t('Metadata document URL'),
@@ -22,11 +44,9 @@ const LABELS: Readonly<Record<string, string>> = {
   backchannelLogoutUri: t('Back-channel logout URI'),
   scopes: t('Scopes'),
   optionalScopes: t('Optional scopes'),
-  firstParty: t('Consent'),
   profile: t('Profile'),
   deviceGrant: t('Devices without a browser'),
-  requirePar: t('Pushed authorization requests'),
-  requireState: t('State parameter'),
+  ...mapFlags((flag) => FLAG_TEXTS[flag].label),
   idTokenAlg: t('ID token signing algorithm'),
   subject: t('User identifier (sub)'),
   logo: t('Logo'),
@@ -82,10 +102,8 @@ function commonFields(form: Form) {
     backchannelLogoutUri: form.textOrNull('backchannelLogoutUri'),
     scopes: scopesOf(form, 'required', 'optional'),
     optionalScopes: scopesOf(form, 'optional'),
-    firstParty: form.text('firstParty') === 'true',
     deviceGrant: form.text('deviceGrant') === 'true',
-    requirePar: form.text('requirePar') === 'true',
-    requireState: form.text('requireState') !== 'false',
+    ...mapFlags((flag, { initially }) => (form.text(flag) || String(initially)) === 'true'),
     ...(form.text('idTokenAlg') !== '' && { idTokenAlg: form.text('idTokenAlg') }),
     subject: form.text('subject') || 'public',
   };
@@ -149,16 +167,19 @@ export function hasDeviceGrant({ grant_types: types = [] }: ClientView): boolean
   return types.includes(DEVICE_CODE);
 }
 
+/** Returns the value of a flag in a form. */
+export function flagText(client: ClientView, flag: ClientFlag): 'true' | 'false' {
+  return client[CLIENT_FLAGS[flag].name] ? 'true' : 'false';
+}
+
 function aboutUsers(client: ClientView): [string, string][] {
   return [
     ['redirectUris', client.redirect_uris.join('\n')],
     ['privateSchemes', client.private_schemes.join('\n')],
     ['postLogoutRedirectUris', client.post_logout_redirect_uris.join('\n')],
     ['backchannelLogoutUri', client.backchannel_logout_uri ?? ''],
-    ['firstParty', String(client.first_party)],
     ['deviceGrant', String(hasDeviceGrant(client))],
-    ['requirePar', String(client.require_par)],
-    ['requireState', String(client.require_state)],
+    ...Object.values(mapFlags((flag): [string, string] => [flag, flagText(client, flag)])),
     ['idTokenAlg', client.id_token_alg],
     ['subject', client.subject],
   ];

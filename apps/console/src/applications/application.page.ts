@@ -19,7 +19,8 @@ import {
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, t } from '../ui/text.js';
-import { hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
+import { mapFlags } from '#clients/client-flags.js';
+import { FLAG_TEXTS, flagText, hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
 const MAX_REFUSALS = 5;
@@ -79,16 +80,11 @@ function placeOf(client: ClientView): string {
 
 function rulesOf(client: ClientView): [name: string, value: Fragment][] {
   return [
-    [
-      labelOf('firstParty'),
-      client.first_party
-        ? t('Users are not asked, because the application is part of the product')
-        : t('Users are asked'),
-    ],
+    ...Object.values(
+      mapFlags((flag): [string, string] => [labelOf(flag), FLAG_TEXTS[flag][flagText(client, flag)]]),
+    ),
     [labelOf('privateSchemes'), client.private_schemes.join(' ')],
     [labelOf('deviceGrant'), hasDeviceGrant(client) && t('allowed')],
-    [labelOf('requirePar'), client.require_par ? t('required') : t('optional')],
-    [labelOf('requireState'), client.require_state ? t('required') : t('optional')],
     [labelOf('idTokenAlg'), client.id_token_alg],
     [labelOf('subject'), client.subject],
   ];

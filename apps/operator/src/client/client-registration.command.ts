@@ -1,6 +1,7 @@
 import type { Input } from '#operations/input.js';
 import type { ClientChangesDto, NewClientDto } from '#clients/operations/client.dto.js';
 import { LOGO_LIMITS } from '#clients/operations/logo.js';
+import { fieldOf } from '../command-line/flags.js';
 import { actor } from '../command-line/actor.js';
 import { choice, withNone } from '../command-line/input.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
@@ -232,14 +233,8 @@ function collectWordsOrNone(value: string, previous: readonly string[] = []): re
   return value === 'none' ? previous : collectWords(value, previous);
 }
 
+/** Options that need more than a change of their name. */
 interface RegistrationOptions extends JsonOption, FileOptions {
-  readonly redirectUri?: readonly string[];
-  readonly privateScheme?: readonly string[];
-  readonly scope?: readonly string[];
-  readonly optionalScope?: readonly string[];
-  readonly postLogoutRedirectUri?: readonly string[];
-  readonly state?: boolean;
-  readonly grant?: boolean;
   readonly backchannelLogoutUri?: string;
   readonly clientUri?: string;
   readonly policyUri?: string;
@@ -264,29 +259,11 @@ async function create({ json, ...options }: RegistrationOptions & { name?: strin
   });
 }
 
-interface ChangeOptions extends RegistrationOptions {
-  readonly removeKey?: readonly string[];
-  readonly addScope?: readonly string[];
-  readonly removeScope?: readonly string[];
-  readonly addRedirectUri?: readonly string[];
-  readonly removeRedirectUri?: readonly string[];
-}
-
 async function update(
   idOrName: string,
-  {
-    json,
-    yes = false,
-    addScope: addScopes,
-    removeScope: removeScopes,
-    addRedirectUri: addRedirectUris,
-    removeRedirectUri: removeRedirectUris,
-    removeKey: removeKeys,
-    ...options
-  }: ChangeOptions & { yes?: boolean },
+  { json, yes = false, ...options }: RegistrationOptions & { yes?: boolean },
 ): Promise<void> {
-  const changed = { addScopes, removeScopes, addRedirectUris, removeRedirectUris, removeKeys };
-  const input = { ...changed, ...(await inputOf(options)) };
+  const input = await inputOf(options);
   const change = await withAdministration(ChangeSettings, ({ clients }) =>
     confirmedChange(yes, (isConfirmed) => {
       const confirmations = { confirmNewSubjects: isConfirmed, confirmConsole: isConfirmed };
@@ -309,30 +286,15 @@ async function update(
 }
 
 async function inputOf({
-  redirectUri: redirectUris,
-  privateScheme: privateSchemes,
-  scope: scopes,
-  optionalScope: optionalScopes,
-  postLogoutRedirectUri: postLogoutRedirectUris,
-  state: requireState,
-  grant: deviceGrant,
   logo,
   jwks,
   addKey,
   ...options
 }: RegistrationOptions): Promise<Input<NewClientDto & ClientChangesDto>> {
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
-  const addresses = { backchannelLogoutUri, clientUri, policyUri, jwksUri };
   return {
-    ...options,
-    ...withNone(addresses),
+    ...Object.fromEntries(Object.entries(options).map(([option, value]) => [fieldOf(option), value])),
+    ...withNone({ backchannelLogoutUri, clientUri, policyUri, jwksUri }),
     ...(await readGivenFiles({ logo, jwks, addKey })),
-    redirectUris,
-    privateSchemes,
-    scopes,
-    optionalScopes,
-    postLogoutRedirectUris,
-    requireState,
-    deviceGrant,
   };
 }

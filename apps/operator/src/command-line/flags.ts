@@ -26,6 +26,12 @@ const FLAGS: Readonly<Record<string, string>> = {
   types: '--type',
 };
 
+/** Returns the field that an option sets. @param option camel-case name, as commander gives it */
+export function fieldOf(option: string): string {
+  const flag = `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return Object.entries(FLAGS).find(([, known]) => known === flag)?.[0] ?? option;
+}
+
 export function flagOf(field: string): string {
   return FLAGS[field] ?? `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

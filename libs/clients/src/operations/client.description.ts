@@ -1,3 +1,4 @@
+import { describeFlags } from '../client-flags.js';
 import type { ClientWithSecrets } from '../client.js';
 import type { TransferredClient } from '../client-transfer.store.js';
 import { describeKeys, hasKeys } from '#oauth/client.js';
@@ -60,9 +61,7 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
     private_schemes: client.privateSchemes,
     scopes: client.scopes,
     optional_scopes: client.optionalScopes,
-    require_par: client.requirePar,
-    require_state: client.requireState,
-    first_party: client.firstParty,
+    ...describeFlags(client),
     id_token_alg: algorithmOf(client),
     subject: subjectTypeOf(client),
     post_logout_redirect_uris: client.postLogoutRedirectUris,

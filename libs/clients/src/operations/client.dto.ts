@@ -13,6 +13,7 @@ import {
   Texts,
   WholeNumber,
 } from '#operations/input.js';
+import { type ClientFlags, INITIAL_FLAGS, mapFlags } from '../client-flags.js';
 import { CLIENT_KINDS, type ClientKind } from '../client.store.js';
 import { Cursor, FilterDto, Limit, OneOf } from '#operations/list.js';
 import { documentUrlProblem } from '#oauth/registration/metadata-document.js';
@@ -39,8 +40,19 @@ import {
 
 const PURPOSE = 'users see it when they allow access';
 
+/** Makes each flag of a client a field. */
+function withFlags<Flags extends Partial<ClientFlags>>(initial: Flags): new () => Flags {
+  class DtoWithFlags {
+    constructor() {
+      Object.assign(this, initial);
+    }
+  }
+  mapFlags((flag) => Flag()(DtoWithFlags.prototype, flag));
+  return DtoWithFlags as new () => Flags;
+}
+
 /** `checkNewClient` checks the logo, the keys and the scopes. */
-export class NewClientDto {
+export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   @Text()
   @Rule('name_invalid', ({ name }: NewClientDto) => nameProblems('‹name›', name, PURPOSE))
   name: string;
@@ -65,15 +77,6 @@ export class NewClientDto {
       : [],
   )
   public = false;
-
-  @Flag()
-  requirePar = false;
-
-  @Flag()
-  requireState = true;
-
-  @Flag()
-  firstParty = false;
 
   @Text()
   @Rule('algorithm_unknown', ({ idTokenAlg, profile }: NewClientDto) => [
@@ -211,7 +214,7 @@ export class DocumentClientDto {
     ? ['nothing to change: give at least one field']
     : [],
 )
-export class ClientChangesDto {
+export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
   @Text()
   @Rule('name_invalid', ({ name }: ClientChangesDto) =>
     name === undefined ? [] : nameProblems('‹name›', name, PURPOSE),
@@ -239,15 +242,6 @@ export class ClientChangesDto {
   /** Replaces the whole list. An empty list makes every scope required. */
   @Texts()
   optionalScopes?: string[];
-
-  @Flag()
-  requirePar?: boolean;
-
-  @Flag()
-  requireState?: boolean;
-
-  @Flag()
-  firstParty?: boolean;
 
   /** Without the device grant, a client of `authorization_code` needs a redirect URI. */
   @Flag()

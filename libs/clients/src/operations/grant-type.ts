@@ -11,10 +11,7 @@ interface GrantTypeProblem {
   readonly problem: string;
 }
 
-type Registration = Omit<
-  ClientRegistration,
-  'name' | 'idTokenAlg' | 'requireState' | 'clientUri' | 'policyUri' | 'contacts'
->;
+type Registration = Omit<ClientRegistration, 'name' | 'idTokenAlg' | 'clientUri' | 'policyUri' | 'contacts'>;
 
 /** Fields that a client of `client_credentials` cannot have, because it has no users. */
 const USER_FIELDS: readonly (readonly [keyof Registration, field: string, inFile: string])[] = [

@@ -1,3 +1,4 @@
+import { mapFlags } from '../client-flags.js';
 import type { ChangedRegistration, ClientRegistration } from '../client-registration.store.js';
 import type { ClientLogo } from '../client.js';
 import { type ClientJwk, MAX_CLIENT_KEYS } from '#oauth/client-assertion/client-keys.js';
@@ -123,9 +124,7 @@ function applied(current: ClientRegistration, input: CheckedChanges): ChangedReg
     privateSchemes: changes.privateSchemes ?? current.privateSchemes,
     scopes,
     optionalScopes: optionalScopes.filter((optional) => scopes.includes(optional)),
-    requirePar: changes.requirePar ?? current.requirePar,
-    requireState: changes.requireState ?? current.requireState,
-    firstParty: changes.firstParty ?? current.firstParty,
+    ...mapFlags((flag) => changes[flag] ?? current[flag]),
     postLogoutRedirectUris: changes.postLogoutRedirectUris ?? current.postLogoutRedirectUris,
     backchannelLogoutUri: orCurrent(changes.backchannelLogoutUri, current.backchannelLogoutUri),
     idTokenAlg: changes.idTokenAlg === undefined ? current.idTokenAlg : storedAlgorithm(changes.idTokenAlg),

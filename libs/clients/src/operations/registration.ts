@@ -1,5 +1,6 @@
 import { scopesOf } from '../documents/client-documents.service.js';
 import { clientOfDocument, fetchDocument, isDocumentFailure } from '../documents/fetch-document.js';
+import { flagsOf } from '../client-flags.js';
 import type { ClientLogo } from '../client.js';
 import type { NewClient } from '../client.store.js';
 import type { ClientKeys } from '#oauth/client.js';
@@ -34,12 +35,12 @@ export async function checkNewClient(
     keepsRefreshToken: dto.refreshTokenRotation === false || isFapi,
     profile: isFapi ? ('fapi2' as const) : null,
   };
-  const { redirectUris, privateSchemes, optionalScopes, firstParty } = dto;
+  const { redirectUris, privateSchemes, optionalScopes } = dto;
   const { postLogoutRedirectUris, backchannelLogoutUri } = dto;
   const logoutUris = { postLogoutRedirectUris, backchannelLogoutUri };
-  const requirePar = dto.requirePar || isFapi;
+  const flags = flagsOf(dto, isFapi);
   const sector = dto.subject === 'pairwise' ? sectorOf(redirectUris) : null;
-  const described = { redirectUris, privateSchemes, scopes, optionalScopes, firstParty, requirePar, sector };
+  const described = { redirectUris, privateSchemes, scopes, optionalScopes, ...flags, sector };
   refuseInvalid([
     ...problems,
     ...ofField('optionalScopes', 'optional_scope_invalid', optionalScopeProblems(optionalScopes, scopes)),
@@ -55,7 +56,6 @@ export async function checkNewClient(
       ...described,
       name: dto.name,
       type: dto.public ? 'public' : 'confidential',
-      requireState: dto.requireState && !isFapi,
       rules,
       logoutUris,
       idTokenAlg: storedAlgorithm(idTokenAlg),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
+import { FLAG_NAMES } from '../../client-flags.js';
 import type { TransferredClient } from '../../client-transfer.store.js';
 import { hasKeys } from '#oauth/client.js';
 import { describeRegistration } from '../client.description.js';
@@ -7,7 +8,7 @@ import { describeGrantTypes } from '../grant-type.js';
 
 export const VERSION = 1;
 
-export const FIELDS = [
+export const FIELDS: readonly string[] = [
   'client_id',
   'name',
   'type',
@@ -15,9 +16,7 @@ export const FIELDS = [
   'private_schemes',
   'scopes',
   'optional_scopes',
-  'require_par',
-  'require_state',
-  'first_party',
+  ...FLAG_NAMES,
   'id_token_alg',
   'subject',
   'post_logout_redirect_uris',
@@ -35,7 +34,7 @@ export const FIELDS = [
   'jwks_uri',
   'secrets',
   'logo',
-] as const;
+];
 
 const TITLE = ' Applications of the authorization service, written by "operator client export"';
 

@@ -1,4 +1,5 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
+import { mapFlags } from '../../client-flags.js';
 import type { TransferredClient, TransferredSecret } from '../../client-transfer.store.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { jwksUriProblem, linkProblems } from '#oauth/registration/client-links.js';
@@ -129,7 +130,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     report('a client must be a map with client_id, name, type, redirect_uris and scopes');
     return null;
   }
-  for (const unknown of Object.keys(entry).filter((name) => !(FIELDS as readonly string[]).includes(name)))
+  for (const unknown of Object.keys(entry).filter((name) => !FIELDS.includes(name)))
     report(`unknown field ${quoted(unknown)}: the fields are ${FIELDS.join(' ')}`, unknown);
   const { client_id: clientId, name, type } = entry;
   if (typeof clientId !== 'string' || !isClientId(clientId)) {
@@ -164,9 +165,7 @@ async function readClient(entry: unknown, report: Report): Promise<ClientOfFile 
     privateSchemes,
     scopes,
     optionalScopes,
-    requirePar: readBoolean(entry, 'require_par', report),
-    requireState: readBoolean(entry, 'require_state', report, true),
-    firstParty: readBoolean(entry, 'first_party', report),
+    ...mapFlags((_, { name: field, initially }) => readBoolean(entry, field, report, initially)),
     ...rules,
     ...readLogoutUris(entry, report),
     ...readOpenId(entry, redirectUris, report),

@@ -1,0 +1,54 @@
+/**
+ * The yes-or-no fields of a registration. This table is all that stores, operations, files and the HTTP API know of
+ * them. `client.entity.ts` and the migration have their columns.
+ */
+export const CLIENT_FLAGS = {
+  /** RFC 9126 6 `require_pushed_authorization_requests`. */
+  requirePar: { name: 'require_par', initially: false, fapi2: true },
+  /** If false, PKCE is required instead of `state` (RFC 9700 2.1). */
+  requireState: { name: 'require_state', initially: true, fapi2: false },
+  /** An application of the product itself, which normally skips the consent page. */
+  firstParty: { name: 'first_party', initially: false },
+} as const satisfies Readonly<Record<string, FlagRule>>;
+
+interface FlagRule {
+  /** Name of the column, and of the field in files and in the HTTP API. */
+  readonly name: string;
+  readonly initially: boolean;
+  /** Value that a new client of the profile `fapi2` gets (FAPI 2.0 5.3.2.2); absent if the profile does not fix it. */
+  readonly fapi2?: boolean;
+}
+
+type Flags = typeof CLIENT_FLAGS;
+export type ClientFlag = keyof Flags;
+export type ClientFlags = Readonly<Record<ClientFlag, boolean>>;
+export type DescribedFlags = { readonly [Flag in ClientFlag as Flags[Flag]['name']]: boolean };
+
+const entries = Object.entries(CLIENT_FLAGS) as readonly [ClientFlag, FlagRule][];
+
+export function mapFlags<Value>(
+  valueOf: (flag: ClientFlag, rule: FlagRule) => Value,
+): Readonly<Record<ClientFlag, Value>> {
+  return Object.fromEntries(entries.map(([flag, rule]) => [flag, valueOf(flag, rule)])) as Record<
+    ClientFlag,
+    Value
+  >;
+}
+
+export const INITIAL_FLAGS: ClientFlags = mapFlags((_, { initially }) => initially);
+
+/** Omits all other fields of a client. @param isFapi true for a new client of the profile `fapi2` */
+export function flagsOf(client: ClientFlags, isFapi: boolean): ClientFlags {
+  return mapFlags((flag, { fapi2 }) => (isFapi && fapi2 !== undefined ? fapi2 : client[flag]));
+}
+
+export const FLAG_NAMES: readonly string[] = entries.map(([, { name }]) => name);
+
+export function describeFlags(client: ClientFlags): DescribedFlags {
+  return Object.fromEntries(entries.map(([flag, { name }]) => [name, client[flag]])) as DescribedFlags;
+}
+
+/** SQL of the columns of `alias`, selected under the names of the fields. */
+export function selectedFlags(alias: string): string {
+  return entries.map(([flag, { name }]) => `${alias}.${name} AS "${flag}"`).join(', ');
+}
