@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 
 // Three tiers, by file name: *.unit.spec.ts, *.spec.ts and *.long.spec.ts.
 const tier = (displayName, testMatch, more) => ({
@@ -6,7 +6,7 @@ const tier = (displayName, testMatch, more) => ({
   testMatch,
   roots: ['apps', 'libs', 'local', 'test', 'qa', 'k8s'].map((folder) => `<rootDir>/${folder}`),
   testRunner: '<rootDir>/test/jest/native-runner.mjs',
-  // Node loads TypeScript without Jest's transforms. Suites that start processes run `dist` (npm run build).
+  // Node loads TypeScript without Jest's transforms. Suites that start processes build `dist` when they are loaded.
   transform: {},
   ...more,
 });
@@ -28,6 +28,6 @@ export default {
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
-  // Stops hanging tests. Processes take seconds to start on a busy machine.
-  testTimeout: 240_000,
+  // Stops hanging tests; the runner allows long suites more. A machine with other work is slower.
+  testTimeout: Math.ceil(20_000 * Math.max(1, loadavg()[0] / availableParallelism())),
 };

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
+import '../support/built.js';
 
 async function problemsOf(app: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const main = resolve(`dist/apps/${app}.cjs`);

@@ -18,8 +18,9 @@ export default async function runSuite(globalConfig, config, environment, runtim
   // Removes the stack formatter that Jest installs for each suite, because it prevents Node's source maps.
   delete Error.prepareStackTrace;
   try {
+    const isLong = testPath.endsWith('.long.spec.ts');
     return await circus.default(
-      globalConfig,
+      isLong ? { ...globalConfig, testTimeout: 12 * globalConfig.testTimeout } : globalConfig,
       config,
       { global: globalThis },
       nativeRuntime(runtime),

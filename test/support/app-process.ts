@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import './built.js';
 import { PATIENT_ENVIRONMENT } from './app-settings.js';
 import { until } from './until.js';
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
+import '#test/support/built.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
@@ -16,7 +17,6 @@ interface Run {
   readonly ended: Promise<unknown>;
 }
 
-/** Starts the built app; `npm test` runs `npm run build` first. */
 function run(env: NodeJS.ProcessEnv): Run {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env['PATH'], ...env },

@@ -198,68 +198,75 @@ describe('the grant engine', () => {
   it.each([
     ['in every history, including lost responses', () => environment, LIFETIMES.retryWindow, 500],
     ['in every history of single-use refresh tokens', () => strict, 0, 300],
-  ])('responds like the model %s', async (_name, where, retryWindow, numRuns) => {
-    const environment = where();
-    await fc.assert(
-      fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
-        const { code, grantId } = await environment.pending({ jkt: namedJkt, resources });
-        const model = new Model(environment.now(), namedJkt, resources, retryWindow);
-        const issued = new IssuedTokens(environment);
-        for (const step of steps) {
-          const generation = issued.refreshTokens.length - ('back' in step ? step.back : 0);
-          const refreshToken = issued.refreshTokens[generation - 1];
-          if (step.do === 'redeem') {
-            const presented = codeExchange(environment, step.by, step.redirectMatches, step.resources);
-            const redeem = () =>
-              model.redeem(step.by, step.redirectMatches, step.resources, environment.now());
-            if (step.isLost) {
-              await expect(environment.losing.redeem(code, presented)).rejects.toThrow(/lost/);
-              model.lose(redeem);
-              continue;
+  ])(
+    'responds like the model %s',
+    async (_name, where, retryWindow, numRuns) => {
+      const environment = where();
+      await fc.assert(
+        fc.asyncProperty(histories, async ({ namedJkt, resources, steps }) => {
+          const { code, grantId } = await environment.pending({ jkt: namedJkt, resources });
+          const model = new Model(environment.now(), namedJkt, resources, retryWindow);
+          const issued = new IssuedTokens(environment);
+          for (const step of steps) {
+            const generation = issued.refreshTokens.length - ('back' in step ? step.back : 0);
+            const refreshToken = issued.refreshTokens[generation - 1];
+            if (step.do === 'redeem') {
+              const presented = codeExchange(environment, step.by, step.redirectMatches, step.resources);
+              const redeem = () =>
+                model.redeem(step.by, step.redirectMatches, step.resources, environment.now());
+              if (step.isLost) {
+                await expect(environment.losing.redeem(code, presented)).rejects.toThrow(/lost/);
+                model.lose(redeem);
+                continue;
+              }
+              const answer = await environment.engine.redeem(code, presented);
+              const expected = redeem();
+              const requested = { scope: null, resources: step.resources, jkt: step.by.jkt };
+              expect(issued.keep(answer, requested, model)).toBe(expected);
+            } else if (step.do === 'refresh' && refreshToken) {
+              const { keepsRefreshToken } = step;
+              const requested = refreshRequest(environment, step.by, step);
+              const request = { ...requested, keepsRefreshToken };
+              const refresh = () =>
+                model.refresh(generation, step.by, requested, environment.now(), keepsRefreshToken);
+              if (step.isLost) {
+                await expect(environment.losing.refresh(refreshToken, request)).rejects.toThrow(/lost/);
+                model.lose(refresh);
+                continue;
+              }
+              const answer = await environment.engine.refresh(refreshToken, request);
+              const isKept = keepsRefreshToken && model.jkt !== null && generation === model.generation;
+              const expected = refresh();
+              expect(issued.keep(answer, requested, model, isKept)).toBe(expected);
+              if (isKept && answer.outcome === 'granted') expect(answer.pair.refreshToken).toBe(refreshToken);
+            } else if (step.do === 'introspect' && refreshToken) {
+              expect((await environment.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
+                model.introspect(model.keyOf(generation), step.jkt),
+              );
+            } else if (step.do === 'revoke') {
+              await environment.revocations.revoke(grantId);
+              model.revoke();
+            } else if (step.do === 'record revocation') {
+              await environment.fixture.records.revoke(grantId);
+              const changed = await environment.revocations.reapply(
+                [{ id: grantId, isApplied: false }],
+                false,
+              );
+              expect(changed).toBe(model.status === 'revoked' ? 0 : 1);
+              model.revoke();
+            } else if (step.do === 'wait') {
+              environment.advance(step.seconds);
             }
-            const answer = await environment.engine.redeem(code, presented);
-            const expected = redeem();
-            const requested = { scope: null, resources: step.resources, jkt: step.by.jkt };
-            expect(issued.keep(answer, requested, model)).toBe(expected);
-          } else if (step.do === 'refresh' && refreshToken) {
-            const { keepsRefreshToken } = step;
-            const requested = refreshRequest(environment, step.by, step);
-            const request = { ...requested, keepsRefreshToken };
-            const refresh = () =>
-              model.refresh(generation, step.by, requested, environment.now(), keepsRefreshToken);
-            if (step.isLost) {
-              await expect(environment.losing.refresh(refreshToken, request)).rejects.toThrow(/lost/);
-              model.lose(refresh);
-              continue;
-            }
-            const answer = await environment.engine.refresh(refreshToken, request);
-            const isKept = keepsRefreshToken && model.jkt !== null && generation === model.generation;
-            const expected = refresh();
-            expect(issued.keep(answer, requested, model, isKept)).toBe(expected);
-            if (isKept && answer.outcome === 'granted') expect(answer.pair.refreshToken).toBe(refreshToken);
-          } else if (step.do === 'introspect' && refreshToken) {
-            expect((await environment.engine.introspect(refreshToken, step.jkt)).outcome).toBe(
-              model.introspect(model.keyOf(generation), step.jkt),
-            );
-          } else if (step.do === 'revoke') {
-            await environment.revocations.revoke(grantId);
-            model.revoke();
-          } else if (step.do === 'record revocation') {
-            await environment.fixture.records.revoke(grantId);
-            const changed = await environment.revocations.reapply([{ id: grantId, isApplied: false }], false);
-            expect(changed).toBe(model.status === 'revoked' ? 0 : 1);
-            model.revoke();
-          } else if (step.do === 'wait') {
-            environment.advance(step.seconds);
           }
-        }
-        await issued.check(model);
-        const record = await environment.fixture.records.find(grantId);
-        expect(record?.revokedAt !== null).toBe(model.status === 'revoked');
-      }),
-      { numRuns },
-    );
-  });
+          await issued.check(model);
+          const record = await environment.fixture.records.find(grantId);
+          expect(record?.revokedAt !== null).toBe(model.status === 'revoked');
+        }),
+        { numRuns },
+      );
+    },
+    120_000,
+  );
 
   // @reliability one-successor
   it('issues one successor to concurrent requests with the right key, and none after a revocation', async () => {

@@ -255,4 +255,4 @@ it('the audit page is unavailable if JetStream stops answering at any point of a
     ]);
   });
   await Promise.all(outcomes);
-});
+}, 120_000);

@@ -2,6 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { once } from 'node:events';
+import '#test/support/built.js';
 
 const MAIN = resolve('dist/apps/operator.cjs');
 
