@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
@@ -50,9 +51,14 @@ describe('DatabaseModule', () => {
   it('waits for a database that has not started yet', async () => {
     const proxy = await startProxy();
     await proxy.close();
+    const port = Number(new URL(proxy.url).port);
+    const refusing = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
+    await once(refusing, 'listening');
     const app = start({ databaseUrl: proxy.url, retryForMs: 60_000 });
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    await startProxy(Number(new URL(proxy.url).port));
+    await once(refusing, 'connection');
+    refusing.close();
+    await once(refusing, 'close');
+    await startProxy(port);
     await expect((await app).get(DatabaseHealth).ping()).resolves.toBeUndefined();
   });
 

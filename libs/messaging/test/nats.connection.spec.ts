@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import type { Clock } from '#platform/clock.js';
@@ -133,15 +135,21 @@ describe('the connection to NATS', () => {
   });
 
   it('stops connecting when it is closed before NATS responds', async () => {
+    const port = await freePort();
+    const silent = createServer().listen(port, '127.0.0.1');
+    await once(silent, 'listening');
     const unanswered = new NatsConnection({
-      natsUrl: `nats://127.0.0.1:${await freePort()}`,
+      natsUrl: `nats://127.0.0.1:${port}`,
       name: 'early',
       invalidations,
     });
     const opening = unanswered.open();
-    await sleep(500);
-    await unanswered.close();
+    const [socket] = (await once(silent, 'connection')) as [Socket];
+    const closing = unanswered.close();
+    socket.destroy();
+    await closing;
     await opening;
+    silent.close();
     await expect(unanswered.ping()).rejects.toBeInstanceOf(DependencyUnavailableError);
   });
 

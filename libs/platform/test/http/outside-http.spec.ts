@@ -96,8 +96,7 @@ describe('an outside request', () => {
   it('fails if the host closes the connection, even during the body', async () => {
     const tcp = await listening(createTcpServer((socket) => socket.destroy()));
     const port = await serve((_request, response) => {
-      response.write('{');
-      setTimeout(() => response.destroy(), 50);
+      response.write('{', () => response.destroy());
     });
     for (const closing of [tcp, port])
       await expect(http().fetchOutside(`http://127.0.0.1:${closing}/`)).rejects.toMatchObject({

@@ -79,11 +79,13 @@ describe('the log of a request', () => {
   );
 
   it('contains one line if the client stays connected', async () => {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>;
     const socket = await request('/works');
+    const [server] = await accepted;
     answer();
     await written(1);
     socket.destroy();
-    await sleep(50);
+    await once(server, 'close');
     expect(lines).toMatchObject([{ msg: 'answered', res: { statusCode: 200 } }]);
   });
 });
