@@ -1,7 +1,7 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { RequestObservers } from '#platform/http/request-observers.js';
+import { RequestObservers } from '#platform/http/request-hooks.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { canonicalAddress } from '#platform/http/client-address.js';
 import { OVERLOAD_CHECK } from '#platform/http/overload.js';
-import type { RequestObserver } from '#platform/http/request-observers.js';
+import type { RequestObserver } from '#platform/http/request-hooks.js';
 import { addLogContext, logContext, pathOf, referenceOf } from '#platform/logging/request-log.js';
 import type { AuditRecord, AuditType } from './event.js';
 import type { AuditPublisher } from './publisher.js';

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { PubHeaders } from '@nats-io/jetstream';
 import { messageOf } from '#platform/message-of.js';
-import type { AuditMessage } from './event-buffer.js';
+
+/** Message with one event per line, identified by the id of the first event. */
+export interface AuditMessage {
+  readonly id: string;
+  readonly subject: string;
+  readonly lines: readonly string[];
+}
 
 const CONFIRM_MS = 5_000;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import fastify from 'fastify';
-import { RequestObservers } from '#platform/http/request-observers.js';
+import { RequestObservers } from '#platform/http/request-hooks.js';
 import type { AuditRecord } from '../src/event.js';
 import { addAuditEvent, callerOf, keepAddresses, requestEvents } from '../src/request-events.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STALL_MS } from '#platform/http/event-loop-stall.js';
+import { STALL_MS } from '#platform/http/request-hooks.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { storedGrant } from '#test/support/stored-grant.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Readiness } from '../health/readiness.js';
-import { RequestObservers } from '../http/request-observers.js';
+import { RequestObservers } from '../http/request-hooks.js';
 import { StatusReport } from '../status/status-report.js';
 import { Metrics } from '../telemetry/metrics.js';
 

@@ -11,22 +11,19 @@ import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
 import { addBodyParsers, type BodyParsers } from '../http/body-parsers.js';
 import { type ProxySettings, trustedProxies } from '../http/client-address.js';
-import { closeConnectionsGracefully } from '../http/connection-close.js';
+import { closeConnectionsGracefully, limitPipelining } from '../http/connections.js';
 import {
   answerMalformedRequests,
   type MalformedRequestResponse,
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
 import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
-import { limitPipelining } from '../http/pipelining.js';
-import { addRequestHooks } from '../http/request-hooks.js';
-import { RequestObservers } from '../http/request-observers.js';
+import { addRequestHooks, RequestObservers } from '../http/request-hooks.js';
 import { requestTarget, unparsedQuery } from '../http/request-target.js';
-import { responseHeaders, type ResponseHeaders } from '../http/response-headers.js';
+import { type ResponseHeaders, responseHeaders } from '../http/response-headers.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { assignReference, requestLog } from '../logging/request-log.js';
-import type { Settings } from '../status/status-report.js';
-import { StatusReport } from '../status/status-report.js';
+import { type Settings, StatusReport } from '../status/status-report.js';
 import { measureCalls } from '../telemetry/calls.js';
 import { measureDependencies, Metrics, requestMetrics } from '../telemetry/metrics.js';
 import { startTracing } from '../telemetry/start-tracing.js';

@@ -4,11 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { addLogContext, assignReference, logFailure } from '../logging/request-log.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import { readRest } from './connection-close.js';
+import { readRest } from './connections.js';
 import { ANY_ORIGIN } from './cross-origin.js';
-import { hasUnambiguousHost } from './host-header.js';
+import { hasUnambiguousHost, requestTarget } from './request-target.js';
 import { RefusedRequestError } from './refused-request.js';
-import { requestTarget } from './request-target.js';
 import type { ResponseHeaders } from './response-headers.js';
 
 /** Limit per turn; a request waits for two or three turns. A lower limit serves less (docs/performance.md#overload). */

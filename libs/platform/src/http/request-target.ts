@@ -1,3 +1,7 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RefusedRequestError } from './refused-request.js';
+
 const UNROUTED = '/%25';
 
 /** Removes the scheme and authority of a request target in absolute form (RFC 9112 3.2.2). */
@@ -23,4 +27,31 @@ export function requestTarget({ url = '/' }: { readonly url?: string | undefined
 /** Replaces Fastify's query parser, which would run for every request. A handler that needs the query parses it. */
 export function unparsedQuery(): Record<string, never> {
   return {};
+}
+
+/**
+ * RFC 9112 3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks
+ * a Host header field and to any request message that contains more than one". Closes the connection, because a proxy
+ * that uses another Host than Node may also see another end of the request (request smuggling).
+ */
+export function requireHost({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (hasUnambiguousHost(raw)) return;
+  void reply.header('Connection', 'close');
+  throw new RefusedRequestError(400, 'the request must have one Host header', {
+    detail: { check: 'host_header_invalid', hosts: countHosts(raw.rawHeaders) },
+  });
+}
+
+export function hasUnambiguousHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  const hosts = countHosts(rawHeaders);
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import type { RequestObserver } from '../http/request-observers.js';
+import type { RequestObserver } from '../http/request-hooks.js';
 
 // Properties of the request object, because each access to a WeakMap would cost a hash lookup.
 const LOG_CONTEXT = Symbol('log context');

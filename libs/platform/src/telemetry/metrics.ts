@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Readiness } from '../health/readiness.js';
-import type { RequestObserver } from '../http/request-observers.js';
+import type { RequestObserver } from '../http/request-hooks.js';
 import { logContext } from '../logging/request-log.js';
 
 /** In seconds, from cached responses to the timeouts of dependencies. */

@@ -1,6 +1,6 @@
 import { EventLoopDelay } from '#platform/http/overload.js';
 import type { FastifyInstance } from 'fastify';
-import { STALL_MS, stallRule } from '#platform/http/event-loop-stall.js';
+import { STALL_MS, stallRule } from '#platform/http/request-hooks.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 
 class Loop {

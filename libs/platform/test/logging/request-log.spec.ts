@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fastify, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { RequestObservers } from '#platform/http/request-observers.js';
+import { RequestObservers } from '#platform/http/request-hooks.js';
 import { addLogContext, assignReference, logFailure, requestLog } from '#platform/logging/request-log.js';
 
 interface Line {
