@@ -5,41 +5,41 @@ import { type Route, ROUTES } from './contestants.js';
 const PRODUCT = 'this product';
 const TITLES: Readonly<Record<Route, string>> = {
   exchange: 'Code for tokens',
-  exchangeRs256: 'Code for tokens and an RS256 ID token',
-  exchangeEs256: 'Code for tokens and an ES256 ID token',
+  exchangeRs256: 'Code, RS256 ID token',
+  exchangeEs256: 'Code, ES256 ID token',
   refresh: 'Refresh',
-  resource: 'Protected resource, known token',
+  resource: 'Resource, known token',
 };
 
+/** Times in milliseconds; the last two are ratios of this product to the server of the row. */
 const HEAD = [
+  'route',
   'server',
   'requests/s',
-  'p50 (32 connections)',
+  'p50',
   'p99',
-  'p50 (one connection)',
-  'CPU s per 1,000',
-  'on the main thread',
-  'this product in requests/s',
-  'in CPU',
+  'p50 alone',
+  'CPU',
+  'main thread',
+  'requests/s ×',
+  'CPU ×',
 ];
 
 export function tables(results: readonly Comparison[]): string {
-  return ROUTES.map((route) => {
-    const rows = results.filter((result) => result.route === route);
-    const product = rows.find(({ contestant }) => contestant === PRODUCT);
-    const cells = rows.map(({ contestant, perSecond, p50, p99, unloadedP50, cpu, main }) => [
+  const rows = ROUTES.flatMap((route) => {
+    const ofRoute = results.filter((result) => result.route === route);
+    const product = ofRoute.find(({ contestant }) => contestant === PRODUCT);
+    return ofRoute.map(({ contestant, perSecond, p50, p99, unloadedP50, cpu, main }) => [
+      TITLES[route],
       contestant,
       Math.round(perSecond).toLocaleString('en'),
-      `${p50.toFixed(2)} ms`,
-      `${p99.toFixed(2)} ms`,
-      `${unloadedP50.toFixed(2)} ms`,
-      cpu.toFixed(3),
-      main.toFixed(3),
-      product ? `${(product.perSecond / perSecond).toFixed(2)} ×` : '',
-      product ? `${(product.cpu / cpu).toFixed(2)} ×` : '',
+      ...[p50, p99, unloadedP50].map((time) => time.toFixed(2)),
+      ...[cpu, main].map((time) => time.toFixed(3)),
+      product ? (product.perSecond / perSecond).toFixed(2) : '',
+      product ? (product.cpu / cpu).toFixed(2) : '',
     ]);
-    return `**${TITLES[route]}**\n\n${table(HEAD, cells)}`;
-  }).join('\n\n');
+  });
+  return table(HEAD, rows);
 }
 
 const BAR = { height: 22, gap: 8, left: 200, width: 420, right: 110 } as const;
