@@ -12,8 +12,8 @@ import type { OperatorRequests } from './operator-requests.js';
 const BATCH_SIZE = 1_000;
 
 /**
- * Sends no NATS requests, so that the NATS user needs few permissions
- * (docs/adr/0008-authorize-broadcasts-revocations.md). The app works without NATS.
+ * Sends no NATS requests, so that the NATS user needs few permissions, and a user's revocation depends on no other
+ * process. The app works without NATS.
  */
 export class ConfirmingRevocationPublisher
   extends RevocationPublisher

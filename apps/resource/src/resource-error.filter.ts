@@ -19,7 +19,7 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** Header of the error reference, because the error body has no field for it (docs/adr/0021-error-guide.md). */
+/** Header of the error reference, because the error body has no field for it. */
 const ERROR_REFERENCE = 'Error-Reference';
 
 @Catch()

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { useOperator } from '../support/use-operator.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
@@ -82,11 +81,6 @@ describe('the settings of the commands', () => {
     expect(listed(rows)).toEqual(
       new Map([...wanted, ['DATABASE_URL', new Set(['all commands but scope list'])]]),
     );
-  });
-
-  it('are listed in docs/operator.md', async () => {
-    const rows = (await readFile('docs/operator.md', 'utf8')).matchAll(/^\| `(\w+_URL)` \| (.*) \|$/gm);
-    expect(listed(rows)).toEqual(new Map([...wanted, ['DATABASE_URL', new Set(['all but scope list'])]]));
   });
 });
 
