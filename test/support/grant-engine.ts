@@ -21,6 +21,8 @@ export interface TestEngineOptions {
   readonly publisher?: RevocationPublisher;
   readonly count?: CountTransition;
   readonly givenUp?: GivenUpRequests;
+  /** A codec with the token keys, whose derivation takes longer than a request. */
+  readonly codec?: TokenCodec;
   /** Wraps the store that the engine uses. */
   readonly wrap?: (store: GrantStore) => GrantStore;
 }
@@ -35,10 +37,10 @@ export function grantEngine({
   publisher = { publish: () => Promise.resolve(true) },
   count = () => undefined,
   givenUp = new GivenUpRequests(),
+  codec = new TokenCodec(KeyRing.parse(tokenKeys)),
   wrap = (store) => store,
 }: TestEngineOptions) {
   const store = wrap(new GrantStore(redis, count));
-  const codec = new TokenCodec(KeyRing.parse(tokenKeys));
   const issuer = new TokenIssuer(codec, lifetimes);
   const revocations = new RevocationService(records, store, publisher, lifetimes, count);
   const engine = new GrantEngine(
@@ -52,5 +54,5 @@ export function grantEngine({
     count,
     givenUp,
   );
-  return { engine, revocations, store, issuer };
+  return { engine, revocations, store, issuer, codec };
 }

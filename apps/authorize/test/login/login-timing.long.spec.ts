@@ -7,7 +7,7 @@ import { useAuthorizeApp } from '../support/use-authorize-app.js';
 const { app } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 
 /** Odd, for the median, and below the limit of 100 failures per hour and account. */
-const ROUNDS = 75;
+const ROUNDS = 31;
 
 /** Returns the CPU time of this process for a refused login, in microseconds. */
 async function workOf(username: string): Promise<number> {

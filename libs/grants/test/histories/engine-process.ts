@@ -22,7 +22,7 @@ const redis = new Redis(settings.redisUrl);
 const { tokenKeys } = settings;
 // Shared, because its cache is allocated at its full size.
 const givenUp = new GivenUpRequests();
-const { store, issuer } = grantEngine({ redis, records, tokenKeys, givenUp });
+const { store, issuer, codec } = grantEngine({ redis, records, tokenKeys, givenUp });
 
 async function execute(command: EngineCommand, retryWindow: number): Promise<EngineAnswer> {
   const { engine, revocations } = grantEngine({
@@ -30,6 +30,7 @@ async function execute(command: EngineCommand, retryWindow: number): Promise<Eng
     records,
     tokenKeys,
     givenUp,
+    codec,
     lifetimes: { ...lifetimes, retryWindow },
     clock: () => command.now,
   });
