@@ -228,7 +228,7 @@ interface OpenMessage extends AuditMessage {
  * Bounded buffer of events. Events of one type share a message, because separate messages cost four times the CPU in
  * this process and in NATS.
  */
-export class EventBuffer {
+class EventBuffer {
   private messages: OpenMessage[] = [];
   /** Messages that accept more events, by subject. */
   private readonly open = new Map<string, OpenMessage>();
