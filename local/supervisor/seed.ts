@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { matchClientSecret } from '#oauth/client.js';
+import { matchClientSecret } from '#oauth/oauth-client.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { parseScopes } from '#oauth/scope-file.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';

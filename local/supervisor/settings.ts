@@ -4,7 +4,7 @@ import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { randomBytes } from 'node:crypto';
-import { generateClientId, generateClientSecret } from '#oauth/client.js';
+import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { keptSecret } from '../servers/local-folder.js';
 
 /** Error with instructions for the user, shown without a stack. */

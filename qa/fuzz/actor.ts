@@ -7,7 +7,7 @@ import { type Answer, header, locationOf } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
 import { ADMIN_SCOPES } from '#oauth/client-credentials.js';
-import { generateClientId, generateClientSecret } from '#oauth/client.js';
+import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { ConsoleInvitationStore } from '#users/operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { hashPassword } from '#users/password.js';

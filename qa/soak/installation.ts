@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { connect, databaseDataSource } from '#database/data-source.js';
 import { ClientStore } from '#clients/client.store.js';
-import { generateClientId, generateClientSecret } from '#oauth/client.js';
+import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { migrate } from '#database/migrate.js';
 import { hashPassword } from '#users/password.js';
 import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';

@@ -5,7 +5,7 @@ import { FIELD } from '#grants/grant-hash.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { KeyRing } from '#keys/key-ring.js';
 import { OAuthClient, sendTo } from '#local/demo/oauth-client.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { Browser } from '../support/browser.js';
 import { monitorRedis } from '../support/redis-monitor.js';
 import { withDatabase } from '../support/test-database.js';

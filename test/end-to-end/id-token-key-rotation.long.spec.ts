@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { ClientStore } from '#clients/client.store.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';

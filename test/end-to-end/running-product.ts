@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { ClientStore } from '#clients/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { DpopKey } from '../support/dpop-key.js';
 import { REDIRECT_URI } from '../support/fixture.js';
 import { findLibraries } from '../support/foreign-library.js';

@@ -1,5 +1,5 @@
 import { ClientStore, type NewClient } from '#clients/client.store.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { Browser } from '../support/browser.js';
 import { withDatabase } from '../support/test-database.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
-import type { ClientKeys } from '#oauth/client.js';
+import type { ClientKeys } from '#oauth/oauth-client.js';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 

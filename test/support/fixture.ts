@@ -4,7 +4,7 @@ import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientSecretStore } from '#clients/client-secret.store.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { ClientStore } from '#clients/client.store.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { migrate } from '#database/migrate.js';

@@ -7,7 +7,7 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#keys/key-ring-recorder.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { LogoutModule } from '#messaging/logout/logout.module.js';
+import { LogoutQueueModule } from '#messaging/logout/logout-queue.module.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
@@ -15,8 +15,8 @@ import { ConfigurationFilesModule } from '#platform/configuration/configuration-
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuthorizeConfiguration } from './authorize.configuration.js';
-import { OperatorRequests } from './operator-requests.js';
-import { ConfirmingRevocationPublisher } from './revocation.publisher.js';
+import { OperatorResponder } from './operator.responder.js';
+import { ConfirmingRevocationPublisher } from './confirming-revocation.publisher.js';
 import { UiOptions } from './ui/ui-options.js';
 
 @Module({})
@@ -31,7 +31,7 @@ export class CoreModule {
   static forRoot(configuration: AuthorizeConfiguration, clock: Clock): DynamicModule {
     const { AUTH_URL, dependencyTimeoutMs: timeoutMs } = configuration;
     const { scopes } = configuration;
-    const requests = new OperatorRequests();
+    const requests = new OperatorResponder();
     const stores = [
       DatabaseModule.forRoot({
         databaseUrl: configuration.DATABASE_URL,
@@ -64,7 +64,7 @@ export class CoreModule {
     const providers: Provider[] = [
       { provide: AuthorizeConfiguration, useValue: configuration },
       { provide: UiOptions, useValue: uiOptions },
-      { provide: OperatorRequests, useValue: requests },
+      { provide: OperatorResponder, useValue: requests },
       { provide: ScopeCatalogue, useValue: scopes.value },
       { provide: SigningKeys, useValue: configuration.signingKeys },
       { provide: CLOCK, useValue: clock },
@@ -80,7 +80,7 @@ export class CoreModule {
           natsUrl: configuration.auditUrl,
           clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
         }),
-        LogoutModule.forRoot({
+        LogoutQueueModule.forRoot({
           service: 'authorize',
           natsUrl: configuration.auditUrl,
           isEnabled: configuration.ID_TOKEN_KEYS !== '',

@@ -4,7 +4,7 @@ import type { Service } from '#platform/bootstrap/service.js';
 import { PAGE_HEADERS } from '#ui/page-headers.js';
 import type { Clock } from '#platform/clock.js';
 import { ApiModule } from './api/api.module.js';
-import { parseApiBody } from './api/input.js';
+import { parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
 import { AuditPagesModule } from './audit/audit-pages.module.js';
 import type { ConsoleConfiguration } from './console.configuration.js';

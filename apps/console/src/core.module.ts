@@ -17,7 +17,7 @@ import { RedisModule } from '#platform/redis/redis.module.js';
 import { Brand, readBrand } from '#ui/brand/brand.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConsoleConfiguration } from './console.configuration.js';
-import { CONSOLE_RULES } from './ui/stylesheet.js';
+import { CONSOLE_RULES } from './ui/console-stylesheet.js';
 
 @Module({})
 export class CoreModule {

@@ -9,7 +9,7 @@ import { KeyRingRecorder, type RecordedRing } from '#keys/key-ring-recorder.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.publisher.js';
 import { TOKEN_APP_BROADCASTS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { LogoutModule } from '#messaging/logout/logout.module.js';
+import { LogoutQueueModule } from '#messaging/logout/logout-queue.module.js';
 import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/logout-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -71,7 +71,7 @@ export class CoreModule {
           natsUrl: configuration.auditUrl,
           clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
         }),
-        LogoutModule.forRoot({
+        LogoutQueueModule.forRoot({
           service: 'token',
           natsUrl: configuration.auditUrl,
           isEnabled: configuration.ID_TOKEN_KEYS !== '',

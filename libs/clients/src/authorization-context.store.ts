@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isClientId, shownName } from '#oauth/client.js';
+import { isClientId, shownName } from '#oauth/oauth-client.js';
 import { DataSource } from 'typeorm';
 import { selectedFlags } from './client-flags.js';
 import type { Client } from './client.js';

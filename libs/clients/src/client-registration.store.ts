@@ -6,7 +6,7 @@ import { revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
 import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
-import type { ClientKeys, ClientType } from '#oauth/client.js';
+import type { ClientKeys, ClientType } from '#oauth/oauth-client.js';
 
 export interface ClientRegistration extends ClientFlags, ClientLinks, ClientKeys, LogoutUris, TokenRules {
   readonly name: string;

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm
 import type { ClientSecretRecord } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 
 type SecretRefusal =
   | { readonly outcome: 'unknown_client' }

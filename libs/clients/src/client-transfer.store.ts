@@ -4,7 +4,7 @@ import { ensureSector, writeClientLogo } from './client.statements.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import type { ClientLogo } from './client.js';
 import type { ClientRegistration } from './client-registration.store.js';
-import type { ClientType } from '#oauth/client.js';
+import type { ClientType } from '#oauth/oauth-client.js';
 
 export interface TransferredSecret {
   readonly id: string;

@@ -14,7 +14,7 @@ import {
   VersionColumn,
 } from 'typeorm';
 import type { GrantType } from '#oauth/client-credentials.js';
-import type { ClientType } from '#oauth/client.js';
+import type { ClientType } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 import type { LogoMediaType } from './client.js';

@@ -14,7 +14,13 @@ import {
   type LogoutUris,
   type TokenRules,
 } from './client.js';
-import { type ClientKeys, type ClientType, generateClientId, hasKeys, isClientId } from '#oauth/client.js';
+import {
+  type ClientKeys,
+  type ClientType,
+  generateClientId,
+  hasKeys,
+  isClientId,
+} from '#oauth/oauth-client.js';
 import { violatedConstraint } from '#platform/postgres/errors.js';
 import {
   containing,

@@ -1,5 +1,5 @@
 import type { GrantType } from '#oauth/client-credentials.js';
-import type { ClientKeys, ClientType, OAuthClient } from '#oauth/client.js';
+import type { ClientKeys, ClientType, OAuthClient } from '#oauth/oauth-client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';

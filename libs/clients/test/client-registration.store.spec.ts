@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientSecretStore, type SecretOutcome } from '#clients/client-secret.store.js';
-import { generateClientSecret, matchClientSecret } from '#oauth/client.js';
+import { generateClientSecret, matchClientSecret } from '#oauth/oauth-client.js';
 import { ClientStore } from '#clients/client.store.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { UserStore } from '#users/user.store.js';

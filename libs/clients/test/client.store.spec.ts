@@ -1,5 +1,5 @@
 import { ClientStore } from '#clients/client.store.js';
-import { generateClientId, generateClientSecret } from '#oauth/client.js';
+import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { DuplicateClientError, type EnabledClient, type ClientLogo } from '#clients/client.js';
 import { blocked } from '#test/support/blocked.js';
 import { openDatabase, type OpenDatabase, refusalOf } from '../../database/test/support/open-database.js';

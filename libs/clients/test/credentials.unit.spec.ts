@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { generateClientSecret, matchClientSecret } from '#oauth/client.js';
+import { generateClientSecret, matchClientSecret } from '#oauth/oauth-client.js';
 import { hashPassword, verifyPassword } from '#users/password.js';
 import { cpuTime } from '#test/support/process-tree.js';
 

@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { processName } from '#operations/text.js';
+import { processName } from '#operations/wording.js';
 import {
   check,
   type DoctorChecks,

@@ -7,7 +7,7 @@ import type { AuditTrail } from '#operations/audit-trail.js';
 import { DOCTOR_CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
 import { signingAlgorithms } from './id-token-key.checks.js';
-import { clientsWithoutPkce } from './pkce.js';
+import { clientsWithoutPkce } from './pkce-use.js';
 
 const CONCURRENT_LOOKUPS = 4;
 /** Leaves enough of the area's time for a hundred thousand clients. */

@@ -1,7 +1,7 @@
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
 import type { ClientSecretRecord, EnabledClient } from '#clients/client.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { algorithmOf } from '#clients/operations/openid-registration.js';

@@ -1,4 +1,4 @@
-import { shellWords } from '#operations/text.js';
+import { shellWords } from '#operations/wording.js';
 import type { Diagnosed, Diagnosis } from './diagnose.js';
 import { SEVERITIES, type Severity } from './finding.js';
 

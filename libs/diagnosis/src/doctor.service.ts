@@ -4,7 +4,7 @@ import { DatabaseInspection } from '#database/database-inspection.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { Rule, Text, Texts, type Input, validated } from '#operations/input.js';
+import { Rule, Text, Texts, type Input, validated } from '#operations/validate.js';
 import { type Answers, askServices } from '#operations/running-services/status.js';
 import { addressArea } from './address.area.js';
 import { certificateArea } from './certificate.area.js';

@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { processNames } from '#operations/text.js';
+import { processNames } from '#operations/wording.js';
 import { check, type DoctorChecks, type Finding, findingOf, type NotChecked } from './finding.js';
 
 export const DOCTOR_ID_TOKEN_KEY_CHECKS = {

@@ -1,4 +1,4 @@
-import { processName, quoted } from '#operations/text.js';
+import { processName, quoted } from '#operations/wording.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import {
   check,

@@ -3,7 +3,7 @@ import type { TokenKeyStore } from '#keys/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import type { AdministrationOptions } from '#operations/administration.options.js';
 import type { AnsweredStatus } from '#operations/running-services/status.js';
-import { processName } from '#operations/text.js';
+import { processName } from '#operations/wording.js';
 import { DOCTOR_AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
 import { examineIdTokenKeys, DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ClientType } from '#oauth/client.js';
+import type { ClientType } from '#oauth/oauth-client.js';
 import { DEVICE_CODE_LIFETIME, generateUserCode } from '#oauth/device-authorization.js';
 import { decrypt, encrypt } from '#platform/encryption.js';
 import { addressNetwork, addressSite } from '#platform/http/client-address.js';

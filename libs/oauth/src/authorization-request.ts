@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { type Prompt, RESPONSE_MODES, type ResponseMode } from './authorization-parameters.js';
-import type { OAuthClient } from './client.js';
+import type { OAuthClient } from './oauth-client.js';
 import { localeTags } from './locale.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';

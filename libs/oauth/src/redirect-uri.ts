@@ -1,5 +1,5 @@
 import { unauthorizedClient } from './client-credentials.js';
-import type { ClientType, OAuthClient } from './client.js';
+import type { ClientType, OAuthClient } from './oauth-client.js';
 import { type ErrorDetail, OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 

@@ -1,5 +1,5 @@
 import type { ResponseMode } from './authorization-parameters.js';
-import type { OAuthClient } from './client.js';
+import type { OAuthClient } from './oauth-client.js';
 import { OAuthError } from './oauth-error.js';
 
 export interface ReturnAddress {

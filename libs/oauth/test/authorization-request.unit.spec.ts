@@ -1,5 +1,5 @@
 import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
-import type { OAuthClient } from '#oauth/client.js';
+import type { OAuthClient } from '#oauth/oauth-client.js';
 import { parseQuery } from '#oauth/parameters.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { SCOPES } from '#test/support/app-settings.js';

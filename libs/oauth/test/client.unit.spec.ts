@@ -1,4 +1,4 @@
-import { checkGrantType } from '#oauth/client.js';
+import { checkGrantType } from '#oauth/oauth-client.js';
 import type { GrantType } from '#oauth/client-credentials.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 

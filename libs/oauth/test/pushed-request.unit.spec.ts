@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { type AuthorizationRequest, checkAuthorizationRequest } from '#oauth/authorization-request.js';
 import { PROMPTS, RESPONSE_MODES } from '#oauth/authorization-parameters.js';
-import type { OAuthClient } from '#oauth/client.js';
+import type { OAuthClient } from '#oauth/oauth-client.js';
 import { LIMITS, type Parameters } from '#oauth/parameters.js';
 import {
   readPushedParameters,

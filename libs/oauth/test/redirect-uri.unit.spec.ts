@@ -1,6 +1,6 @@
 import fc, { assert, constantFrom, oneof, property, string, webUrl } from 'fast-check';
 import { isRegistered, privateSchemeProblem, registrationProblem } from '#oauth/redirect-uri.js';
-import type { ClientType } from '#oauth/client.js';
+import type { ClientType } from '#oauth/oauth-client.js';
 
 describe('registrationProblem', () => {
   // @deviation D16

@@ -6,9 +6,9 @@ import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
-import type { Actor } from './operation.js';
+import type { Actor } from './actor.js';
 import { withNats } from './running-services/nats.js';
-import { jsonText } from './text.js';
+import { jsonText } from './wording.js';
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;

@@ -1,6 +1,6 @@
 import { type ListPage, parseCursor, type PageRequest } from '#platform/postgres/list-page.statements.js';
-import { Rule, Text, WholeNumber } from './input.js';
-import { quoted } from './text.js';
+import { Rule, Text, WholeNumber } from './validate.js';
+import { quoted } from './wording.js';
 
 const MAX_LIMIT = 1000;
 

@@ -1,5 +1,5 @@
 import type autocannon from 'autocannon';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import type { Case } from '../load.js';
 import type { Product } from '../product.js';

@@ -11,7 +11,7 @@ import {
   checkAuthorizationRequest,
   redirectable,
 } from '#oauth/authorization-request.js';
-import { isDocumentUrl } from '#oauth/client.js';
+import { isDocumentUrl } from '#oauth/oauth-client.js';
 import { isAuthenticationRequest } from '#oauth/openid/authentication-request.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { type Parameters, parseQuery, readParameter } from '#oauth/parameters.js';

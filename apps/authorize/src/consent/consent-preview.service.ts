@@ -6,7 +6,7 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { type Brand, imagesOf, imageUrl } from '#ui/brand/brand.js';
 import type { BrandImage } from '#ui/brand/brand-image.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { OperatorRequests } from '../operator-requests.js';
+import { OperatorResponder } from '../operator.responder.js';
 import { isLocale } from '../ui/i18n/language.service.js';
 import { Translator } from '../ui/i18n/translator.js';
 import { documentOf } from '../ui/page.responder.js';
@@ -24,7 +24,7 @@ export class ConsentPreviewService {
     private readonly scopes: ScopeCatalogue,
     private readonly ui: UiOptions,
     private readonly configuration: AuthorizeConfiguration,
-    requests: OperatorRequests,
+    requests: OperatorResponder,
   ) {
     requests.register(OPERATOR_SUBJECTS.consentPreview, ({ client_id: clientId, locale }) =>
       this.render(String(clientId), String(locale)),

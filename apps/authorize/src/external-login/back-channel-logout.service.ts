@@ -4,7 +4,7 @@ import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
 import { SessionService } from '../session/session.service.js';
-import { checkLogoutToken, InvalidLogoutTokenError, type Logout } from './logout-token.js';
+import { checkLogoutToken, InvalidLogoutTokenError, type Logout } from './provider-logout-token.js';
 import { LogoutTokenStore } from './logout-token.store.js';
 import { LoginProvider } from './login-provider.js';
 import { verifyWithAnyKey } from './provider-keys.js';

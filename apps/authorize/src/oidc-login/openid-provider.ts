@@ -12,7 +12,7 @@ import {
   type StartedLogin,
 } from '../external-login/login-provider.js';
 import type { LoginTransaction } from '../external-login/login-transaction.store.js';
-import { InvalidLogoutTokenError } from '../external-login/logout-token.js';
+import { InvalidLogoutTokenError } from '../external-login/provider-logout-token.js';
 import { isSubject } from '../external-login/profile-claims.js';
 import { providerFetch } from '../external-login/provider-fetch.js';
 import { fetchedKeys } from '../external-login/provider-keys.js';

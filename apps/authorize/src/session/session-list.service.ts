@@ -7,7 +7,7 @@ import {
 } from '#messaging/operator-requests.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../authorize.configuration.js';
-import { OperatorRequests } from '../operator-requests.js';
+import { OperatorResponder } from '../operator.responder.js';
 import { isCurrent } from './session.service.js';
 import { SessionStore } from './session.store.js';
 
@@ -18,7 +18,7 @@ export class SessionListService {
     private readonly users: UserStore,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
-    requests: OperatorRequests,
+    requests: OperatorResponder,
   ) {
     requests.register(OPERATOR_SUBJECTS.userSessions, (request) =>
       this.list(request as unknown as UserSessionsRequest),

@@ -1,4 +1,4 @@
-import { publishConfirmed } from '../../src/revocation.publisher.js';
+import { publishConfirmed } from '../../src/confirming-revocation.publisher.js';
 
 const ids = Array.from({ length: 2_500 }, (_, n) => `grant ${n}`);
 let published: string[];

@@ -4,7 +4,7 @@ import { ClientService } from '#clients/operations/client.service.js';
 import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#clients/operations/logo.js';
 import type { ApiRequest } from './api.guard.js';
 import { etagOf, outdated } from './conditions.js';
-import { type ChangeRequest, RequestedChange } from './input.js';
+import { type ChangeRequest, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import { API } from './operation-rules.js';
 import { type ApiResponse, deleted } from './response.js';

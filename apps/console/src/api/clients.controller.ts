@@ -6,7 +6,7 @@ import { ClientHistoryService } from '#audit/operations/explain/client-history.s
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, flagOf, RequestedChange, Query } from './input.js';
+import { type ChangeRequest, flagOf, RequestedChange, Query } from './request-input.js';
 import { clientResource } from './client-resource.js';
 import { etagOf } from './conditions.js';
 import { checkOperatorsScope } from './operator-clients.js';

@@ -2,7 +2,7 @@ import { Param, Req } from '@nestjs/common';
 import { GrantService } from '#grants/operations/grant.service.js';
 import { type ApiResponse, changed, deleted, listed, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, RequestedChange, Query } from './input.js';
+import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 

@@ -1,6 +1,6 @@
 import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import type { ChangeRequest } from './input.js';
+import type { ChangeRequest } from './request-input.js';
 
 /**
  * Protects API clients that can make admins: a client without this scope must not register or enable one, and must not

@@ -1,7 +1,7 @@
 import { Param } from '@nestjs/common';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
-import { type ChangeRequest, Query, RequestedChange } from './input.js';
+import { type ChangeRequest, Query, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, created, deleted, result, wholeList } from './response.js';
 import * as schemas from './schemas.js';

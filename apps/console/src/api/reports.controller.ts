@@ -8,7 +8,7 @@ import { KeyService } from '#keys/operations/key.service.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, listed, result } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { Query } from './input.js';
+import { Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 

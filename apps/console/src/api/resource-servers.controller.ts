@@ -4,7 +4,7 @@ import {
   type ResourceServerView,
 } from '#clients/operations/resource-server.service.js';
 import { type ApiResponse, created, deleted, versioned, wholeList } from './response.js';
-import { type ChangeRequest, RequestedChange } from './input.js';
+import { type ChangeRequest, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 

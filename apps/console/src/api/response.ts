@@ -1,4 +1,4 @@
-import type { Change } from '#operations/operation.js';
+import type { Change } from '#operations/actor.js';
 import type { ListPage } from '#platform/postgres/list-page.statements.js';
 import { tagOf } from '#oauth/entity-tag.js';
 import { queryOf } from '../form.js';

@@ -1,6 +1,6 @@
 import { Param } from '@nestjs/common';
 import { refusal } from '#operations/administration.error.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
 import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, result, wholeList } from './response.js';

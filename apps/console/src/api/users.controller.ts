@@ -2,7 +2,7 @@ import { Param, Req } from '@nestjs/common';
 import { UserService } from '#users/operations/user.service.js';
 import { type ApiResponse, changed, created, deleted, listed, versioned, wholeList } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, flagOf, RequestedChange, Query } from './input.js';
+import { type ChangeRequest, flagOf, RequestedChange, Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Header, Param, Post } from '@nestjs/common';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import type { Change } from '#operations/operation.js';
+import type { Change } from '#operations/actor.js';
 import { Creates } from '../session/form.interceptor.js';
 import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';

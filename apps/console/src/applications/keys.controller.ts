@@ -4,7 +4,7 @@ import type { ClientView } from '#clients/operations/client.description.js';
 import type { ClientChangesDto } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { asJwkSet } from '#clients/operations/keys.js';
-import type { Input } from '#operations/input.js';
+import type { Input } from '#operations/validate.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { Form } from '../form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';

@@ -1,4 +1,4 @@
-import { wellFormed } from '#operations/text.js';
+import { wellFormed } from '#operations/wording.js';
 
 /** @param clientId any text, because it may come from an event */
 export function pathOf(clientId: string, page?: string): string {

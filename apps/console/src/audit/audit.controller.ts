@@ -5,7 +5,7 @@ import { AdministrationError } from '#operations/administration.error.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { AuditService, type SelectedEvents } from '#audit/operations/audit.service.js';
-import { jsonText } from '#operations/text.js';
+import { jsonText } from '#operations/wording.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type Form, QueryForm } from '../form.js';

@@ -1,7 +1,7 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { ListPage } from '#platform/postgres/list-page.statements.js';
-import { printable, shellWords } from '#operations/text.js';
+import { printable, shellWords } from '#operations/wording.js';
 import { FORM_ID } from '../form.js';
 import type { Account } from '../operator.js';
 import { newFormId } from './form-id.js';

@@ -1,4 +1,4 @@
-import { wellFormed } from '#operations/text.js';
+import { wellFormed } from '#operations/wording.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { mayActAs, type Role } from '../role.js';

@@ -1,4 +1,4 @@
-import { counted } from '#operations/text.js';
+import { counted } from '#operations/wording.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printLine, printRaw, printResult } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';

@@ -1,5 +1,5 @@
 import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { InputError } from '../command-line/input.js';
+import { InputError } from '../command-line/option-values.js';
 import { HEADER } from '#clients/operations/file/client-file.js';
 
 /**

@@ -1,9 +1,9 @@
-import type { Input } from '#operations/input.js';
+import type { Input } from '#operations/validate.js';
 import type { ClientChangesDto, NewClientDto } from '#clients/operations/client.dto.js';
 import { LOGO_LIMITS } from '#clients/operations/logo.js';
 import { fieldOf } from '../command-line/flags.js';
 import { actor } from '../command-line/actor.js';
-import { choice, withNone } from '../command-line/input.js';
+import { choice, withNone } from '../command-line/option-values.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
 import { confirmedChange, printChange } from '../command-line/change.js';
 import { asText, type JsonOption, printFields, printLine, printResult } from '../command-line/output.js';

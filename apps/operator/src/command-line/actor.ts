@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { Actor } from '#operations/operation.js';
+import type { Actor } from '#operations/actor.js';
 
 export function actor(): Actor {
   return { name: `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`, channel: 'command' };

@@ -1,12 +1,12 @@
 import { AdministrationError, withNames } from '#operations/administration.error.js';
-import type { Actor, Change } from '#operations/operation.js';
+import type { Actor, Change } from '#operations/actor.js';
 import { withAdministration } from '../connections/administration.js';
 import type { Administration } from '../connections/open-administration.js';
 import { ChangeSettings } from '../settings/settings.js';
 import { actor } from './actor.js';
 import { confirmed } from './dialog.js';
 import { flagOf } from './flags.js';
-import { InputError } from './input.js';
+import { InputError } from './option-values.js';
 import { type JsonOption, printResult, warn } from './output.js';
 
 export async function makeChange<Result>(

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
-import { InputError } from './input.js';
+import { InputError } from './option-values.js';
 
 /** Asks for confirmation unless `yes` is set. @throws InputError without a terminal */
 export async function confirmed(yes: boolean, question: string): Promise<boolean> {

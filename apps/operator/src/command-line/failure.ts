@@ -3,7 +3,7 @@ import { AdministrationError, type RefusalKind } from '#operations/administratio
 import { warnOf } from './change.js';
 import { EXIT } from './exit-code.js';
 import { textOf } from './flags.js';
-import { FindingsError, IncompleteError, InputError } from './input.js';
+import { FindingsError, IncompleteError, InputError } from './option-values.js';
 import { jsonLine, printError, wantsJson } from './output.js';
 import { commandToPaste } from './shell.js';
 

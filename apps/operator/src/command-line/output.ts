@@ -1,5 +1,5 @@
 import type { ListPage } from '#platform/postgres/list-page.statements.js';
-import { jsonText, printable } from '#operations/text.js';
+import { jsonText, printable } from '#operations/wording.js';
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';
 import { hanging, widthOf, wrapped } from './wrap.js';

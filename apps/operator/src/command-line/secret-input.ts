@@ -1,4 +1,4 @@
-import { InputError } from './input.js';
+import { InputError } from './option-values.js';
 
 /** Limit in bytes; longer than any secret, even a set of 20 RSA keys. */
 const READ_AT_MOST = 65_536;

@@ -1,4 +1,4 @@
-import { shellWords } from '#operations/text.js';
+import { shellWords } from '#operations/wording.js';
 import { invocation } from './operator-command.js';
 
 export function commandLine(...words: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { shellQuoted } from '#operations/text.js';
+import { shellQuoted } from '#operations/wording.js';
 import { type Completions, takenBy } from './completions.js';
 
 /** Completion script for bash 4 and newer, which does not need the package bash-completion. */

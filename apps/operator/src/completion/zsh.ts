@@ -1,4 +1,4 @@
-import { shellQuoted } from '#operations/text.js';
+import { shellQuoted } from '#operations/wording.js';
 import { type Completions, takenBy } from './completions.js';
 
 export function zshScript(all: readonly Completions[]): string {

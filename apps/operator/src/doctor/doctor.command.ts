@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { AREAS, type Severity } from '#diagnosis/finding.js';
 import { warnOf } from '../command-line/change.js';
 import { progressBar } from '../command-line/dialog.js';
-import { FindingsError } from '../command-line/input.js';
+import { FindingsError } from '../command-line/option-values.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printResult } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';

@@ -1,4 +1,4 @@
-import { counted, printable } from '#operations/text.js';
+import { counted, printable } from '#operations/wording.js';
 import { invocation } from '../command-line/operator-command.js';
 import { printLine } from '../command-line/output.js';
 import { type Style, styled } from '../command-line/style.js';

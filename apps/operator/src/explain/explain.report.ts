@@ -1,5 +1,5 @@
 import { changesText } from '#audit/operations/changed-fields.js';
-import { counted, printable } from '#operations/text.js';
+import { counted, printable } from '#operations/wording.js';
 import type { AuditEvent } from '#audit/event.js';
 import type { Party } from '#oauth/error-guide/guide-entry.js';
 import { printFields, printLine, printTable } from '../command-line/output.js';

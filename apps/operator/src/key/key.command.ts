@@ -3,12 +3,12 @@ import type { IdTokenKeyStep } from '#keys/operations/id-token-rotation.js';
 import { idTokenKeyProblemsOf } from '#keys/operations/key-values.js';
 import type { KeyList } from '#keys/operations/key.service.js';
 import { type RotationStep, STEPS } from '#keys/operations/rotation.js';
-import { printable } from '#operations/text.js';
+import { printable } from '#operations/wording.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { actor } from '../command-line/actor.js';
 import { printChange, warnOf } from '../command-line/change.js';
-import { InputError } from '../command-line/input.js';
+import { InputError } from '../command-line/option-values.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   type JsonOption,

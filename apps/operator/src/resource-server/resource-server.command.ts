@@ -1,6 +1,6 @@
 import { actor } from '../command-line/actor.js';
 import { type FileOptions, readGivenFiles } from '../client/given-files.js';
-import { withNone } from '../command-line/input.js';
+import { withNone } from '../command-line/option-values.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { makeChange, printChange } from '../command-line/change.js';
 import {

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { DataSource } from 'typeorm';
 import { ClientStore } from '#clients/client.store.js';
-import { generateClientId, matchClientSecret } from '#oauth/client.js';
+import { generateClientId, matchClientSecret } from '#oauth/oauth-client.js';
 import { databaseDataSource } from '#database/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { useOperator } from '../support/use-operator.js';

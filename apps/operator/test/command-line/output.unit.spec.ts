@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { AdministrationError, type Problem } from '#operations/administration.error.js';
 import { readClientFile } from '#clients/operations/file/read-client-file.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { reportFailure } from '../../src/command-line/failure.js';
 import { nextText } from '../../src/command-line/flags.js';
 import { warn } from '../../src/command-line/output.js';

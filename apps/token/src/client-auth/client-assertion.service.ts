@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TokenRules } from '#clients/client.js';
-import { type ClientKeys, hasKeys } from '#oauth/client.js';
+import { type ClientKeys, hasKeys } from '#oauth/oauth-client.js';
 import {
   ASSERTION_TYPE,
   checkAssertionClaims,

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ClientDocumentsService } from '#clients/documents/client-documents.service.js';
 import { ClientStore } from '#clients/client.store.js';
 import type { ClientWithSecrets } from '#clients/client.js';
-import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/client.js';
+import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/oauth-client.js';
 import { tagOf } from '#messaging/contract.js';
 import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
 import type { Check } from '#oauth/error-guide/error-guide.js';
@@ -14,7 +14,7 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { countLookups, Metrics } from '#platform/telemetry/metrics.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
-import { ClientDto } from './client.dto.js';
+import { ClientDto } from './client-credentials.dto.js';
 import { ClientAssertionService, readAssertion } from './client-assertion.service.js';
 
 export interface ClientRequest {

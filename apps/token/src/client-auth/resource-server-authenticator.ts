@@ -4,7 +4,7 @@ import type { ResourceServer } from '#clients/resource-server/resource-server.en
 import { tagOf } from '#messaging/contract.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { hasKeys, isClientId, matchClientSecret } from '#oauth/client.js';
+import { hasKeys, isClientId, matchClientSecret } from '#oauth/oauth-client.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
 import { ClientAssertionService } from './client-assertion.service.js';
 import {
@@ -13,7 +13,7 @@ import {
   needsAssertion,
   readCredentials,
 } from './client-authenticator.js';
-import type { ClientDto } from './client.dto.js';
+import type { ClientDto } from './client-credentials.dto.js';
 
 const CACHED_MS = 30_000;
 const CACHED_SERVERS = 1_000;

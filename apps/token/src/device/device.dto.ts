@@ -1,6 +1,6 @@
 import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
-import { ClientDto } from '../client-auth/client.dto.js';
+import { ClientDto } from '../client-auth/client-credentials.dto.js';
 
 export class DeviceAuthorizationDto extends ClientDto {
   @Parameter({

@@ -6,7 +6,7 @@ import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { type ClientRequest } from '../client-auth/client-authenticator.js';
-import { ClientDto } from '../client-auth/client.dto.js';
+import { ClientDto } from '../client-auth/client-credentials.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.js';
 import { TokenConfiguration } from '../token.configuration.js';

@@ -4,7 +4,7 @@ import { type Parameters } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
-import { ClientDto } from '../client-auth/client.dto.js';
+import { ClientDto } from '../client-auth/client-credentials.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';

@@ -1,4 +1,4 @@
-import { PUSHED_PARAMETERS } from '#openapi/authorization-parameters.js';
+import { PUSHED_PARAMETERS } from '#openapi/authorization-query.js';
 import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';

@@ -7,7 +7,7 @@ import { LIMITS, Parameter } from '#oauth/parameters.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ClientAuthenticator, type ClientRequest } from '../client-auth/client-authenticator.js';
-import { ClientDto } from '../client-auth/client.dto.js';
+import { ClientDto } from '../client-auth/client-credentials.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { REVOKE_OPERATION } from './revoke.openapi.js';
 

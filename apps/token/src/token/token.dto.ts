@@ -1,7 +1,7 @@
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { LIMITS, Parameter, RepeatableParameter } from '#oauth/parameters.js';
 import { ApiProperty } from '#openapi/schema.js';
-import { ClientDto } from '../client-auth/client.dto.js';
+import { ClientDto } from '../client-auth/client-credentials.dto.js';
 
 export const GRANT_TYPES = [
   'authorization_code',

@@ -6,7 +6,7 @@ import type { Granted, Refusal } from '#grants/grant.js';
 import { UnconfirmedRequestError } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { clientScope } from '#oauth/client-credentials.js';
-import { checkGrantType, hasKeys } from '#oauth/client.js';
+import { checkGrantType, hasKeys } from '#oauth/oauth-client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { type ApplyRevocationsReply, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';

@@ -1,6 +1,6 @@
 import { ASSERTION_TYPE, ClientKey } from '#test/support/client-key.js';
 import { readCredentials } from '../../src/client-auth/client-authenticator.js';
-import type { ClientDto } from '../../src/client-auth/client.dto.js';
+import type { ClientDto } from '../../src/client-auth/client-credentials.dto.js';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 

@@ -4,7 +4,7 @@ import { databaseDataSource } from '#database/data-source.js';
 import type { IntrospectedToken } from '#grants/grant.js';
 import { INVALIDATIONS, type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';

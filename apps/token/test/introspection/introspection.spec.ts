@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { FIELD } from '#grants/grant-hash.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { useTokenApp } from '../support/use-token-app.js';
 import type { Pair } from '#test/support/tokens.js';

@@ -4,7 +4,7 @@ import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jos
 import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { auditEvents } from '#test/support/audit-trail.js';

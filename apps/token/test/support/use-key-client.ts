@@ -1,6 +1,6 @@
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { type AssertionSettings, ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
-import type { ClientKeys } from '#oauth/client.js';
+import type { ClientKeys } from '#oauth/oauth-client.js';
 import type { TokenConfiguration } from '../../src/token.configuration.js';
 import { type ConnectedTokenApp, useTokenApp } from './use-token-app.js';
 import { started } from '#test/support/started.js';

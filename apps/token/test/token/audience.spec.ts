@@ -1,5 +1,5 @@
 import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { APIS } from '#test/support/resources.js';
 import { storedGrant } from '#test/support/stored-grant.js';

@@ -12,7 +12,7 @@ import {
   TokenGuard,
 } from '#introspection/index.js';
 import { SUBJECTS } from '#messaging/contract.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { ASSERTION_TYPE, type AssertionSettings, ClientKey, keysOf } from '#test/support/client-key.js';

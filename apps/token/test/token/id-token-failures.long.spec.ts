@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import request from 'supertest';
 import { type ClaimsReply, SUBJECTS } from '#messaging/contract.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';

@@ -1,7 +1,7 @@
 import type { Response } from 'supertest';
 import type { TokenRules } from '#clients/client.js';
 import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';

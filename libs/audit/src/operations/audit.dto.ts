@@ -1,8 +1,8 @@
 import { AUDIT_TYPES } from '../event.js';
 import { typesNamed } from '../filter.js';
-import { Rule, Text, Texts, WholeNumber } from '#operations/input.js';
+import { Rule, Text, Texts, WholeNumber } from '#operations/validate.js';
 import { Cursor } from '#operations/list.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { MOMENT, parseTime } from './moment.js';
 
 const MAX_LIMIT = 10_000;

@@ -4,7 +4,7 @@ import { AuditPublisher } from '#audit/publisher.js';
 import { ClientDocumentStore } from '../client-document.store.js';
 import { type Client, DuplicateClientError } from '../client.js';
 import { ClientStore } from '../client.store.js';
-import { describeKeys } from '#oauth/client.js';
+import { describeKeys } from '#oauth/oauth-client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import {
   type DescribedClient,

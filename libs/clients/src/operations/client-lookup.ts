@@ -1,7 +1,7 @@
 import type { ClientStore } from '../client.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { AdministrationError, refusal } from '#operations/administration.error.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 
 /**
  * Returns an unknown name unchanged, because the name may be the id of a deleted client.

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { ClientSecretRecord } from '../client.js';
 import { ClientSecretStore, type SecretOutcome } from '../client-secret.store.js';
 import { ClientStore } from '../client.store.js';
-import { generateClientSecret } from '#oauth/client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { AdministrationError, refusal } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import type { Actor, Change } from '#operations/operation.js';
-import { quoted } from '#operations/text.js';
+import type { Actor, Change } from '#operations/actor.js';
+import { quoted } from '#operations/wording.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { isConsoleClient } from './console-client.js';
 

@@ -1,7 +1,7 @@
 import { describeFlags } from '../client-flags.js';
 import type { ClientWithSecrets } from '../client.js';
 import type { TransferredClient } from '../client-transfer.store.js';
-import { describeKeys, hasKeys } from '#oauth/client.js';
+import { describeKeys, hasKeys } from '#oauth/oauth-client.js';
 import { describeGrantTypes } from './grant-type.js';
 import { algorithmOf, subjectTypeOf } from './openid-registration.js';
 

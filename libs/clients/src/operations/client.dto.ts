@@ -1,5 +1,5 @@
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
-import { isClientId } from '#oauth/client.js';
+import { isClientId } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import {
   DtoRule,
@@ -12,7 +12,7 @@ import {
   TextOrNull,
   Texts,
   WholeNumber,
-} from '#operations/input.js';
+} from '#operations/validate.js';
 import { type ClientFlags, INITIAL_FLAGS, mapFlags } from '../client-flags.js';
 import { CLIENT_KINDS, type ClientKind } from '../client.store.js';
 import { Cursor, FilterDto, Limit, OneOf } from '#operations/list.js';

@@ -12,7 +12,7 @@ import {
   type ConsentPreviewRequest,
   OPERATOR_SUBJECTS,
 } from '#messaging/operator-requests.js';
-import { describeKeys, generateClientSecret } from '#oauth/client.js';
+import { describeKeys, generateClientSecret } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
@@ -21,12 +21,12 @@ import { AdministrationError, type Problem, refusal } from '#operations/administ
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import { type Input, validated } from '#operations/input.js';
+import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
-import type { Actor, Change } from '#operations/operation.js';
+import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { serviceTimes } from '#operations/running-services/status.js';
-import { counted } from '#operations/text.js';
+import { counted } from '#operations/wording.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';
 import {
   type ClientChangesDto,

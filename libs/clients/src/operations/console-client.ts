@@ -1,6 +1,6 @@
 import type { ClientRegistration } from '../client-registration.store.js';
 import type { Problem } from '#operations/administration.error.js';
-import { shellWords } from '#operations/text.js';
+import { shellWords } from '#operations/wording.js';
 
 type Registration = Pick<ClientRegistration, 'redirectUris' | 'scopes' | 'requirePar' | 'jwks' | 'jwksUri'>;
 

@@ -1,8 +1,8 @@
 import type { ClientRegistration } from '../client-registration.store.js';
 import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 
 /** Problem of a field, with the name of the field in operations and in client files. */
 interface GrantTypeProblem {

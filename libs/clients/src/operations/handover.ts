@@ -1,10 +1,10 @@
 import type { ClientWithSecrets } from '../client.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { counted, shellQuoted } from '#operations/text.js';
+import { counted, shellQuoted } from '#operations/wording.js';
 import type { ServiceTimes } from '#operations/running-services/status.js';
 import {
   assertionSection,

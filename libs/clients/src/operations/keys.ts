@@ -1,8 +1,8 @@
 import { type ClientJwk, MAX_JWKS, readRegisteredKeys } from '#oauth/client-assertion/client-keys.js';
-import { type ClientKeys, hasKeys } from '#oauth/client.js';
+import { type ClientKeys, hasKeys } from '#oauth/oauth-client.js';
 import { InvalidKeyError, isPrivateJwk } from '#oauth/jwk.js';
 import type { Problem } from '#operations/administration.error.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { jwksUriProblem } from '#oauth/registration/client-links.js';
 
 export { MAX_JWKS };

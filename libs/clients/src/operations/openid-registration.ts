@@ -4,7 +4,7 @@ import {
   type SigningAlgorithm,
 } from '#oauth/openid/signing-keys.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 
 /** Pairwise clients of different sites get different `sub` values for a user (section 8 of OpenID Connect Core). */
 const SUBJECT_TYPES = ['public', 'pairwise'] as const;

@@ -2,7 +2,7 @@ import { mapFlags } from '../client-flags.js';
 import type { ChangedRegistration, ClientRegistration } from '../client-registration.store.js';
 import type { ClientLogo } from '../client.js';
 import { type ClientJwk, MAX_CLIENT_KEYS } from '#oauth/client-assertion/client-keys.js';
-import { type ClientKeys, type ClientType, hasKeys } from '#oauth/client.js';
+import { type ClientKeys, type ClientType, hasKeys } from '#oauth/oauth-client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import {
   MAX_REDIRECT_URIS,
@@ -16,8 +16,8 @@ import {
 } from '#oauth/registration/client-rules.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type Problem, refuseInvalid } from '#operations/administration.error.js';
-import { checked, type Input } from '#operations/input.js';
-import { quoted } from '#operations/text.js';
+import { checked, type Input } from '#operations/validate.js';
+import { quoted } from '#operations/wording.js';
 import { ClientChangesDto } from './client.dto.js';
 import { readAddedKeys, readKeys } from './keys.js';
 import {

@@ -3,11 +3,11 @@ import { clientOfDocument, fetchDocument, isDocumentFailure } from '../documents
 import { flagsOf } from '../client-flags.js';
 import type { ClientLogo } from '../client.js';
 import type { NewClient } from '../client.store.js';
-import type { ClientKeys } from '#oauth/client.js';
+import type { ClientKeys } from '#oauth/oauth-client.js';
 import type { OutsideHttp } from '#platform/http/outside-http.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError, type Problem, refuseInvalid } from '#operations/administration.error.js';
-import { checked, type Input } from '#operations/input.js';
+import { checked, type Input } from '#operations/validate.js';
 import { named, optionalScopeProblems, scopeProblems } from '#oauth/registration/client-rules.js';
 import { DocumentClientDto, NewClientDto } from './client.dto.js';
 import { grantTypeProblems } from './grant-type.js';

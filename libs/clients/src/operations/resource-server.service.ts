@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { changesBetween } from '#audit/changes.js';
 import type { ResourceServer } from '../resource-server/resource-server.entity.js';
 import { ResourceServerStore } from '../resource-server/resource-server.store.js';
-import { describeKeys, generateClientSecret, hasKeys } from '#oauth/client.js';
+import { describeKeys, generateClientSecret, hasKeys } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import {
   type AdministrationError,
@@ -15,9 +15,9 @@ import { Announcer } from '#operations/announcer.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from './keys.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import { type Input, checked, DtoRule, JsonOrNull, Rule, Text, TextOrNull } from '#operations/input.js';
-import type { Actor, Change } from '#operations/operation.js';
-import { quoted } from '#operations/text.js';
+import { type Input, checked, DtoRule, JsonOrNull, Rule, Text, TextOrNull } from '#operations/validate.js';
+import type { Actor, Change } from '#operations/actor.js';
+import { quoted } from '#operations/wording.js';
 
 class NewResourceServerDto {
   @Text()

@@ -1,5 +1,5 @@
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
-import type { ClientKeys } from '#oauth/client.js';
+import type { ClientKeys } from '#oauth/oauth-client.js';
 import { Column, CreateDateColumn, Entity, PrimaryColumn, VersionColumn } from 'typeorm';
 
 /** An API that may introspect tokens over HTTP (RFC 7662 2.1). */

@@ -1,4 +1,4 @@
-import { generateClientSecret, matchClientSecret } from '#oauth/client.js';
+import { generateClientSecret, matchClientSecret } from '#oauth/oauth-client.js';
 import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';
 import { openDatabase, type OpenDatabase } from '../../../database/test/support/open-database.js';
 

@@ -3,7 +3,7 @@ import { migrate } from '../migrate.js';
 import { AdministrationOptions, trailServer } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { createStreams } from './create-streams.js';
-import type { Actor, Change } from '#operations/operation.js';
+import type { Actor, Change } from '#operations/actor.js';
 
 export interface AppliedMigrations {
   readonly applied: readonly string[];

@@ -1,4 +1,4 @@
-import { DtoRule, Flag, Text } from '#operations/input.js';
+import { DtoRule, Flag, Text } from '#operations/validate.js';
 import { Cursor, Limit } from '#operations/list.js';
 
 const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;

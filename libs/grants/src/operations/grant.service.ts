@@ -12,11 +12,11 @@ import { AdministrationError, refusal, refuseInvalid } from '#operations/adminis
 import { Announcer } from '#operations/announcer.js';
 import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import { type Input, validated } from '#operations/input.js';
+import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest } from '#operations/list.js';
-import type { Actor, Change } from '#operations/operation.js';
+import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { isUserId } from '#users/user.js';
 import { findUser } from '#users/operations/user-lookup.js';
 import { grantIdProblems, GrantListDto, GrantSelectionDto } from './grant.dto.js';

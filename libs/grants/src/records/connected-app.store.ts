@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { type ClientType, isClientId, shownName } from '#oauth/client.js';
+import { type ClientType, isClientId, shownName } from '#oauth/oauth-client.js';
 import { scopeTokens } from '#oauth/scope.js';
 
 /** Summary of a user's live grants to one client. */

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { RecordedKey } from '../token-key.store.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { processNames } from '#operations/text.js';
+import { processNames } from '#operations/wording.js';
 import { decideStep, orderAfter, recordOf, type RotationStep, UnsafeStepError } from './rotation.js';
 
 export interface IdTokenKeyStep extends Omit<RotationStep, 'tokenKeys'> {

@@ -1,6 +1,6 @@
 import type { RecordedKey } from '../token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { processNames } from '#operations/text.js';
+import { processNames } from '#operations/wording.js';
 
 type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 

@@ -2,7 +2,7 @@ import type { RecordedKey } from '../token-key.store.js';
 import { KeyRing } from '../key-ring.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { AdministrationError } from '#operations/administration.error.js';
-import { processNames } from '#operations/text.js';
+import { processNames } from '#operations/wording.js';
 import { isNeeded, type KeyReport, keyReport } from './key-report.js';
 
 export const STEPS = 3;

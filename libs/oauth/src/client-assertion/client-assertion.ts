@@ -1,5 +1,5 @@
 import { compactVerify } from 'jose';
-import { isClientId } from '../client.js';
+import { isClientId } from '../oauth-client.js';
 import { FAPI_ALGORITHMS, fapiClockSkew, isFapiAlgorithm } from '../jwk.js';
 import { hasRepeatedNames } from '../parameters.js';
 import {

@@ -1,5 +1,5 @@
 import { type Prompt, PROMPTS } from '../authorization-parameters.js';
-import type { OAuthClient } from '../client.js';
+import type { OAuthClient } from '../oauth-client.js';
 import { type ErrorDetail, OAuthError } from '../oauth-error.js';
 import { type Parameters, readParameter } from '../parameters.js';
 import { defaultScope, type ScopeCatalogue, scopeTokens } from '../scope.js';

@@ -1,5 +1,5 @@
 import { isAdminScope } from '../client-credentials.js';
-import type { ClientType } from '../client.js';
+import type { ClientType } from '../oauth-client.js';
 import {
   MAX_PRIVATE_SCHEMES,
   needsAdmission,

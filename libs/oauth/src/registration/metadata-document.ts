@@ -1,5 +1,5 @@
 import { readRegisteredKeys } from '../client-assertion/client-keys.js';
-import { type ClientKeys, type ClientType, isClientId, isDocumentUrl } from '../client.js';
+import { type ClientKeys, type ClientType, isClientId, isDocumentUrl } from '../oauth-client.js';
 import { InvalidKeyError, isPrivateJwk } from '../jwk.js';
 import { isLoopback } from '../redirect-uri.js';
 import { scopeTokens } from '../scope.js';

@@ -7,7 +7,7 @@ import {
   statusInbox,
   statusSubject,
 } from '#messaging/service-status.js';
-import { processName } from '../text.js';
+import { processName } from '../wording.js';
 import { withNats } from './nats.js';
 
 /** Silence after which collection ends. A process takes at most half of this time to read its status. */

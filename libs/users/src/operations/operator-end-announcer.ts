@@ -2,7 +2,7 @@ import type { AuditRecord } from '#audit/event.js';
 import type { EndAnnouncer } from '../end-user.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import type { Announcer } from '#operations/announcer.js';
-import type { Actor } from '#operations/operation.js';
+import type { Actor } from '#operations/actor.js';
 import type { RunningServices } from '#operations/running-services/running-services.js';
 
 /** Announces over NATS, and collects the warnings. */

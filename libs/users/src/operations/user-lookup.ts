@@ -1,7 +1,7 @@
 import type { UserAccountStore } from '../user-account.store.js';
 import type { User } from '../user.js';
 import { type AdministrationError, refusal } from '#operations/administration.error.js';
-import { printable, quoted } from '#operations/text.js';
+import { printable, quoted } from '#operations/wording.js';
 
 /** Accepts email, username, external_id, or `id:` and the id. @throws AdministrationError unless one user matches */
 export async function findUser(accounts: UserAccountStore, login: string, hint = ''): Promise<User> {

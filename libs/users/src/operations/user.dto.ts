@@ -3,7 +3,7 @@ import { isTimeZone } from '../user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
 import { USER_KINDS, type UserKind } from '../user-account.store.js';
-import { Flag, Rule, Text, TextOrNull } from '#operations/input.js';
+import { Flag, Rule, Text, TextOrNull } from '#operations/validate.js';
 import { Cursor, FilterDto, Limit, OneOf } from '#operations/list.js';
 
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

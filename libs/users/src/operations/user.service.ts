@@ -21,9 +21,9 @@ import { AdministrationError, refusal } from '#operations/administration.error.j
 import { unlessLastAdmin } from './operators/last-admin.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import { type Input, validated } from '#operations/input.js';
+import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
-import type { Actor, Change } from '#operations/operation.js';
+import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { OperatorEndAnnouncer } from './operator-end-announcer.js';
 import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';

@@ -8,7 +8,7 @@ import { AdministrationOptions, readableScopes } from '#operations/administratio
 import { AuditIndex } from '../index/audit-index.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { INDEX_BEHIND } from '../audit.service.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { type EventSource, indexed, MAX_AROUND, NO_EVENTS, wholeTrail } from './event-source.js';
 import { clientIdOf, type Explanation, explanationOf } from './explanation.js';
 import { type GrantOwner, GrantOwners } from './grant-owners.js';

@@ -1,7 +1,7 @@
 import type { ClientWithSecrets } from '#clients/client.js';
 import type { ClientStore } from '#clients/client.store.js';
 import type { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
-import { isClientId } from '#oauth/client.js';
+import { isClientId } from '#oauth/oauth-client.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
 export interface GrantOwner {

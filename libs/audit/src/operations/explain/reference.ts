@@ -1,5 +1,5 @@
 import type { AuditStreamState } from '../../reader.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { refusal } from '#operations/administration.error.js';
 
 const REFERENCE = /^[\w-]{12}$/;

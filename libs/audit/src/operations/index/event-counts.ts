@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../event.js';
 import type { NewCount } from '../../index/audit-index.store.js';
-import { isClientId } from '#oauth/client.js';
+import { isClientId } from '#oauth/oauth-client.js';
 
 export interface StoredEvent {
   readonly event: AuditEvent;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Document, Scalar } from 'yaml';
 import { FLAG_NAMES } from '../../client-flags.js';
 import type { TransferredClient } from '../../client-transfer.store.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import { describeRegistration } from '../client.description.js';
 import { describeGrantTypes } from '../grant-type.js';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { createTwoFilesPatch } from 'diff';
 import { ClientTransferStore } from '../../client-transfer.store.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import {
   AdministrationError,
   type Problem,
@@ -12,7 +12,7 @@ import {
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { consoleChangeProblems, consoleLockOut, isConsoleClient } from '../console-client.js';
-import type { Actor, Change } from '#operations/operation.js';
+import type { Actor, Change } from '#operations/actor.js';
 import { summaryOf } from './client-file.js';
 import { importEvents } from './import-events.js';
 import { type ImportPlan, type PlannedChange, planImport } from './import-plan.js';

@@ -1,7 +1,7 @@
 import type { AuditRecord } from '#audit/event.js';
 import { changesBetween } from '#audit/changes.js';
 import type { TransferredClient } from '../../client-transfer.store.js';
-import { describeKeys } from '#oauth/client.js';
+import { describeKeys } from '#oauth/oauth-client.js';
 import { digestOf, entryOf } from './client-file.js';
 import type { PlannedChange } from './import-plan.js';
 

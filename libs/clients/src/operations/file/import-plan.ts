@@ -1,6 +1,6 @@
 import type { KnownClients, TransferredClient } from '../../client-transfer.store.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { hasKeys } from '#oauth/client.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import {
   MAX_REDIRECT_URIS,
   optionalScopeProblems,
@@ -13,7 +13,7 @@ import {
 } from '#oauth/registration/client-rules.js';
 import { grantTypeProblems } from '../grant-type.js';
 import { profileAlgorithmProblems, subjectTypeOf } from '../openid-registration.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { changedFields } from './client-file.js';
 import type { ClientOfFile } from './read-client-file.js';
 

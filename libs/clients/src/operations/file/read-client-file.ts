@@ -5,7 +5,7 @@ import { nameProblems } from '#oauth/registration/client-rules.js';
 import { jwksUriProblem, linkProblems } from '#oauth/registration/client-links.js';
 import type { ClientLinks, LogoutUris, TokenRules } from '../../client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
-import { type ClientKeys, type ClientType, hasKeys, isClientId, isDocumentUrl } from '#oauth/client.js';
+import { type ClientKeys, type ClientType, hasKeys, isClientId, isDocumentUrl } from '#oauth/oauth-client.js';
 import { keysOf } from '../keys.js';
 import {
   algorithmProblems,
@@ -17,7 +17,7 @@ import {
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { checkLogo } from '../logo.js';
 import type { Next, Problem } from '#operations/administration.error.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { FIELDS, VERSION } from './client-file.js';
 
 type Report = (problem: string, field?: string, index?: number, next?: Next) => void;

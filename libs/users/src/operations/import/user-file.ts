@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { type UserRecord, USER_FIELDS_OF_RECORDS } from '../../user-record.js';
 import { refuseInvalid } from '#operations/administration.error.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { csvRows } from './csv-rows.js';
 
 export type Format = 'csv' | 'jsonl';

@@ -9,10 +9,10 @@ import { UserStore } from '../../user.store.js';
 import { type AdministrationError, refusal } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { Flag, Rule, Text, type Input, validated } from '#operations/input.js';
-import type { Actor, Change } from '#operations/operation.js';
+import { Flag, Rule, Text, type Input, validated } from '#operations/validate.js';
+import type { Actor, Change } from '#operations/actor.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
-import { quoted } from '#operations/text.js';
+import { quoted } from '#operations/wording.js';
 import { unlessLastAdmin } from './last-admin.js';
 
 const roleProblems = (role: ConsoleRole): string[] =>

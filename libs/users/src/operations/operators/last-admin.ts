@@ -1,6 +1,6 @@
 import { LastAdminError } from '../../operators/console-admin.statements.js';
 import { refusal } from '#operations/administration.error.js';
-import { shellWords } from '#operations/text.js';
+import { shellWords } from '#operations/wording.js';
 
 /**
  * @param wayBack command that restores the access

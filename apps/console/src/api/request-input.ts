@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AdministrationError, type Problem } from '#operations/administration.error.js';
-import type { Actor } from '#operations/operation.js';
+import type { Actor } from '#operations/actor.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';

@@ -5,7 +5,7 @@ import { Metrics } from '#platform/telemetry/metrics.js';
 import { LogoutPublisher, type LogoutPublisherOptions } from './logout-publisher.js';
 
 @Module({})
-export class LogoutModule {
+export class LogoutQueueModule {
   constructor(publisher: LogoutPublisher, status: StatusReport) {
     if (publisher.isEnabled) status.register('logouts', () => publisher.state);
   }
@@ -16,6 +16,6 @@ export class LogoutModule {
       inject: [Metrics, CLOCK],
       useFactory: (metrics: Metrics, clock: Clock) => new LogoutPublisher(options, metrics, clock),
     };
-    return { module: LogoutModule, global: true, providers: [provider], exports: [LogoutPublisher] };
+    return { module: LogoutQueueModule, global: true, providers: [provider], exports: [LogoutPublisher] };
   }
 }

@@ -5,7 +5,7 @@ import { respond } from '#messaging/respond.js';
 type Handler = (request: Fields) => Promise<object>;
 
 /** Handlers of operators' NATS requests, by subject. Services register their handlers in their constructors. */
-export class OperatorRequests {
+export class OperatorResponder {
   private readonly handlers = new Map<string, Handler>();
 
   register(subject: string, handler: Handler): void {

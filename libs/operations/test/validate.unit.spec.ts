@@ -2,8 +2,8 @@ import { AdministrationError, withNames } from '#operations/administration.error
 import { ClientChangesDto } from '#clients/operations/client.dto.js';
 import { checkNewClient } from '#clients/operations/registration.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
-import { Flag, Rule, Text, Texts, validated, WholeNumber } from '#operations/input.js';
-import { quoted } from '#operations/text.js';
+import { Flag, Rule, Text, Texts, validated, WholeNumber } from '#operations/validate.js';
+import { quoted } from '#operations/wording.js';
 import { NewUserDto } from '#users/operations/user.dto.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 

@@ -7,7 +7,7 @@ import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { respond } from '#messaging/respond.js';
 import { statusSubject } from '#messaging/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
-import type { OperatorRequests } from './operator-requests.js';
+import type { OperatorResponder } from './operator.responder.js';
 
 const BATCH_SIZE = 1_000;
 
@@ -28,7 +28,7 @@ export class ConfirmingRevocationPublisher
     private readonly natsUrl: string,
     private readonly timeoutMs: number,
     private readonly status: StatusReport,
-    private readonly requests: OperatorRequests,
+    private readonly requests: OperatorResponder,
   ) {
     super();
   }
