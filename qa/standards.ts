@@ -3,6 +3,7 @@
 // deviation has no rule.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { CATALOGUE } from '#diagnosis/catalogue.js';
 
 interface Rules {
   standards: { id: string; title: string; leftOut: string; sections: Record<string, string[]> }[];
@@ -84,6 +85,10 @@ function render(): string {
   const reliability = Object.entries(rules.reliability).map(
     ([id, statement]) => `### ${statement}\n${testsOf(`reliability ${id}`)}`,
   );
+  const checks = Object.entries(CATALOGUE).map(
+    ([id, { severity, holds, standards: sections }]) =>
+      `| \`${id}\` | ${severity} | ${holds} | ${sections.join(', ') || '–'} |\n`,
+  );
   return `# Conformance
 
 <!-- Written by \`npm run standards\` from docs/standards.yaml and the tags of the tests. -->
@@ -105,7 +110,12 @@ ${deviations.join('\n')}
 
 [reliability.md](reliability.md) describes the guarantees and faults.
 
-${reliability.join('\n')}`;
+${reliability.join('\n')}
+## Checks of operator doctor
+
+| check | severity | what holds | sections |
+| --- | --- | --- | --- |
+${checks.join('')}`;
 }
 
 function rulesOf(list: string[]): string {

@@ -297,18 +297,12 @@ describe('a diagnosis', () => {
 });
 
 describe('docs/doctor.md', () => {
-  it('lists every check with its severity, its rule and its sections', async () => {
-    const text = await readFile('docs/doctor.md', 'utf8');
-    const rows = [...text.matchAll(/^\| `([\w-]+)` \| (\w+) \| (.*?) \| (.*?) \|$/gm)].map((row) =>
-      row.slice(1),
+  it('lists every check with its severity', async () => {
+    const [, text = ''] = (await readFile('docs/doctor.md', 'utf8')).split('\n## Checks\n');
+    const listed = [...text.matchAll(/[,:]\s+`([\w-]+)`(?:\s+\((\w+)\))?/g)].map(
+      ([, id, severity = 'error']) => [id, severity],
     );
-    const checks = Object.entries(CATALOGUE).map(([id, { severity, holds, standards }]) => [
-      id,
-      severity,
-      holds,
-      standards.join(', ') || '–',
-    ]);
-    const inOrder = (all: string[][]) => all.map((row) => row.join(' | ')).sort();
-    expect(inOrder(rows)).toEqual(inOrder(checks));
+    const checks = Object.entries(CATALOGUE).map(([id, { severity }]) => [id, severity]);
+    expect(listed.sort()).toEqual(checks.sort());
   });
 });
