@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
-import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { passes, podsOf } from './connections.js';
 import { containersOf, find, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';

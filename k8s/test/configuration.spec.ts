@@ -2,7 +2,7 @@ import type { V1Container } from '@kubernetes/client-node';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { SIGNING_ALGORITHMS, SigningKeys } from '#oauth/openid/signing-keys.js';
-import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import {
   ChangeSettings,
   DatabaseSettings,

@@ -3,7 +3,7 @@ import { type DynamicModule, RequestMethod, type Type } from '@nestjs/common';
 import { runCommand } from '#local/servers/run-command.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isolate } from '#test/support/isolate.js';
-import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { AppModule as AuthorizeApp } from '../../apps/authorize/src/app.module.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';

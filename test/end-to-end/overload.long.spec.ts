@@ -11,7 +11,7 @@ import { appSettings, PATIENT } from '../support/app-settings.js';
 import { isolate, type Isolated } from '../support/isolate.js';
 import { openFixture, REDIRECT_URI } from '../support/fixture.js';
 import { authorizeApp } from '../../apps/authorize/src/app.module.js';
-import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { resourceApp } from '../../apps/resource/src/app.module.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { tokenApp } from '../../apps/token/src/app.module.js';

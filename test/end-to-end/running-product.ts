@@ -14,7 +14,7 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js
 import { isolate } from '../support/isolate.js';
 import { PATIENT, PATIENT_MS } from '../support/app-settings.js';
 import { authorizeApp } from '../../apps/authorize/src/app.module.js';
-import { AuthorizeConfiguration } from '../../apps/authorize/src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { resourceApp } from '../../apps/resource/src/app.module.js';
 import { tokenApp } from '../../apps/token/src/app.module.js';

@@ -4,7 +4,7 @@ import { parseOnlyForm } from '#oauth/parameters.js';
 import type { Clock } from '#platform/clock.js';
 import type { Service } from '#platform/bootstrap/service.js';
 import { AccountModule } from './account/account.module.js';
-import type { AuthorizeConfiguration } from './authorize.configuration.js';
+import type { AuthorizeConfiguration } from './configuration/authorize.configuration.js';
 import { AuthorizeModule } from './authorize/authorize.module.js';
 import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { CoreModule } from './core.module.js';

@@ -14,7 +14,7 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { AuthorizeConfiguration } from './authorize.configuration.js';
+import { AuthorizeConfiguration } from './configuration/authorize.configuration.js';
 import { OperatorResponder } from './operator.responder.js';
 import { ConfirmingRevocationPublisher } from './confirming-revocation.publisher.js';
 import { UiOptions } from './ui/ui-options.js';

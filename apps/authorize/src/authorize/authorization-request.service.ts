@@ -22,7 +22,7 @@ import { subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { isPushedReference } from '#oauth/pushed-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { requestedScopes } from '../consent/interaction.js';
 import type { SentForm } from '../session/sent-form.js';
 import { isCurrent } from '../session/session.service.js';

@@ -4,7 +4,7 @@ import type { User } from '#users/user.js';
 import { type ReturnAddress, RedirectableError } from '#oauth/redirectable.error.js';
 import { errorUri } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { addQuery } from '../urls.js';
 import {
   type AllowedConsent,

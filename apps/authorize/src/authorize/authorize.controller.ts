@@ -4,7 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { consentPage } from '../consent/consent.page.js';
 import { FORM_FIELD, newFormNonce, SentForm } from '../session/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';

@@ -4,7 +4,7 @@ import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.s
 import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { SentForm } from '../session/sent-form.js';
 import type { ValidatedRequest } from '../validated-request.js';
 

@@ -15,7 +15,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { loginReturningTo, rawQuery, withQuery } from '../urls.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { type CurrentAccount, SessionService } from '../session/session.service.js';

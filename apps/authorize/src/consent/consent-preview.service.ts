@@ -5,7 +5,7 @@ import { isAdminScope } from '#oauth/client-credentials.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { type Brand, imagesOf, imageUrl } from '#ui/brand/brand.js';
 import type { BrandImage } from '#ui/brand/brand-image.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { OperatorResponder } from '../operator.responder.js';
 import { isLocale } from '../ui/i18n/language.service.js';
 import { Translator } from '../ui/i18n/translator.js';

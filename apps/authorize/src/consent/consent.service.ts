@@ -16,7 +16,7 @@ import { parseClaims } from '#oauth/openid/claims.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { scopeTokens } from '#oauth/scope.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { declinedScopes } from './interaction.js';
 import type { ValidatedRequest } from '../validated-request.js';
 

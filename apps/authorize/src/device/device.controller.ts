@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type ConsentForm, consentPage } from '../consent/consent.page.js';
 import { clearedByForm, readDecision } from '../consent/interaction.js';
 import { FORM_FIELD, newFormNonce, SentForm } from '../session/sent-form.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { SessionService } from '../session/session.service.js';
 import { checkLogoutToken, InvalidLogoutTokenError, type Logout } from './provider-logout-token.js';
 import { LogoutTokenStore } from './logout-token.store.js';

@@ -5,7 +5,7 @@ import { DeletedUserError, DuplicateUserError, type Identity, type User } from '
 import { InvalidEmailError, type UserProfile } from '#users/user-profile.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { afterLogin, resumableQuery } from '../urls.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { ValidatedRequest } from '../validated-request.js';
 import { LoginCookie, type LoginRedirect } from '../session/login-cookie.js';
 import { SessionService } from '../session/session.service.js';

@@ -1,5 +1,5 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
-import { isSessionId, isSubject } from './profile-claims.js';
+import { isSessionId, isSubject } from '../configuration/profile-claims.js';
 
 /** Event type of a logout token (section 2.4 of OpenID Connect Back-Channel Logout 1.0). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { KeyRing } from '#keys/key-ring.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { EXTERNAL_LOGIN } from '../external-login/external-login.metadata.js';
 import { LOGIN_VALIDITY } from '../external-login/external-login.service.js';
 import { LoginProvider } from '../external-login/login-provider.js';
@@ -11,7 +11,7 @@ import { JwtLoginController } from './jwt-login.controller.js';
 import { JwtLoginService } from './jwt-login.service.js';
 import { JwtLoginProvider } from './jwt-login.provider.js';
 import { LoginChallenges } from './login-challenge.js';
-import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
+import { configuredKeys, PRODUCT_KEYS, type ProductKeys } from '../configuration/product-keys.js';
 
 /** Login at the product's own login page, which returns the user with a signed JWT (docs/login.md). */
 @Module({

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import {
   LoginProvider,
   type LoginStart,
@@ -7,7 +7,7 @@ import {
   type StartedLogin,
 } from '../external-login/login-provider.js';
 import { LoginChallenges } from './login-challenge.js';
-import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from './product-keys.js';
+import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from '../configuration/product-keys.js';
 
 @Injectable()
 export class JwtLoginProvider extends LoginProvider {

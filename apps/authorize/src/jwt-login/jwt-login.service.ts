@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { duringLogin, ExternalLoginError } from '../external-login/external-login.error.js';
 import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
 import {
@@ -7,7 +7,7 @@ import {
   emailVerifiedOf,
   profileOf,
   STANDARD_CLAIMS,
-} from '../external-login/profile-claims.js';
+} from '../configuration/profile-claims.js';
 import {
   AssertionVerifier,
   loginChallengeOf,

@@ -5,7 +5,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { parseQuery, readParameter } from '#oauth/parameters.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { enabledClient } from '../authorize/authorization-request.service.js';
 import { KnownClientError } from '../authorize/known-client.error.js';
 import type { CurrentAccount } from '../session/session.service.js';

@@ -6,7 +6,7 @@ import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { addErrorToLog, addLogContext } from '#platform/logging/request-log.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { ProtectForm } from '../session/csrf.guard.js';
 import { SessionCookie, SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';

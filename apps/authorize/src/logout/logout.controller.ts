@@ -4,7 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { LoginCookie } from '../session/login-cookie.js';
 import { SessionCookie } from '../session/session.service.js';

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
 import {
   type ClaimMapping,
   emailVerifiedOf,
   isSessionId,
   profileOf,
-} from '../external-login/profile-claims.js';
-import { readClaimMapping } from './oidc-variables.js';
+} from '../configuration/profile-claims.js';
+import { readClaimMapping } from '../configuration/oidc-variables.js';
 import { type Authenticated, OpenIdProvider } from './openid-provider.js';
 
 @Injectable()

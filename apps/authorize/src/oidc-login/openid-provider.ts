@@ -4,7 +4,7 @@ import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'o
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import {
   type LoginProvider,
   type LoginStart,
@@ -13,7 +13,7 @@ import {
 } from '../external-login/login-provider.js';
 import type { LoginTransaction } from '../external-login/login-transaction.store.js';
 import { InvalidLogoutTokenError } from '../external-login/provider-logout-token.js';
-import { isSubject } from '../external-login/profile-claims.js';
+import { isSubject } from '../configuration/profile-claims.js';
 import { providerFetch } from '../external-login/provider-fetch.js';
 import { fetchedKeys } from '../external-login/provider-keys.js';
 import { decrypt } from '#platform/encryption.js';

@@ -6,7 +6,7 @@ import type { OAuthError } from '#oauth/oauth-error.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { hasRoute } from '#platform/http/failed-request.js';
 import { afterLogin, rawQuery, withQuery } from '../urls.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { ErrorKind } from '../ui/errors/error-kind.js';
 import type { Hint } from '../ui/errors/error.page.js';
 import type { FormFields } from './csrf.guard.js';

@@ -11,7 +11,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Check } from '#oauth/error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
 import { SessionCookie } from './session.service.js';
 

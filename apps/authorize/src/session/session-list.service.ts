@@ -6,7 +6,7 @@ import {
   type UserSessionsRequest,
 } from '#messaging/operator-requests.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { OperatorResponder } from '../operator.responder.js';
 import { isCurrent } from './session.service.js';
 import { SessionStore } from './session.store.js';

@@ -4,7 +4,7 @@ import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { SentForm } from './sent-form.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { encrypt } from '#platform/encryption.js';

@@ -8,7 +8,7 @@ import {
   withRedisErrors,
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
-import { AuthorizeConfiguration } from '../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { EncryptionKey } from '#platform/encryption.js';
 
 export interface Session {

@@ -7,7 +7,7 @@ import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 import { authorizeApp } from '../../src/app.module.js';
-import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import {
   authorizeAddress,
   type AuthorizeApp,

@@ -7,7 +7,7 @@ import { SCOPES } from '#test/support/app-settings.js';
 import type { AuthorizationResponseService } from '../../src/authorize/authorization-response.service.js';
 import type { CookieDiagnosisService } from '../../src/session/cookie-diagnosis.service.js';
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
-import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { ErrorFilter } from '../../src/error.filter.js';
 import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
 import { LanguageService } from '../../src/ui/i18n/language.service.js';

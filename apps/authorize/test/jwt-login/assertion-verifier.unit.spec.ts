@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { generateKeyPair, SignJWT } from 'jose';
 import { AssertionVerifier } from '../../src/jwt-login/assertion-verifier.js';
-import { configuredKeys } from '../../src/jwt-login/product-keys.js';
+import { configuredKeys } from '../../src/configuration/product-keys.js';
 import { type AssertionSettings, AUTH_URL, forged, PRODUCT_URL, ProductKey } from './product.js';
 
 const CHALLENGE = 'the challenge';

@@ -1,8 +1,8 @@
 import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { ProductKey } from './product.js';
 import { generateKeyPairSync } from 'node:crypto';
-import { readPublicKeys } from '../../src/jwt-login/product-keys.js';
+import { readPublicKeys } from '../../src/configuration/product-keys.js';
 
 const GOOD = {
   AUTH_URL: 'https://auth.example.com',

@@ -1,6 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose';
 import type { Response } from 'supertest';
-import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import type { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';

@@ -1,6 +1,6 @@
 import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import type { RequestMethod, Type } from '@nestjs/common';
-import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import type { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { AppModule } from '../../src/app.module.js';
 
 export function routesOf(configuration: AuthorizeConfiguration, method: RequestMethod): string[] {

@@ -17,7 +17,7 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { until } from '#test/support/until.js';
 import { authorizeApp } from '../../src/app.module.js';
-import { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
 import { PasswordService } from '../../src/login/password.service.js';
 import { UiOptions } from '../../src/ui/ui-options.js';

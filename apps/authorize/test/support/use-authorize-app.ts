@@ -2,7 +2,7 @@ import { freePort } from '#local/servers/free-port.js';
 import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { isolate } from '#test/support/isolate.js';
-import type { AuthorizeConfiguration } from '../../src/authorize.configuration.js';
+import type { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { type AuthorizeApp, startAuthorizeApp } from './start-authorize-app.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { FORGER_CLIENT, type ForgingProvider, startForgingProvider } from '#test/support/forging-provider.js';

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { User } from '#users/user.js';
 import { KeyRing } from '#keys/key-ring.js';
-import { AuthorizeConfiguration } from '../../authorize.configuration.js';
+import { AuthorizeConfiguration } from '../../configuration/authorize.configuration.js';
 import { cookieName } from '#ui/browser-cookie.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 

@@ -4,7 +4,7 @@ import type { Client } from '#clients/client.js';
 import type { NewClient } from '#clients/client.store.js';
 import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
-import type { AuthorizeConfiguration } from '../../../src/authorize.configuration.js';
+import type { AuthorizeConfiguration } from '../../../src/configuration/authorize.configuration.js';
 import { authorizeAddress, startAuthorizeApp } from '../../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { freshAddress } from '../../support/throttle-guesser.js';

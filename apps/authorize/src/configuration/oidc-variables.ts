@@ -1,5 +1,5 @@
 import { ValidateBy } from 'class-validator';
-import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from '../external-login/profile-claims.js';
+import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from './profile-claims.js';
 
 /** Validates scope tokens (RFC 6749 3.3). @param required token that must be among them */
 export function ScopeVariable(required: string): PropertyDecorator {

@@ -24,10 +24,10 @@ import {
 import { MetadataHostsVariable } from '#clients/documents/metadata-hosts.js';
 import { type Brand, readBrand } from '#ui/brand/brand.js';
 import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
-import { PublicKeysVariable } from './jwt-login/product-keys.js';
+import { PublicKeysVariable } from './product-keys.js';
 import { RedisUrlVariable } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
-import { ClaimsVariable, ScopeVariable } from './oidc-login/oidc-variables.js';
+import { ClaimsVariable, ScopeVariable } from './oidc-variables.js';
 
 /** Environment variables of the authorize app. Lifetimes are in seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {
