@@ -24,7 +24,7 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Suites spend a third of their time waiting for servers and child processes, so three workers keep two cores busy.
+  // Suites wait for servers and child processes; those of `npm test` wait for half of their time.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',

@@ -16,6 +16,11 @@ function proved(text: string, jkt: string | null = null): Token | null {
   return token && isProvedBy(token, jkt) ? token : null;
 }
 
+/** Calls `expect`, which takes longer than decoding, only to report a token. */
+function expectNone(token: Token | null): void {
+  if (token !== null) expect(token).toBeNull();
+}
+
 function flipped(text: string, bit: number): string {
   const bytes = bytesOf(text);
   const at = bit % (bytes.length * 8);
@@ -147,7 +152,7 @@ describe('the audience of an access token (RFC 8707)', () => {
           ]) {
             const forged = `sat_${base64url(Buffer.concat([head, ...parts, macs]))}`;
             if (forged === codec.encode(token)) continue;
-            expect(codec.decode(forged)).toBeNull();
+            expectNone(codec.decode(forged));
           }
         }
       }),
@@ -252,8 +257,8 @@ const attackers: fc.Arbitrary<AttackerTokens> = fc
 /** Expects an invalid token, unless the text is an issued bearer token or a token of the thief. */
 function expectInvalid(text: string, { bearer, own, ownJkt }: AttackerTokens): void {
   if (bearer.includes(text)) return;
-  expect(proved(text)).toBeNull();
-  if (!own.includes(text)) expect(proved(text, ownJkt)).toBeNull();
+  expectNone(proved(text));
+  if (!own.includes(text)) expectNone(proved(text, ownJkt));
 }
 
 describe('a bound token without its key', () => {
