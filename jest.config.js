@@ -24,8 +24,8 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Suites wait for servers and child processes; those of `npm test` wait for half of their time.
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  // Suites wait for servers and child processes for half of their time. Several long suites measure times.
+  maxWorkers: Math.ceil(availableParallelism() * (process.argv.includes('long') ? 1.5 : 2)),
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
   // Stops hanging tests; the runner allows long suites more. A machine with other work is slower.
