@@ -1,8 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { type ReceivedLogout, startLogoutReceiver as startReceiver } from '#test/support/logout-receiver.js';
 
 export interface LogoutClaims {
   readonly sub: string;
@@ -12,49 +10,37 @@ export interface LogoutClaims {
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Server for all back-channel log-out URIs (section 2.6 of OpenID Connect Back-Channel Logout 1.0). */
-export interface LogoutReceiver {
-  readonly url: string;
-  /** Expected `iss`; must be set before the first log-out. */
-  issuer: string;
-  onToken: (claims: LogoutClaims) => void;
-  onInvalid: (reason: string) => void;
-  close(): void;
+const keys = createLocalJWKSet(SIGNING_KEYS.jwks as JSONWebKeySet);
+
+/** Receives and checks the logout tokens of all clients. */
+export async function startLogoutReceiver() {
+  const checks = {
+    /** Expected `iss`; must be set before the first log-out. */
+    issuer: '',
+    onToken: (_claims: LogoutClaims): void => undefined,
+    onInvalid: (_reason: string): void => undefined,
+  };
+  const receiver = await startReceiver((logout) =>
+    claimsOf(logout, checks.issuer).then(
+      (claims) => checks.onToken(claims),
+      (error: unknown) => checks.onInvalid(error instanceof Error ? error.message : String(error)),
+    ),
+  );
+  return Object.assign(checks, { url: receiver.url, close: () => receiver.close() });
 }
 
-export async function startLogoutReceiver(): Promise<LogoutReceiver> {
-  const keys = createLocalJWKSet(SIGNING_KEYS.jwks as JSONWebKeySet);
-  const server = createServer((request, response) => {
-    void text(request).then(async (body) => {
-      const token = new URLSearchParams(body).get('logout_token') ?? '';
-      try {
-        const { payload } = await jwtVerify(token, keys, {
-          issuer: receiver.issuer,
-          // The request path is the client id.
-          audience: (request.url ?? '').slice(1),
-          typ: 'logout+jwt',
-          requiredClaims: ['sub', 'iat', 'exp', 'jti', 'events'],
-        });
-        if ('nonce' in payload || !(EVENT in (payload['events'] as object)))
-          throw new Error('it is not a logout token');
-        const { sub = '', jti = '', sid } = payload;
-        receiver.onToken({ sub, jti, ...(typeof sid === 'string' && { sid }) });
-      } catch (error) {
-        receiver.onInvalid(error instanceof Error ? error.message : String(error));
-      }
-      response.writeHead(200).end();
-    });
+export type LogoutReceiver = Awaited<ReturnType<typeof startLogoutReceiver>>;
+
+async function claimsOf({ path, token }: ReceivedLogout, issuer: string): Promise<LogoutClaims> {
+  const { payload } = await jwtVerify(token, keys, {
+    issuer,
+    // The path is the client id.
+    audience: path.slice(1),
+    typ: 'logout+jwt',
+    requiredClaims: ['sub', 'iat', 'exp', 'jti', 'events'],
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const receiver: LogoutReceiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    issuer: '',
-    onToken: () => undefined,
-    onInvalid: () => undefined,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-  return receiver;
+  if ('nonce' in payload || !(EVENT in (payload['events'] as object)))
+    throw new Error('it is not a logout token');
+  const { sub = '', jti = '', sid } = payload;
+  return { sub, jti, ...(typeof sid === 'string' && { sid }) };
 }

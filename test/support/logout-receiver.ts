@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { LOGOUT_STREAM, type SessionsEnded } from '#messaging/logout/logout-queue.js';
@@ -11,24 +12,30 @@ export interface ReceivedLogout {
   readonly token: string;
 }
 
-export async function startLogoutReceiver() {
+/**
+ * Server for all back-channel log-out URIs (section 2.6 of OpenID Connect Back-Channel Logout 1.0).
+ * @param onLogout called before the response
+ */
+export async function startLogoutReceiver(onLogout: (logout: ReceivedLogout) => unknown = () => undefined) {
   const received: ReceivedLogout[] = [];
   /** Statuses by path; 200 by default, 0 for no response. */
   const statuses = new Map<string, number>();
   /** Paths whose responses have a compressed body that does not end. */
   const endless = new Set<string>();
   const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (bytes: Buffer) => (body += bytes.toString('utf8')));
-    request.on('end', () => {
+    const receive = async (body: string): Promise<void> => {
       const path = request.url ?? '';
       const token = new URLSearchParams(body).get('logout_token') ?? '';
-      received.push({ path, type: request.headers['content-type'], token });
+      const logout = { path, type: request.headers['content-type'], token };
+      received.push(logout);
+      await onLogout(logout);
       const status = statuses.get(path) ?? 200;
       if (status === 0) return;
       if (endless.has(path)) response.writeHead(status, { 'Content-Encoding': 'gzip' }).write('x');
       else response.writeHead(status, status === 302 ? { Location: '/elsewhere' } : {}).end();
-    });
+    };
+    // An app may end during its request.
+    void text(request).then(receive, () => undefined);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
