@@ -120,6 +120,12 @@ module.exports = {
       { path: 'node_modules/ioredis' },
     ),
     only(
+      'statements-belong-to-stores',
+      'what is above a store calls its methods',
+      { path: '^apps/[^/]+/src|^libs/[^/]+/src/operations/' },
+      { path: '\\.statements?\\.ts$' },
+    ),
+    only(
       'only-stores-touch-sql',
       'TypeORM belongs to stores and the connection',
       {

@@ -5,7 +5,7 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
 import { parseOptions, UsageError } from '../command.js';
-import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { table } from './report.js';
 import { benchmark } from './command.js';
 import {

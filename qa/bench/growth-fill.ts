@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { FIELD, STATUS } from '#grants/grant-hash.js';
 import type { Product } from './product.js';
 

@@ -1,4 +1,4 @@
-import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { authorizeCases } from './cases/authorize-cases.js';
 import { resourceCases } from './cases/resource-cases.js';
 import { tokenCases, Tokens } from './cases/token-cases.js';

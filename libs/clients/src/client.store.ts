@@ -22,15 +22,8 @@ import {
   isClientId,
 } from '#oauth/oauth-client.js';
 import { violatedConstraint } from '#platform/postgres/errors.js';
-import {
-  containing,
-  countOf,
-  idsOf,
-  inOrder,
-  type ListPage,
-  type PageRequest,
-  selectPage,
-} from '#platform/postgres/list-page.statements.js';
+import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
+import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 
 export interface NewClient extends Partial<ClientFlags> {
   name: string;

@@ -1,6 +1,6 @@
 import { ClientStore } from '#clients/client.store.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
-import { type ListPage, parseCursor, type PageRequest } from '#platform/postgres/list-page.statements.js';
+import { type ListPage, parseCursor, type PageRequest } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { UserStore } from '#users/user.store.js';
 import { useGrants } from '../../grants/test/records/use-grants.js';

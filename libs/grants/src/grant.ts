@@ -1,6 +1,12 @@
 import type { ClaimName } from '#oauth/openid/claims.js';
 import type { Token } from './token-codec.js';
 
+/**
+ * Maximum number of a user's live grants to one client; another grant revokes the oldest
+ * (docs/adr/0029-limit-of-grants.md).
+ */
+export const MAX_LIVE_GRANTS = 200;
+
 /** Login of the user who granted the scope `openid`. */
 export interface Login {
   /** `auth_time` of the ID token, in seconds since the epoch; null if the login provider did not report it. */

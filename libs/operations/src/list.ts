@@ -1,4 +1,4 @@
-import { type ListPage, parseCursor, type PageRequest } from '#platform/postgres/list-page.statements.js';
+import { type ListPage, parseCursor, type PageRequest } from '#platform/postgres/list-page.js';
 import { Rule, Text, WholeNumber } from './validate.js';
 import { quoted } from './wording.js';
 

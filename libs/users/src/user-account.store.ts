@@ -10,15 +10,8 @@ import {
 } from 'typeorm';
 import { GrantRecordEntity } from '#grants/records/grant-record.entity.js';
 import { ISOLATION_LEVEL, LIVE } from '#grants/records/grant-record.statements.js';
-import {
-  containing,
-  countOf,
-  idsOf,
-  inOrder,
-  type ListPage,
-  type PageRequest,
-  selectPage,
-} from '#platform/postgres/list-page.statements.js';
+import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
+import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import { isLastAdmin, keepAnAdmin } from './operators/console-admin.statements.js';
 import { type Identity, isUserId, type User } from './user.js';
 import {

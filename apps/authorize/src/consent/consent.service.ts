@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
-import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import {
   type EndedGrants,
   GrantRecordStore,

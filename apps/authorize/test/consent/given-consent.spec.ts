@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { blocked } from '#test/support/blocked.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { PKCE } from '../support/start-authorize-app.js';
 import { stateOf } from '../support/connected-apps.js';
 import { allow, expectCode, expectConsentPage, useRequests } from '../support/use-requests.js';

@@ -1,5 +1,5 @@
 import type { Change } from '#operations/actor.js';
-import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
 import { tagOf } from '#oauth/entity-tag.js';
 import { queryOf } from '../form.js';
 import { etagOf } from './conditions.js';

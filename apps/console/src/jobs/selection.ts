@@ -1,4 +1,4 @@
-import { MAX_COUNT } from '#platform/postgres/list-page.statements.js';
+import { MAX_COUNT } from '#platform/postgres/list-page.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { Form } from '../form.js';
 import { FILTERS, listPath, type ListQuery } from '../ui/list.page.js';

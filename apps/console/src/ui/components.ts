@@ -1,6 +1,6 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
 import { printable, shellWords } from '#operations/wording.js';
 import { FORM_ID } from '../form.js';
 import type { Account } from '../operator.js';

@@ -1,4 +1,4 @@
-import { type ListPage, MAX_COUNT } from '#platform/postgres/list-page.statements.js';
+import { type ListPage, MAX_COUNT } from '#platform/postgres/list-page.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';

@@ -1,4 +1,4 @@
-import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
 import type { GrantView } from '#grants/operations/grant.service.js';
 import type { UserDetails, UserView } from '#users/operations/user.description.js';
 import type { UserSession } from '#messaging/operator-requests.js';

@@ -1,4 +1,4 @@
-import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
 import { jsonText, printable } from '#operations/wording.js';
 import { styled } from './style.js';
 import { type Cell, tableLines } from './table.js';

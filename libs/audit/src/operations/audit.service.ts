@@ -3,7 +3,7 @@ import type { AuditEvent } from '../event.js';
 import { type AuditFilter, typesNamed } from '../filter.js';
 import type { Progress } from '../reader.js';
 import { ClientStore } from '#clients/client.store.js';
-import { cursorText, type ListPage, parseCursor } from '#platform/postgres/list-page.statements.js';
+import { cursorText, type ListPage, parseCursor } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { clientIdInTrail } from '#clients/operations/client-lookup.js';
 import { type Input, validated } from '#operations/validate.js';

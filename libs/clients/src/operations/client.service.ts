@@ -6,7 +6,7 @@ import { ClientLogoStore } from '../client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '../client.js';
 import { ClientStore } from '../client.store.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
-import { type ListPage, MAX_COUNT } from '#platform/postgres/list-page.statements.js';
+import { type ListPage, MAX_COUNT } from '#platform/postgres/list-page.js';
 import {
   type ConsentPreviewReply,
   type ConsentPreviewRequest,

@@ -6,7 +6,7 @@ import {
   GrantAdministrationStore,
   type GrantFilter,
 } from '../records/grant-administration.store.js';
-import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { AdministrationError, refusal, refuseInvalid } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';

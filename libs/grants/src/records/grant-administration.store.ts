@@ -1,12 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { checkVersion } from '#platform/postgres/outdated-version.error.js';
-import {
-  inOrder,
-  type ListPage,
-  type PageRequest,
-  selectPage,
-} from '#platform/postgres/list-page.statements.js';
+import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
+import { inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import { type GrantFilter, LIVE, ownedBy, revokeOwned, revokeSome } from './grant-record.statements.js';
 

@@ -1,4 +1,5 @@
 import { Any, type DataSource, type EntityManager, IsNull } from 'typeorm';
+import { MAX_LIVE_GRANTS } from '../grant.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 
 export interface NewGrantRecord {
@@ -27,12 +28,6 @@ export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
 
 /** Set explicitly, because statements after a lock must see the changes that the lock's previous holder committed. */
 export const ISOLATION_LEVEL = 'READ COMMITTED';
-
-/**
- * Maximum number of a user's live grants to one client; another grant revokes the oldest
- * (docs/adr/0029-limit-of-grants.md).
- */
-export const MAX_LIVE_GRANTS = 200;
 
 /** SQL condition: the grant covers the APIs `$7`, space-separated. A grant without APIs covers every API. */
 const COVERS_APIS = `

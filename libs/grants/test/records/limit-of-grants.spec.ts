@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { MAX_LIVE_GRANTS, recordGrant } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
+import { recordGrant } from '#grants/records/grant-record.statements.js';
 import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
 import { blocked } from '#test/support/blocked.js';
 import { useGrants } from './use-grants.js';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
-import { MAX_LIVE_GRANTS } from '#grants/records/grant-record.statements.js';
+import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { ConnectedAppStore } from '#grants/records/connected-app.store.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { useGrants } from './use-grants.js';

@@ -6,7 +6,7 @@ import { deleteUser, disableUser, type EndingUser } from '../end-user.js';
 import { ConsoleInvitationStore } from '../operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
 import { ExternalUserStore } from '../external-user.store.js';
-import type { ListPage } from '#platform/postgres/list-page.statements.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
 import { hashPassword } from '../password.js';
 import { UserAccountStore } from '../user-account.store.js';
 import { DuplicateUserError } from '../user.js';

@@ -1,12 +1,5 @@
 import type { EntityManager } from 'typeorm';
-
-/** Thrown, before anything is written, by a change after which the console would have no admin. */
-export class LastAdminError extends Error {
-  constructor() {
-    super('the user is the last admin of the console');
-    this.name = 'LastAdminError';
-  }
-}
+import { LastAdminError } from './console-role.js';
 
 const ENABLED_ADMIN = `console_role = 'admin' AND disabled_at IS NULL`;
 

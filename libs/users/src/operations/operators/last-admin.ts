@@ -1,4 +1,4 @@
-import { LastAdminError } from '../../operators/console-admin.statements.js';
+import { LastAdminError } from '../../operators/console-role.js';
 import { refusal } from '#operations/administration.error.js';
 import { shellWords } from '#operations/wording.js';
 
