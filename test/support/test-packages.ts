@@ -36,7 +36,7 @@ export class TestPackages {
         '--no-audit',
         '--no-fund',
         '--prefer-offline',
-        '--fetch-retries=1',
+        `--fetch-retries=${process.env['REQUIRE_LIBRARIES'] ? 5 : 1}`,
         '--loglevel=error',
       ];
       const { NODE_OPTIONS: _ofJest, ...env } = process.env;
