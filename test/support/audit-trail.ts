@@ -1,15 +1,22 @@
 import { readFile } from 'node:fs/promises';
+import { connect } from '@nats-io/transport-node';
 import type { AuditEvent } from '#audit/event.js';
 import type { AuditFilter } from '#audit/filter.js';
 import { AuditReader } from '#audit/reader.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { until } from './until.js';
+
+export async function openAuditReader(natsUrl: string) {
+  const nats = await connect({ ...natsOptions(natsUrl, 'audit test'), waitOnFirstConnect: false });
+  return { reader: await AuditReader.of(nats), close: () => nats.close() };
+}
 
 /**
  * Waits for at least `count` matching events, because processes publish asynchronously.
  * @returns the oldest event first
  */
 export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 1): Promise<AuditEvent[]> {
-  const reader = await AuditReader.open(natsUrl, 'audit test');
+  const { reader, close } = await openAuditReader(natsUrl);
   let events: AuditEvent[] = [];
   try {
     await until(`${count} events`, 60_000, async () => {
@@ -18,7 +25,7 @@ export async function auditEvents(natsUrl: string, filter: AuditFilter, count = 
       return events.length >= count;
     });
   } finally {
-    await reader.close();
+    await close();
   }
   return events;
 }

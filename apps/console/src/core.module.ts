@@ -6,6 +6,7 @@ import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
 import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
 import { OperationsModule } from '#operations/operations.module.js';
+import { OperatorNats } from '#operations/operator-nats.js';
 import { AuditModule } from '#audit/audit.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { IntrospectionModule } from '#introspection/index.js';
@@ -16,6 +17,7 @@ import { ConfigurationFilesModule } from '#platform/configuration/configuration-
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { Brand, readBrand } from '#ui/brand/brand.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
+import { ConsoleNats } from './console-nats.js';
 import { ConsoleConfiguration } from './console.configuration.js';
 import { CONSOLE_RULES } from './ui/console-stylesheet.js';
 
@@ -31,7 +33,10 @@ export class CoreModule {
     });
     const services = [
       database,
-      OperationsModule.forRoot({ settings: configuration, scopes: () => scopes }, [database]),
+      OperationsModule.forRoot({ settings: configuration, scopes: () => scopes }, [database], {
+        provide: OperatorNats,
+        useClass: ConsoleNats,
+      }),
       ClientOperationsModule,
       UserOperationsModule,
       GrantOperationsModule,

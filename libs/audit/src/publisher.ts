@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
 import { redactCredentials } from '#platform/logging/logger.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
+import { type NatsWork, useConnection } from '#messaging/use-connection.js';
 import { wellFormed } from '#oauth/text.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import {
@@ -43,6 +44,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   private readonly waiting = new EventBuffer();
   private lost = 0;
   private nats: NatsConnection | undefined;
+  private connecting: Promise<NatsConnection | null> | undefined;
   private inboxPrefix = '_INBOX';
   private disconnected: AbortController | null = null;
   private isShutDown = false;
@@ -98,6 +100,11 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
     if (!this.waiting.add(event, serialize(event)))
       return this.drop(1, 'the buffer is full, because NATS does not store them');
     this.schedule(DELAY_MS);
+  }
+
+  /** Lends the connection to work that needs the confirmation of NATS. Like `useConnection`. */
+  use<T>(work: NatsWork<T>, limitMs?: number): Promise<T> {
+    return useConnection(this.connected(), work, limitMs);
   }
 
   private schedule(delay: number): void {
@@ -166,14 +173,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   }
 
   private async open(): Promise<void> {
-    const { natsUrl, service } = this.options;
-    const options = natsOptions(natsUrl, `${service} audit`);
-    this.inboxPrefix = options.inboxPrefix ?? this.inboxPrefix;
-    const nats = await connectUntil(
-      () => this.isClosed,
-      options,
-      (reason) => this.warn(`NATS: ${reason}`),
-    );
+    const nats = await this.connected();
     if (!nats) return;
     this.nats = nats;
     this.onConnected();
@@ -182,6 +182,17 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
       if (status.type === 'reconnect') this.onConnected();
       if (status.type === 'error') this.warn(`NATS: ${status.error.message}`);
     }
+  }
+
+  private connected(): Promise<NatsConnection | null> {
+    const { natsUrl, service } = this.options;
+    const options = natsOptions(natsUrl, `${service} audit`);
+    this.inboxPrefix = options.inboxPrefix ?? this.inboxPrefix;
+    return (this.connecting ??= connectUntil(
+      () => this.isClosed,
+      options,
+      (reason) => this.warn(`NATS: ${reason}`),
+    ));
   }
 
   private onDisconnected(): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, ConnectionError, type NatsConnection } from '@nats-io/transport-node';
+import { ConnectionError, type NatsConnection } from '@nats-io/transport-node';
 import {
   AckPolicy,
   type Consumer,
@@ -12,7 +12,6 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { nullIfMissing } from '#messaging/jetstream.js';
-import { natsOptions } from '#messaging/nats.connection.js';
 import { AUDIT_STREAMS, type AuditEvent } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
 import { inOrder, RecentIds, sorted } from './in-order.js';
@@ -56,20 +55,13 @@ export type Progress = (read: number, total: number) => void;
 /** Returns each event once, even if NATS has stored it twice; `messages` returns every stored message. */
 export class AuditReader {
   private constructor(
-    private readonly nats: NatsConnection,
     private readonly client: JetStreamClient,
     private readonly manager: JetStreamManager,
   ) {}
 
-  static async open(natsUrl: string, name = 'operator'): Promise<AuditReader> {
-    const once = { timeout: TIMEOUT_MS, waitOnFirstConnect: false };
-    const nats = await connect({ ...natsOptions(natsUrl, name), ...once });
+  static async of(nats: NatsConnection): Promise<AuditReader> {
     const client = jetstream(nats, { timeout: TIMEOUT_MS });
-    return new AuditReader(nats, client, await client.jetstreamManager(false));
-  }
-
-  async close(): Promise<void> {
-    await this.nats.close();
+    return new AuditReader(client, await client.jetstreamManager(false));
   }
 
   /**

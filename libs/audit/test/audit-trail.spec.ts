@@ -1,13 +1,14 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { natsOptions } from '#messaging/nats.connection.js';
+import { openAuditReader } from '#test/support/audit-trail.js';
 import { createTrail } from '#test/support/isolate.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { claimSlot, type Slot } from '#test/support/slot.js';
 import { testServices } from '#test/support/test-services.js';
 import { AUDIT_STREAMS, auditEvent, type AuditEvent, type AuditRecord, auditSubject } from '#audit/event.js';
 import { type AuditFilter, typesNamed } from '#audit/filter.js';
-import { AuditReader } from '#audit/reader.js';
+import type { AuditReader } from '#audit/reader.js';
 import { ensureAuditStreams, storeEvent } from '#audit/streams.js';
 
 function nested(levels: number): object {
@@ -18,16 +19,17 @@ describe('the audit trail in NATS', () => {
   let slot: Slot;
   let nats: NatsConnection;
   let reader: AuditReader;
+  let close: () => Promise<void>;
 
   beforeAll(async () => {
     slot = await claimSlot(testServices());
     await createTrail(slot.natsUrl);
     nats = await connect(natsOptions(slot.natsUrl, 'audit test'));
-    reader = await AuditReader.open(slot.natsUrl, 'audit test reader');
+    ({ reader, close } = await openAuditReader(slot.natsUrl));
   });
 
   afterAll(async () => {
-    await reader.close();
+    await close();
     await nats.close();
     await slot.release();
   });
@@ -246,7 +248,7 @@ it('AuditReader.read throws if NATS dies during the read and does not restart', 
   // Storing 2,000 events concurrently can exceed the timeout of a single event.
   for (let round = 0; round < 20; round++) await Promise.all(storeSome());
   await nats.close();
-  const reader = await AuditReader.open(server.url, 'audit test reader');
+  const { reader, close } = await openAuditReader(server.url);
   let killed: Promise<void> | undefined;
   const readAll = async () => {
     for await (const _ of reader.read({}, () => void (killed ??= server.kill())));
@@ -254,7 +256,7 @@ it('AuditReader.read throws if NATS dies during the read and does not restart', 
   try {
     await expect(readAll()).rejects.toThrow('NATS');
   } finally {
-    await reader.close();
+    await close();
     await server.stop();
   }
 });

@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { Metrics } from '#platform/telemetry/metrics.js';
+import { openAuditReader } from '#test/support/audit-trail.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { createTrail } from '#test/support/isolate.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
@@ -12,7 +13,6 @@ import { until } from '#test/support/until.js';
 import { testServices } from '#test/support/test-services.js';
 import { type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
-import { AuditReader } from '#audit/reader.js';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 
@@ -34,10 +34,10 @@ function publisherAt(natsUrl: string) {
 }
 
 async function read(natsUrl: string): Promise<AuditEvent[]> {
-  const reader = await AuditReader.open(natsUrl, 'test reader');
+  const { reader, close } = await openAuditReader(natsUrl);
   const events: AuditEvent[] = [];
   for await (const event of reader.read({})) events.push(event);
-  await reader.close();
+  await close();
   return events;
 }
 
@@ -169,7 +169,7 @@ describe('the publisher of the audit trail', () => {
     const nats = await natsWithTrail();
     const { publisher } = publisherAt(nats.url);
     publisher.onApplicationBootstrap();
-    const reader = await AuditReader.open(nats.url, 'test reader');
+    const { reader, close } = await openAuditReader(nats.url);
     const bytes = async () =>
       (await reader.streams()).find(({ stream }) => stream === 'OAUTH_ACTIVITY_TOKEN')?.bytes ?? 0;
     const refreshed = (generation: number): AuditRecord => ({
@@ -192,7 +192,7 @@ describe('the publisher of the audit trail', () => {
       expect(Math.abs(each / Number(expected) - 1)).toBeLessThan(0.05);
     }
     expect(documented.map(([, together]) => together)).toEqual(['1', '10', '80']);
-    await reader.close();
+    await close();
     await publisher.onApplicationShutdown();
     await nats.stop();
   });
@@ -203,9 +203,9 @@ describe('the publisher of the audit trail', () => {
     publisher.onApplicationBootstrap();
     for (let n = 0; n < 400; n++) publisher.record(issued(n));
     await publisher.onApplicationShutdown();
-    const reader = await AuditReader.open(nats.url, 'test reader');
+    const { reader, close } = await openAuditReader(nats.url);
     const activity = (await reader.streams()).find(({ stream }) => stream === 'OAUTH_ACTIVITY_TOKEN');
-    await reader.close();
+    await close();
     expect(activity?.messages).toBeGreaterThan(0);
     // A message contains up to 32,000 characters.
     expect(activity?.messages).toBeLessThan(10);

@@ -5,6 +5,7 @@ import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { Rule, Text, Texts, type Input, validated } from '#operations/validate.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
 import { type Answers, askServices } from '#operations/running-services/status.js';
 import { addressArea } from './address.area.js';
 import { certificateArea } from './certificate.area.js';
@@ -40,6 +41,7 @@ export class DoctorService {
     private readonly tokenKeys: TokenKeyStore,
     private readonly inspection: DatabaseInspection,
     private readonly trail: AuditTrail,
+    private readonly services: RunningServices,
     private readonly options: AdministrationOptions,
   ) {}
 
@@ -52,14 +54,14 @@ export class DoctorService {
     const { settings } = options;
     // Several areas share one request.
     let request: Promise<Answers> | undefined;
-    const ask = async () => (await (request ??= askServices(settings.NATS_URL))).answers;
+    const ask = async () => (await (request ??= askServices(this.services))).answers;
     const statuses = async () => statusesOf(await ask());
     const areas = [
       addressArea(settings),
       ...processAreas({ options, inspection, tokenKeys }, ask),
       logoutArea(trail, clients, statuses),
       databaseArea(inspection),
-      natsArea(settings),
+      natsArea(settings, trail),
       certificateArea(settings),
       clientArea({ options, trail, clients }, statuses),
     ].map((area) => (skip.includes(area.name) ? skipped(area) : area));

@@ -1,10 +1,10 @@
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { AUDIT_STREAMS } from '#audit/event.js';
-import { AuditReader } from '#audit/reader.js';
 import type { AuditRetention } from '#audit/retention.js';
 import { differingSettings } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type AdministrationSettings, retentionOf, trailServer } from '#operations/administration.options.js';
+import type { AuditTrail } from '#operations/audit-trail.js';
 import { withNats } from '#operations/running-services/nats.js';
 import { isLoopback } from './address.checks.js';
 import type { Area } from './finding.js';
@@ -28,16 +28,16 @@ const CHANGES: Probes = {
   '$JS.API.STREAM.UPDATE.DOCTOR': 'shorten its streams',
 };
 
-export function natsArea(settings: AdministrationSettings): Area {
+export function natsArea(settings: AdministrationSettings, trail: AuditTrail): Area {
   const expected = AUDIT_STREAMS.map(({ name }) => name);
   return {
     name: 'nats',
     checks: DOCTOR_NATS_CHECKS,
-    examine: async () => examineNats(await readFacts(settings), expected),
+    examine: async () => examineNats(await readFacts(settings, trail), expected),
   };
 }
 
-async function readFacts(settings: AdministrationSettings): Promise<NatsFacts> {
+async function readFacts(settings: AdministrationSettings, trail: AuditTrail): Promise<NatsFacts> {
   const natsUrl = settings.NATS_URL;
   const { url: trailUrl } = trailServer(settings);
   const servers = natsUrl.split(',').map((server) => new URL(server.trim()));
@@ -49,7 +49,7 @@ async function readFacts(settings: AdministrationSettings): Promise<NatsFacts> {
     excessive: await permittedOf(natsUrl, SUBSCRIPTIONS, PUBLICATIONS),
     shared: userOf(trailUrl) === userOf(natsUrl),
     trailChanges: await permittedOf(trailUrl, {}, CHANGES),
-    ...(await readStreams(trailUrl, retentionOf(settings))),
+    ...(await readStreams(trail, retentionOf(settings))),
   };
 }
 
@@ -114,18 +114,15 @@ async function acceptsAnonymous(natsUrl: string): Promise<boolean> {
 }
 
 async function readStreams(
-  url: string,
+  trail: AuditTrail,
   retention: AuditRetention,
 ): Promise<Pick<NatsFacts, 'streams' | 'noStreams'>> {
-  const reader = await AuditReader.open(url);
   try {
-    const streams = await reader.streams();
+    const streams = await trail.read((reader) => reader.streams());
     return {
       streams: streams.map((state) => ({ ...state, differing: differingSettings(state.config, retention) })),
     };
   } catch (error) {
     return { streams: null, noStreams: error instanceof Error ? error.message : String(error) };
-  } finally {
-    await reader.close();
   }
 }

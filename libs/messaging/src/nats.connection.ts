@@ -17,6 +17,7 @@ import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADE
 import { RequestSender } from './request-sender.js';
 import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
+import { type NatsWork, useConnection } from './use-connection.js';
 
 const HEARTBEAT_MS = 1_000;
 /** Milliseconds after an answered ping for which caches may be used. Without NATS, no broadcast evicts stale values. */
@@ -59,6 +60,7 @@ type Listener = (tag: string | null) => void;
 /** Connection to NATS for requests and broadcasts. Also reports when broadcasts may have been missed. */
 export class NatsConnection {
   private nats: NatsClient | undefined;
+  private connecting: Promise<NatsClient | null> = Promise.resolve(null);
   /** Send time of the latest answered ping, in milliseconds since the epoch. */
   private echoedAt = 0;
   private isClosed = false;
@@ -83,7 +85,8 @@ export class NatsConnection {
 
   /** Connects and reconnects. Retries forever, even after a rejected login, because an operator may fix the login. */
   async open(): Promise<void> {
-    const nats = await this.connect();
+    this.connecting = this.connect();
+    const nats = await this.connecting;
     if (!nats) return;
     this.nats = nats;
     for (const [subject, tagOf] of Object.entries(this.options.invalidations))
@@ -174,6 +177,11 @@ export class NatsConnection {
 
   publish(subject: string, event: object): void {
     this.nats?.publish(subject, JSON.stringify(event));
+  }
+
+  /** Lends the connection, for work that `request` and `publish` cannot do. Like `useConnection`. */
+  use<T>(work: NatsWork<T>, limitMs?: number): Promise<T> {
+    return useConnection(this.connecting, work, limitMs);
   }
 
   /** Sends a request in the packet format of Nest's microservices. */

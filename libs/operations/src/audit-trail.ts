@@ -4,10 +4,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
+import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
 import type { Actor } from './actor.js';
-import { withNats } from './running-services/nats.js';
+import { OperatorNats } from './operator-nats.js';
 import { jsonText } from './wording.js';
 
 const RETRY_FOR_MS = 5_000;
@@ -17,7 +18,10 @@ const STORE_WITHIN_MS = 30_000;
 
 @Injectable()
 export class AuditTrail {
-  constructor(private readonly options: AdministrationOptions) {}
+  constructor(
+    private readonly options: AdministrationOptions,
+    private readonly nats: OperatorNats,
+  ) {}
 
   /** A failure does not undo the change. @returns warnings with the JSON of each event that NATS did not store */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
@@ -28,10 +32,10 @@ export class AuditTrail {
       // Stored events are removed, so that a retry does not store them twice.
       for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
     };
-    const { url, variable } = trailServer(this.options.settings);
+    const { variable } = trailServer(this.options.settings);
     for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
       try {
-        await withNats(url, storeAll, STORE_WITHIN_MS);
+        await this.nats.use('trail', storeAll, STORE_WITHIN_MS);
         return [];
       } catch (error) {
         if (isUnserved(error) || Date.now() >= end) break;
@@ -44,13 +48,12 @@ export class AuditTrail {
 
   /** @throws AdministrationError of the kind `unavailable` */
   async read<T>(work: (reader: AuditReader) => Promise<T>): Promise<T> {
-    const { url, variable } = trailServer(this.options.settings);
-    const reader = await AuditReader.open(url).catch((cause: unknown) => {
-      throw unavailable(`NATS (${variable}) does not answer: the audit trail cannot be read`, cause);
-    });
+    const { variable } = trailServer(this.options.settings);
     try {
-      return await work(reader);
+      return await this.nats.use('trail', async (nats) => work(await AuditReader.of(nats)));
     } catch (cause) {
+      if (cause instanceof DependencyUnavailableError && cause.dependency === 'nats')
+        throw unavailable(`NATS (${variable}) does not answer: the audit trail cannot be read`, cause);
       if (isUnserved(cause))
         throw unavailable(
           `NATS (${variable}) has no JetStream, which stores the audit trail: turn it on, and run migrate`,
@@ -59,8 +62,6 @@ export class AuditTrail {
       if (isUnanswered(cause))
         throw unavailable(`NATS (${variable}) does not answer: not all events were read`, cause);
       throw cause;
-    } finally {
-      await reader.close();
     }
   }
 }

@@ -3,12 +3,12 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Diagnosis } from '#diagnosis/diagnose.js';
 import { DoctorService } from '#diagnosis/doctor.service.js';
 import { type KeyList, KeyService } from '#keys/operations/key.service.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
 
 /** Seconds for which an unfinished check blocks the next check; its process may have been killed. */
 const LIMIT = 120;
@@ -39,7 +39,7 @@ export class HealthCheckService {
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly doctor: DoctorService,
     private readonly keys: KeyService,
-    private readonly configuration: ConsoleConfiguration,
+    private readonly services: RunningServices,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -65,7 +65,7 @@ export class HealthCheckService {
   private async run(by: string): Promise<void> {
     const [diagnosis, processes, keys] = await Promise.all([
       part(this.doctor.diagnose()),
-      part(askServices(this.configuration.NATS_URL).then(({ statuses }) => statuses)),
+      part(askServices(this.services).then(({ statuses }) => statuses)),
       part(this.keys.list().then(({ list }) => list)),
     ]);
     const health: Health = { at: this.clock(), by, diagnosis, processes, keys };

@@ -6,6 +6,7 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
+import { connectionsTo } from '#test/support/nats-connections.js';
 import { until } from '#test/support/until.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
@@ -145,6 +146,31 @@ it.each(['disable', 'delete'])(
     ]);
   },
 );
+
+it('operations, jobs and pages open no connection to NATS', async () => {
+  const admin = await app.operator('admin');
+  const confirmed = async (path: string) => {
+    const done = await admin.submit(await admin.get(path), {}, path);
+    expect(done.status).toBe(200);
+  };
+  const { userId } = await userWithGrant();
+  for (let users = 0; users < 3; users++)
+    await app.sql(`UPDATE users SET name = 'Unconnected' WHERE id = $1`, [(await userWithGrant()).userId]);
+  const before = await connectionsTo(services.natsUrl);
+  for (const path of ['/audit', '/events', `/users/${userId}`])
+    expect((await admin.get(path)).status).toBe(200);
+  await confirmed(`/users/${userId}/disable`);
+  await confirmed(`/users/${userId}/delete`);
+  const users = new URLSearchParams({ action: 'disable-users', all: '1', search: 'unconnected' });
+  const { headers } = await admin.submit(await admin.get(`/jobs/new?${users.toString()}`), {}, '/jobs');
+  await until('the end of the job', 60_000, async () =>
+    (await admin.get(headers['location'] ?? '')).text.includes('3 of 3 done'),
+  );
+  const after = await connectionsTo(services.natsUrl);
+  expect(after.filter((connection) => !before.includes(connection))).toEqual([]);
+  // Neither did the process before the test.
+  expect(after.filter((connection) => connection.endsWith(' operator'))).toEqual([]);
+});
 
 it('the page of a user shows the Enable button only if an operator has disabled the user', async () => {
   const userId = await fixture.user();

@@ -2,17 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
 import { Client } from 'pg';
 import type { AuditEvent } from '#audit/event.js';
-import { AuditReader } from '#audit/reader.js';
 import { KeyRing } from '#keys/key-ring.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { statusSubject } from '#messaging/service-status.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { openAuditReader } from '#test/support/audit-trail.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
 import { until } from '#test/support/until.js';
+import type { AdministrationOptions } from '#operations/administration.options.js';
+import { CommandNats } from '#operations/operator-nats.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
 import { jsonOf, runCommand } from '../support/run-operator.js';
 
@@ -53,8 +56,10 @@ afterAll(async () => {
 /** Repeats the request until all processes answer, because a busy process may not answer in time. */
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
+  const options = { settings: { NATS_URL: services.natsUrl } } as AdministrationOptions;
+  const running = new RunningServices(options, null as never, new CommandNats(options));
   await until('every process answers', 60_000, async () => {
-    all = [...(await askServices(services.natsUrl)).statuses];
+    all = [...(await askServices(running)).statuses];
     return all.length === apps.length;
   });
   return all;
@@ -213,13 +218,13 @@ const setNeeded = (key: string, until: string | null) =>
   );
 
 async function keyChanges(): Promise<AuditEvent[]> {
-  const reader = await AuditReader.open(services.natsUrl);
+  const { reader, close } = await openAuditReader(services.natsUrl);
   try {
     const events: AuditEvent[] = [];
     for await (const event of reader.read({ types: ['token_key.changed'] })) events.push(event);
     return events;
   } finally {
-    await reader.close();
+    await close();
   }
 }
 

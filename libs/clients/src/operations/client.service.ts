@@ -325,7 +325,7 @@ export class ClientService {
       const markdown = clientCredentialsText(client, settings);
       return { client_id: client.clientId, markdown, warnings: [] };
     }
-    const { times, warnings } = await serviceTimes(settings.NATS_URL);
+    const { times, warnings } = await serviceTimes(this.services);
     const scopes = readableScopes(this.options, settings.API_URL);
     const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
     return { client_id: client.clientId, markdown, warnings };

@@ -3,10 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { TokenKeyStore } from '../token-key.store.js';
 import { generateSigningKey } from '#oauth/openid/generate-keys.js';
 import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
-import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { Flag, Rule, Text, type Input, validated } from '#operations/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
 import { processName } from '#operations/wording.js';
 import { idTokenKeyProblems, idTokenKeyReport } from './id-token-key-report.js';
@@ -71,7 +71,7 @@ export class KeyService {
   constructor(
     private readonly tokenKeys: TokenKeyStore,
     private readonly announcer: Announcer,
-    private readonly options: AdministrationOptions,
+    private readonly services: RunningServices,
   ) {}
 
   async list(): Promise<{ readonly list: KeyList; readonly warnings: readonly string[] }> {
@@ -124,7 +124,7 @@ export class KeyService {
 
   private async read() {
     const [{ statuses, warnings }, records, idTokenRecords, now] = await Promise.all([
-      askServices(this.options.settings.NATS_URL),
+      askServices(this.services),
       this.tokenKeys.list(),
       this.tokenKeys.listIdTokenKeys(),
       this.tokenKeys.now(),

@@ -9,15 +9,17 @@ import {
   SUBJECTS,
 } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
+import type { NatsWork } from '#messaging/use-connection.js';
 import { statusInbox } from '#messaging/service-status.js';
 import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
 import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, trailServer } from '../administration.options.js';
-import { withNats } from './nats.js';
+import { OperatorNats } from '../operator-nats.js';
 
 /** Long enough for a client to which every user has granted access. */
 const REVOCATION_TIMEOUT_MS = 60_000;
 
+const TIMEOUT_MS = 5_000;
 const AUTHORIZE_TIMEOUT_MS = 3_000;
 
 @Injectable()
@@ -25,12 +27,22 @@ export class RunningServices {
   constructor(
     private readonly options: AdministrationOptions,
     private readonly recipients: LogoutRecipientStore,
+    private readonly nats: OperatorNats,
   ) {}
+
+  /** Prefix of the inboxes to which NATS permits the services to reply. */
+  get inboxPrefix(): string {
+    return natsOptions(this.options.settings.NATS_URL, '').inboxPrefix ?? '_INBOX';
+  }
+
+  use<T>(work: NatsWork<T>, limitMs = TIMEOUT_MS): Promise<T> {
+    return this.nats.use('services', work, limitMs);
+  }
 
   /** Invalidates caches. @returns warnings, instead of throwing, because the change is already stored */
   async clientsChanged(clientIds: readonly string[]): Promise<string[]> {
     try {
-      await withNats(this.options.settings.NATS_URL, (nats) => {
+      await this.use((nats) => {
         for (const clientId of clientIds)
           nats.publish(
             SUBJECTS.clientChanged,
@@ -46,11 +58,14 @@ export class RunningServices {
 
   /** Publishes only if there are applications to notify: NATS may have no queue for log-outs. @returns warnings */
   async sessionsEnded(userId: number): Promise<string[]> {
-    const { url, variable } = trailServer(this.options.settings);
+    const { variable } = trailServer(this.options.settings);
     try {
       if ((await this.recipients.ofUser(userId)).length === 0) return [];
-      await withNats(url, (nats) =>
-        storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), sessionsEnded({ user_id: userId })),
+      const message = sessionsEnded({ user_id: userId });
+      await this.nats.use(
+        'trail',
+        (nats) => storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), message),
+        TIMEOUT_MS,
       );
       return [];
     } catch {
@@ -60,12 +75,10 @@ export class RunningServices {
 
   /** Sends a request to one process of authorize. @throws AdministrationError of the kind `unavailable` */
   async askAuthorize<Reply>(subject: string, request: object): Promise<Reply> {
-    const { NATS_URL } = this.options.settings;
-    const { inboxPrefix = '_INBOX' } = natsOptions(NATS_URL, 'operator');
     try {
-      return await withNats(NATS_URL, async (nats) => {
+      return await this.use(async (nats) => {
         // NATS permits authorize to publish to this inbox only.
-        const reply = createInbox(statusInbox(inboxPrefix, 'authorize'));
+        const reply = createInbox(statusInbox(this.inboxPrefix, 'authorize'));
         const options = { timeout: AUTHORIZE_TIMEOUT_MS, noMux: true, reply };
         return (await nats.request(subject, JSON.stringify(request), options)).json<Reply>();
       });
@@ -82,11 +95,7 @@ export class RunningServices {
    */
   async applyRevocations(owner: ApplyRevocationsRequest, done: string): Promise<void> {
     try {
-      await withNats(
-        this.options.settings.NATS_URL,
-        (nats) => requestRevocations(nats, owner),
-        REVOCATION_TIMEOUT_MS,
-      );
+      await this.use((nats) => requestRevocations(nats, owner), REVOCATION_TIMEOUT_MS);
     } catch (cause) {
       const message =
         `${done}, but the token service did not answer over NATS (NATS_URL): ` +

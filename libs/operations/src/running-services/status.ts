@@ -1,5 +1,4 @@
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import { natsOptions } from '#messaging/nats.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import {
   parseServiceStatus,
@@ -8,7 +7,7 @@ import {
   statusSubject,
 } from '#messaging/service-status.js';
 import { processName } from '../wording.js';
-import { withNats } from './nats.js';
+import type { RunningServices } from './running-services.js';
 
 /** Silence after which collection ends. A process takes at most half of this time to read its status. */
 const SILENCE_MS = 1_000;
@@ -38,9 +37,9 @@ export interface ServiceTimes {
 
 /** Returns a warning and no times if no token app answers. */
 export async function serviceTimes(
-  natsUrl: string,
+  running: RunningServices,
 ): Promise<{ readonly times: ServiceTimes; readonly warnings: readonly string[] }> {
-  const { statuses, warnings } = await askServices(natsUrl, ['token'], SETTINGS_SILENCE_MS).catch(() => ({
+  const { statuses, warnings } = await askServices(running, ['token'], SETTINGS_SILENCE_MS).catch(() => ({
     statuses: [],
     warnings: [],
   }));
@@ -64,22 +63,18 @@ export async function serviceTimes(
 
 /** Omits processes that do not answer: compare the list with the deployment. @throws Error if NATS does not answer */
 export async function askServices(
-  natsUrl: string,
+  running: RunningServices,
   services: readonly string[] = STATUS_SERVICES,
   silenceMs = SILENCE_MS,
 ): Promise<Answers> {
-  const { inboxPrefix = '_INBOX' } = natsOptions(natsUrl, 'operator');
   const warnings: string[] = [];
   let received: AnsweredStatus[];
   try {
-    received = await withNats(
-      natsUrl,
-      async (nats) => {
-        const all = services.map((service) => collect(nats, inboxPrefix, service, { silenceMs, warnings }));
-        return (await Promise.all(all)).flat();
-      },
-      LIMIT_MS,
-    );
+    received = await running.use(async (nats) => {
+      const { inboxPrefix } = running;
+      const all = services.map((service) => collect(nats, inboxPrefix, service, { silenceMs, warnings }));
+      return (await Promise.all(all)).flat();
+    }, LIMIT_MS);
   } catch (cause) {
     throw new Error('NATS (NATS_URL) does not answer: the status of the services is unknown', { cause });
   }
