@@ -7,6 +7,7 @@ import { ApiModule } from './api/api.module.js';
 import { parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
 import { AuditPagesModule } from './audit/audit-pages.module.js';
+import { BackgroundTasks } from './background-tasks.js';
 import type { ConsoleConfiguration } from './console.configuration.js';
 import { CoreModule } from './core.module.js';
 import { ErrorFilter } from './error.filter.js';
@@ -52,6 +53,7 @@ export class AppModule {
       ],
       controllers: [IconController, CopyScriptController],
       providers: [
+        BackgroundTasks,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },

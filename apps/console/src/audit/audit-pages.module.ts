@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
-import { AuditIndexTask } from './audit-index.task.js';
 import { AuditController } from './audit.controller.js';
 
-@Module({ imports: [RequestLimitsModule], controllers: [AuditController], providers: [AuditIndexTask] })
+@Module({ imports: [RequestLimitsModule], controllers: [AuditController] })
 export class AuditPagesModule {}

@@ -1,7 +1,7 @@
 import { html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { problemBox } from '../ui/components.js';
-import { confirmPage } from '../ui/confirm.page.js';
+import type { ConfirmView } from '../ui/confirm.page.js';
 import { describedFilter } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { t } from '../ui/text.js';
@@ -17,29 +17,25 @@ interface Confirmation {
   readonly grants: number;
   /** Names of the first entries. */
   readonly names: ReadonlyMap<string, string>;
-  /** True if other entries matched when the operator confirmed an earlier page. */
-  readonly hasChanged: boolean;
 }
 
-export function confirmJobPage(
+export function confirmJobView(
   operator: Operator,
   { action, items, all, back, fields }: Selection,
-  { job, count, grants, names, hasChanged }: Confirmation,
-): Page {
+  { job, count, grants, names }: Confirmation,
+): ConfirmView {
   const { question, effect, button, section } = ACTIONS[action];
   const shown = items.slice(0, SHOWN_NAMES).map((item) => names.get(item) ?? item);
   const more = items.length - shown.length;
   const filter = all === null ? [] : describedFilter(section, all);
-  return confirmPage({
+  return {
     operator,
     section,
-    status: hasChanged ? 409 : 200,
     title: question(count),
     ...((action !== 'revoke-grants' || names.size > 0) && {
       subject: html`${shown.map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`)}${more > 0 && t(' and {more, number} more', { more })}`,
     }),
-    text: html`${hasChanged && html`<strong>${t('The numbers have changed since you confirmed.')}</strong> `}
-    ${all !== null && html`${t('This is every entry of the list that matches now')}${filter.length > 0 && html`: <bdi>${filter.join(', ')}</bdi>`}. `}
+    text: html`${all !== null && html`${t('This is every entry of the list that matches now')}${filter.length > 0 && html`: <bdi>${filter.join(', ')}</bdi>`}. `}
     ${effect}
     ${grants > 0 && t('This affects {grants, plural, one {one live grant} other {# live grants}}.', { grants })}`,
     path: '/jobs',
@@ -47,7 +43,7 @@ export function confirmJobPage(
     look: action === 'enable-applications' ? '' : 'danger',
     back,
     fields: [['job', job], ['count', String(items.length)], ['grants', String(grants)], ...fields],
-  });
+  };
 }
 
 export function unusableSelectionPage({ action, back }: Selection, problem: string): Page {

@@ -14,7 +14,9 @@ const LIFETIME = 7 * 24 * 60 * 60;
 export const LEASE_MS = 15_000;
 
 const MAX_JOBS = 100;
-const MAX_FAILURES = 1_000;
+/** Limit of the stored failures, which a retry repeats. */
+export const MAX_FAILURES = 1_000;
+const SHOWN_FAILURES = 100;
 const MAX_WARNINGS = 1_000;
 
 export interface NewJob {
@@ -126,9 +128,9 @@ redis.call('HSET', KEYS[1], 'state', 'stopped', 'lease', 0, 'ended', server_now)
 return 1`,
   ),
   jobRead: script(
-    [],
+    ['last_failure'],
     `
-return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, 99), redis.call('SMEMBERS', KEYS[4]), server_now }`,
+return { redis.call('HGETALL', KEYS[1]), redis.call('LRANGE', KEYS[3], 0, last_failure), redis.call('SMEMBERS', KEYS[4]), server_now }`,
   ),
 };
 
@@ -192,13 +194,11 @@ export class JobStore {
     await this.run('jobStop', keysOf(id), {});
   }
 
-  async find(id: string): Promise<Job | null> {
-    const [flat, failures, warnings, now] = (await this.run('jobRead', keysOf(id), {})) as [
-      string[],
-      string[],
-      string[],
-      number,
-    ];
+  /** @param limit number of failures to return */
+  async find(id: string, limit = SHOWN_FAILURES): Promise<Job | null> {
+    const [flat, failures, warnings, now] = (await this.run('jobRead', keysOf(id), {
+      last_failure: limit - 1,
+    })) as [string[], string[], string[], number];
     if (flat.length === 0) return null;
     const fields = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : [])));
     const text = (name: string) => fields.get(name) ?? '';

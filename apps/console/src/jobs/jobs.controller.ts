@@ -8,11 +8,12 @@ import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { CurrentOperator, type Operator } from '../operator.js';
 import { type Form, QueryForm } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
-import { confirmJobPage, SHOWN_NAMES, unusableSelectionPage } from './confirm-job.page.js';
+import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
+import { confirmJobView, SHOWN_NAMES, unusableSelectionPage } from './confirm-job.page.js';
 import { type ActionName, isAction, JOB_ROLE, JobActions } from './job-actions.js';
 import { jobPage, jobsPage } from './job.page.js';
 import { JobRunner } from './job.runner.js';
-import { type Job, JobStore } from './job.store.js';
+import { type Job, JobStore, MAX_FAILURES } from './job.store.js';
 import { type Selection, selectionOf } from './selection.js';
 
 const REFRESH = 3;
@@ -40,7 +41,7 @@ export class JobsController {
     @QueryForm() query: Form,
     @SentBeforeLogin() sent: Form | null,
   ): Promise<Page> {
-    return this.confirmation(operator, await this.selectionOf(sent ?? query));
+    return this.ask(operator, await this.selectionOf(sent ?? query));
   }
 
   /** Receives the entries that were checked in a list, because they may be too many for a URL. */
@@ -48,7 +49,7 @@ export class JobsController {
   @RequireRole(JOB_ROLE)
   @RecentLogin()
   async select(@CurrentOperator() operator: Operator, @Body() form: Form): Promise<Page> {
-    return this.confirmation(operator, await this.selectionOf(form));
+    return this.ask(operator, await this.selectionOf(form));
   }
 
   /** Starts the job only with as many entries as the confirmation showed. Otherwise shows the confirmation again. */
@@ -64,11 +65,10 @@ export class JobsController {
     if (!JOB_ID.test(id)) throw new RefusedRequestError(400, 'the form has no job');
     if (await this.jobs.find(id)) return seeOther(`/jobs/${id}`);
     const selection = await this.selectionOf(form);
-    const { action, items, all, problem } = selection;
-    const grants = problem === null ? await this.actions.affectedGrants(action, items) : 0;
-    const isSame =
-      Number(form.text('grants')) === grants && (all === null || items.length === Number(form.text('count')));
-    if (problem !== null || !isSame) return this.confirmation(operator, selection, true);
+    const { action, items, problem } = selection;
+    if (problem !== null) return unusableSelectionPage(selection, problem);
+    const unconfirmed = unconfirmedPage(await this.confirmation(operator, selection, id), form);
+    if (unconfirmed) return unconfirmed;
     const total = await this.actions.steps(action, items);
     const job = { id, action, operator: operator.name, items, total };
     if (await this.jobs.create(job)) await this.runner.start(id, action, operator);
@@ -115,23 +115,26 @@ export class JobsController {
   }
 
   private async selectionOf(form: Form): Promise<Selection> {
-    const failed = form.has('retry') ? await this.find(form.text('retry')) : null;
+    const failed = form.has('retry') ? await this.find(form.text('retry'), MAX_FAILURES) : null;
     return selectionOf(form, this.actions, failed);
   }
 
-  private async confirmation(operator: Operator, selection: Selection, hasChanged = false): Promise<Page> {
-    const { action, items, problem } = selection;
-    if (problem !== null) return unusableSelectionPage(selection, problem);
+  private async ask(operator: Operator, selection: Selection): Promise<Page> {
+    if (selection.problem !== null) return unusableSelectionPage(selection, selection.problem);
+    // The id makes both requests of a double click start the same job.
+    return confirmPage(await this.confirmation(operator, selection, randomBytes(16).toString('base64url')));
+  }
+
+  private async confirmation(operator: Operator, selection: Selection, job: string): Promise<ConfirmView> {
+    const { action, items } = selection;
     const count = await this.actions.steps(action, items);
     const grants = await this.actions.affectedGrants(action, items);
     const names = await this.actions.names(action, items.slice(0, SHOWN_NAMES));
-    // The id makes both requests of a double click start the same job.
-    const job = randomBytes(16).toString('base64url');
-    return confirmJobPage(operator, selection, { job, count, grants, names, hasChanged });
+    return confirmJobView(operator, selection, { job, count, grants, names });
   }
 
-  private async find(id: string): Promise<Job & { readonly action: ActionName }> {
-    const job = JOB_ID.test(id) ? await this.jobs.find(id) : null;
+  private async find(id: string, failures?: number): Promise<Job & { readonly action: ActionName }> {
+    const job = JOB_ID.test(id) ? await this.jobs.find(id, failures) : null;
     if (!job || !isAction(job.action)) throw refusal('unknown', 'job_unknown', 'there is no such job');
     return { ...job, action: job.action };
   }

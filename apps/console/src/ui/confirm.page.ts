@@ -46,7 +46,7 @@ export function confirmPage(view: ConfirmView): Page {
 /** Returns the confirmation page again, unless the form confirms the fields that the page has now. */
 export function unconfirmedPage(view: ConfirmView, form: Form): Page | null {
   const { fields = [], warnings = [] } = view;
-  if (fields.every(([name, value]) => form.text(name) === value)) return null;
+  if (fields.every(([name, value]) => form.getAll(name).includes(value))) return null;
   const changed = t('The numbers have changed. Check them again.');
   return confirmPage({ ...view, status: 409, warnings: [changed, ...warnings] });
 }

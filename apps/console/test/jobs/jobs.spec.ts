@@ -434,6 +434,19 @@ it('a job records why an application cannot be changed, and changes the others',
   expect((await support.get(again)).text).toContain('0 of 1 done, 1 failed');
 });
 
+it('a retry selects every failed entry, also those that the page of the job does not show', async () => {
+  const jobs = new JobStore(app.redis);
+  const items = Array.from({ length: 101 }, (_, at) => `failed_${at}`);
+  const job = { id: 'f'.repeat(22), action: 'enable-applications', operator: 'ada', items, total: 101 };
+  await jobs.create(job);
+  await jobs.claim(job.id, 'own', 'ada');
+  for (const item of items)
+    await jobs.advance(job.id, 'own', item, { done: 0, more: false, failure: 'no', warnings: [] });
+  await jobs.next(job.id, 'own');
+  const retry = await support.get(`/jobs/new?retry=${job.id}`);
+  expect(wordsOf(retry)).toContain('Enable 101 applications?');
+});
+
 it('a job shows only one warning that running services were not informed of the changes', async () => {
   const nats = await FaultProxy.start(app.services.natsUrl);
   const other = await startConsoleApp(

@@ -69,17 +69,12 @@ export class AuditIndex {
     unit: Unit,
     ofClient: (grantIds: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<{ readonly counts: readonly EventCount[]; readonly isBehind: boolean }> {
-    const streams = await reader.streams();
-    const positions = await this.index.positions(streams);
     const named = needle('client_id', clientId);
-    const recent: StoredEvent[] = [];
-    const seen = new RecentIds();
-    const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
-      // The refusal of an API names the grant, but not the client.
-      if (!subject.startsWith('oauth.refusal.') && !data.includes(named)) return;
-      for (const event of parseEvents(data.toString(), subject))
-        if (seen.add(event.id)) recent.push({ event, storedAt });
-    });
+    // The refusal of an API names the grant, but not the client.
+    const { recent, isBehind } = await this.recent(
+      reader,
+      (data, subject) => subject.startsWith('oauth.refusal.') || data.includes(named),
+    );
     const later = countsOf(recent, unit).filter(({ last }) => last >= since);
     const grants = await ofClient(later.flatMap(({ grantId }) => (grantId === null ? [] : [grantId])));
     const own = later.filter((count) => count.clientId === clientId || grants.has(count.grantId ?? ''));
@@ -90,17 +85,29 @@ export class AuditIndex {
   async recentRefusals(
     reader: AuditReader,
   ): Promise<{ readonly counts: readonly NewCount[]; readonly isBehind: boolean }> {
+    const { recent, isBehind } = await this.recent(
+      reader,
+      (data) => data.includes('"check":') || data.includes('"error":'),
+    );
+    const counts = countsOf(recent, 'hour').filter(({ check, error }) => check + error !== '');
+    return { counts, isBehind };
+  }
+
+  /** Returns the events that are not indexed yet. @param mayMatch selects the messages to parse */
+  private async recent(
+    reader: AuditReader,
+    mayMatch: (data: Buffer, subject: string) => boolean,
+  ): Promise<{ readonly recent: readonly StoredEvent[]; readonly isBehind: boolean }> {
     const streams = await reader.streams();
     const positions = await this.index.positions(streams);
     const recent: StoredEvent[] = [];
     const seen = new RecentIds();
     const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
-      if (!data.includes('"check":') && !data.includes('"error":')) return;
+      if (!mayMatch(data, subject)) return;
       for (const event of parseEvents(data.toString(), subject))
         if (seen.add(event.id)) recent.push({ event, storedAt });
     });
-    const counts = countsOf(recent, 'hour').filter(({ check, error }) => check + error !== '');
-    return { counts, isBehind };
+    return { recent, isBehind };
   }
 
   /** Returns one page of chunks that may contain a match, and the next chunk, which bounds the page. */
