@@ -36,7 +36,7 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; messaging, openapi and ui; keys, audit and introspection; grants;
+    // Layers, from the bottom: oauth and platform; error-guide; messaging, openapi and ui; keys, audit and introspection; grants;
     // users; clients; database; the operations of operators; apps.
     only(
       'oauth-alone',
@@ -46,11 +46,16 @@ module.exports = {
     ),
     above('platform', [], 'code that every process shares imports no domain code'),
     above('messaging', ['oauth', 'platform'], 'messages depend only on the protocol and the platform'),
-    above('openapi', ['oauth'], 'descriptions of endpoints depend only on the protocol'),
+    above(
+      'error-guide',
+      ['oauth'],
+      'the guide explains the reasons of the protocol, and has no other content',
+    ),
+    above('openapi', ['error-guide', 'oauth'], 'descriptions of endpoints depend only on the protocol'),
     above('ui', ['oauth', 'platform'], 'the design system imports no page'),
     above(
       'introspection',
-      ['messaging', 'oauth', 'platform'],
+      ['messaging', 'error-guide', 'oauth', 'platform'],
       'an API can use the introspection library without the rest',
     ),
     above('keys', ['oauth', 'platform'], 'keys belong to no grant'),

@@ -71,7 +71,7 @@ async function bundleTypes() {
       {
         name: 'libraries',
         resolveId: (id) => {
-          const [, lib, path] = /^#(\w+)\/(.*)\.js$/.exec(id) ?? [];
+          const [, lib, path] = /^#([\w-]+)\/(.*)\.js$/.exec(id) ?? [];
           return lib === undefined ? null : join(COMPILED, 'libs', lib, 'src', `${path}.d.ts`);
         },
       },

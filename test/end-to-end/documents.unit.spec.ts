@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { ERROR_CODES } from '#oauth/error-guide/error-codes.js';
+import { ERROR_CODES } from '#error-guide/error-codes.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';

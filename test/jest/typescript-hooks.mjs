@@ -19,7 +19,7 @@ const root = new URL('../../', import.meta.url).href;
 
 export async function resolve(specifier, context, next) {
   if (specifier === '@jest/globals') return next(new URL('jest-globals.mjs', import.meta.url).href, context);
-  const own = /^#(\w+)\/(.*)\.js$/.exec(specifier);
+  const own = /^#([\w-]+)\/(.*)\.js$/.exec(specifier);
   if (own) {
     const [, name, path] = own;
     const folder = name === 'local' || name === 'test' ? name : `libs/${name}/src`;

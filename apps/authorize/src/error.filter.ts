@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { descriptionOf } from '#error-guide/describe.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { failedRequest, hasRoute } from '#platform/http/failed-request.js';
@@ -42,7 +43,7 @@ export class ErrorFilter implements ExceptionFilter {
   private async respond(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const error =
       thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
-    addErrorToLog(request.raw, error);
+    addErrorToLog(request.raw, error, descriptionOf(error.reason));
     if (error instanceof RedirectableError) {
       const { headers, url, raw } = request;
       const response = this.responses.error(error, referenceOf(raw));

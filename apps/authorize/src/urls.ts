@@ -29,10 +29,8 @@ export function postedQuery(fields: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams(pairs).toString();
   if (query.length <= MAX_POSTED_QUERY) return query;
   throw OAuthError.invalidRequest(
-    `the parameters have more than ${MAX_POSTED_QUERY} characters: push the request`,
-    {
-      detail: { check: 'parameter_invalid', length: query.length },
-    },
+    { id: 'parameter_invalid.query_too_long', max: MAX_POSTED_QUERY },
+    { detail: { length: query.length } },
   );
 }
 

@@ -32,13 +32,9 @@ export class ErrorFilter implements ExceptionFilter {
     const error = isApi ? withAllowedMethods(thrown, request) : thrown;
     const failure = describedFailure(error, request, isApi);
     const { status, description, detail, cause, headers } = failure;
-    addErrorToLog(request.raw, {
-      status,
-      code: cause instanceof TokenRefusedError ? cause.code : nameOf(status),
-      description: description ?? '',
-      detail: { channel: isApi ? 'api' : 'page', ...detail },
-      cause,
-    });
+    const code = cause instanceof TokenRefusedError ? cause.code : nameOf(status);
+    const logged = { code, status, detail: { channel: isApi ? 'api' : 'page', ...detail }, cause };
+    addErrorToLog(request.raw, logged, description ?? '');
     if (status >= 500) this.logger.error(thrown);
     if (isApi) {
       const { check: id = nameOf(status) } = detail as { readonly check?: string };

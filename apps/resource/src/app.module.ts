@@ -13,7 +13,7 @@ import { ME_METADATA_PATH } from './me/me.controller.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { UserInfoModule } from './userinfo/userinfo.module.js';
 import { USERINFO_METADATA_PATH } from './userinfo/userinfo.openapi.js';
-import { errorBody, ResourceErrorFilter } from './resource-error.filter.js';
+import { described, errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
 
 @Module({})
@@ -53,7 +53,7 @@ export class AppModule {
   }
 }
 
-const OVERLOADED = OAuthError.unavailable();
+const OVERLOADED = described(OAuthError.unavailable());
 
 export function resourceApp(configuration: ResourceConfiguration): Service<ResourceConfiguration> {
   return {

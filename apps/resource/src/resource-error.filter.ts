@@ -4,8 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
+import { addErrorToLog, type LoggedError, referenceOf } from '#platform/logging/request-log.js';
+import { textOf } from '#error-guide/descriptions.js';
+import { REQUEST_DESCRIPTIONS } from '#error-guide/request-checks.js';
+import { SERVICE_DESCRIPTIONS } from '#error-guide/service-checks.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import type { Reason, RequestReasons, ServiceReasons } from '#oauth/reasons.js';
 
 /** Error codes by HTTP status. WWW-Authenticate contains the error code of RFC 6750 or RFC 9449. */
 const CODES: Readonly<Record<number, string>> = {
@@ -22,38 +26,55 @@ const CODES: Readonly<Record<number, string>> = {
 /** Header of the error reference, because the error body has no field for it. */
 const ERROR_REFERENCE = 'Error-Reference';
 
+/** Descriptions of the only reasons of this app: bodies that cannot be read, and failures. */
+const DESCRIPTIONS = { ...REQUEST_DESCRIPTIONS, ...SERVICE_DESCRIPTIONS };
+
+interface DescribedError extends LoggedError {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 @Catch()
 export class ResourceErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = this.errorOf(thrown, request);
-    addErrorToLog(request.raw, error);
+    const error = describedError(thrown, request);
+    addErrorToLog(request.raw, error, error.description);
     void reply
       .status(error.status)
-      .headers(error.headers)
+      .headers(error.headers ?? {})
       .header(ERROR_REFERENCE, referenceOf(request.raw))
       .send(errorBody(error, request.raw));
   }
-
-  /** Keeps messages of the guard. Replaces messages of the framework, because they may quote the request. */
-  private errorOf(thrown: unknown, request: FastifyRequest): OAuthError {
-    if (thrown instanceof OAuthError) return thrown;
-    const failure = failedRequest(thrown, request);
-    if (!(thrown instanceof HttpException)) return OAuthError.fromFailure(failure);
-    const { message, cause } = thrown;
-    if (cause instanceof TokenRefusedError)
-      return new OAuthError(cause.code, thrown.getStatus(), message, { detail: cause.detail, cause });
-    if (cause instanceof DependencyUnavailableError)
-      return new OAuthError('temporarily_unavailable', thrown.getStatus(), message, {
-        detail: { dependency: cause.dependency },
-        cause,
-      });
-    return OAuthError.fromFailure(failure);
-  }
 }
 
-export function errorBody({ status, description }: OAuthError, { url = '' }: IncomingMessage): object {
+/** Keeps messages of the guard. Replaces messages of the framework, because they may quote the request. */
+function describedError(thrown: unknown, request: FastifyRequest): DescribedError {
+  if (thrown instanceof HttpException) {
+    const { message: description, cause } = thrown;
+    const status = thrown.getStatus();
+    if (cause instanceof TokenRefusedError)
+      return { code: cause.code, status, description, detail: cause.detail, cause };
+    if (cause instanceof DependencyUnavailableError) {
+      const detail = { dependency: cause.dependency };
+      return { code: 'temporarily_unavailable', status, description, detail, cause };
+    }
+  }
+  return described(
+    thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request)),
+  );
+}
+
+export function described({ code, status, reason, headers, detail, cause }: OAuthError): DescribedError {
+  const description = textOf(DESCRIPTIONS, reason as Reason<RequestReasons & ServiceReasons>);
+  return { code, status, description, headers, detail, cause };
+}
+
+export function errorBody(
+  { status, description }: Pick<DescribedError, 'status' | 'description'>,
+  { url = '' }: IncomingMessage,
+): object {
   return {
     status: 'error',
     timestamp: new Date().toISOString(),

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorUri } from '#oauth/error-guide/error-guide.js';
+import { descriptionOf } from '#error-guide/describe.js';
+import { errorUri } from '#error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS } from '#oauth/parameters.js';
 import { failedRequest } from '#platform/http/failed-request.js';
@@ -18,8 +19,10 @@ export class OAuthErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error =
       thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown, request));
-    addErrorToLog(request.raw, error);
-    const body = errorBody(withUrlHint(error, request.url), request.raw, this.configuration.BASE_URL);
+    const description = descriptionOf(error.reason);
+    addErrorToLog(request.raw, error, description);
+    const told = description + urlHint(error, request.url);
+    const body = errorBody(error, request.raw, this.configuration.BASE_URL, told);
     void reply.status(error.status).headers(error.headers).send(body);
   }
 }
@@ -32,18 +35,18 @@ const CAUSED_BY_URL: readonly string[] = [
 ];
 
 /** Mentions parameters in the URL, which must be in the body (RFC 6749 2.3.1, 3.2) and are never read. */
-function withUrlHint(error: OAuthError, url: string): OAuthError {
+function urlHint({ code }: OAuthError, url: string): string {
   const names = [...new URLSearchParams(url.split('?')[1] ?? '').keys()];
-  if (!CAUSED_BY_URL.includes(error.code) || !names.some((name) => Object.hasOwn(LIMITS, name))) return error;
-  const description = `${error.description}; parameters in the URL are ignored: send them in the body`;
-  return new OAuthError(error.code, error.status, description, error);
+  const isCause = CAUSED_BY_URL.includes(code) && names.some((name) => Object.hasOwn(LIMITS, name));
+  return isCause ? '; parameters in the URL are ignored: send them in the body' : '';
 }
 
 /** Returns the body of RFC 6749 5.2. The page at `error_uri` explains the failed check. */
 export function errorBody(
-  { code, description, detail }: OAuthError,
+  { code, detail, reason }: OAuthError,
   request: IncomingMessage,
   baseUrl: string,
+  description = descriptionOf(reason),
 ): object {
   return {
     error: code,

@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { textOf } from '#error-guide/descriptions.js';
+import { PROOF_DESCRIPTIONS } from '#error-guide/dpop-checks.js';
 import {
   type DpopProof,
   DEFAULT_CLOCK_SKEW,
@@ -6,6 +8,7 @@ import {
   DpopVerifier,
 } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
+import { checkOf } from '#oauth/oauth-error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { type AnyToken, Introspector } from './introspector.js';
@@ -91,8 +94,8 @@ export class DpopAuthenticator {
       return await this.verifier.verify(proof, { method, uri, accessToken });
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
-      throw new TokenRefusedError('invalid_dpop_proof', error.message, {
-        detail: { check: error.check, ...error.compared },
+      throw new TokenRefusedError('invalid_dpop_proof', textOf(PROOF_DESCRIPTIONS, error.reason), {
+        detail: { check: checkOf(error.reason), ...error.compared },
         cause: error,
       });
     }

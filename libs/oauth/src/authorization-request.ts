@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { type Prompt, RESPONSE_MODES, type ResponseMode } from './authorization-parameters.js';
 import type { OAuthClient } from './oauth-client.js';
 import { localeTags } from './locale.js';
-import { type ErrorDetail, OAuthError } from './oauth-error.js';
+import { OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';
 import {
   checkMaxAge,
@@ -12,6 +12,7 @@ import {
   withClaims,
 } from './openid/authentication-request.js';
 import { isChallenge } from './pkce.js';
+import type { Reason } from './reasons.js';
 import { RedirectableError, type ReturnAddress } from './redirectable.error.js';
 import { checkRedirectUri } from './redirect-uri.js';
 import { checkResource } from './resource.js';
@@ -67,7 +68,8 @@ export function checkAuthorizationRequest(
 ): AuthorizationRequest {
   const redirectUri = checkRedirectUri(readParameter(parameters, 'redirect_uri'), client);
   try {
-    if (pushRequired) throw mustBePushed();
+    // RFC 9126 5 and 6: the client or this server requires pushed requests.
+    if (pushRequired) throw OAuthError.invalidRequest('push_required');
     const isAuthentication = isAuthenticationRequest(parameters, client, scopes);
     // Precedes the other checks, because a request object may contain the other parameters.
     if (isAuthentication) checkRequestObject(parameters);
@@ -109,14 +111,6 @@ export function redirectable(error: OAuthError, parameters: Parameters, client: 
 
 const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;
 
-/** Creates the error for a client or server that requires pushed requests (RFC 9126 5 and 6). */
-function mustBePushed(): OAuthError {
-  return OAuthError.invalidRequest(
-    'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
-    { detail: { check: 'push_required' } },
-  );
-}
-
 /**
  * Maximum bytes of an encoded state. With a redirect URI of 2,000 characters, the client's request line is shorter than
  * the 8 KB that nginx accepts by default.
@@ -129,20 +123,13 @@ function checkState(parameters: Parameters, { requireState }: OAuthClient): stri
   if (state !== undefined) {
     if (isReturnable(state)) return state;
     throw OAuthError.invalidRequest(
-      `the parameter 'state' is longer than ${MAX_ENCODED_STATE} bytes when it is percent-encoded`,
-      { detail: { check: 'parameter_invalid', parameter: 'state' } },
+      { id: 'parameter_invalid.state_too_long', max: MAX_ENCODED_STATE },
+      { detail: { parameter: 'state' } },
     );
   }
   if (!requireState) return null;
-  throw OAuthError.invalidRequest(
-    "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true. If your library can only do PKCE, ask the operator to make state optional for your application",
-    {
-      detail: {
-        check: 'state_missing',
-        operator: 'client update --state optional, if the application sends PKCE',
-      },
-    },
-  );
+  // RFC 6749 10.12: "The client MUST implement CSRF protection for its redirection URI."
+  throw OAuthError.invalidRequest('state_missing');
 }
 
 function isReturnable(state: string): boolean {
@@ -185,12 +172,10 @@ function checkResponseType(parameters: Parameters, isRequired: boolean): void {
   if (responseType === 'code') return;
   if (responseType === undefined) {
     if (!isRequired) return;
-    throw OAuthError.invalidRequest("the parameter 'response_type' is missing: send response_type=code", {
-      detail: { check: 'response_type_missing' },
-    });
+    throw OAuthError.invalidRequest('response_type_missing');
   }
-  throw new OAuthError('unsupported_response_type', 400, 'the only response_type is code', {
-    detail: { check: 'response_type_unsupported', response_type: responseType },
+  throw new OAuthError('unsupported_response_type', 400, 'response_type_unsupported', {
+    detail: { response_type: responseType },
   });
 }
 
@@ -201,19 +186,12 @@ function checkResponseType(parameters: Parameters, isRequired: boolean): void {
 function checkResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
   const requested = readParameter(parameters, 'response_mode') ?? 'query';
   const responseMode = RESPONSE_MODES.find((mode) => mode === requested);
-  const detail: ErrorDetail = { check: 'response_mode_unsupported', response_mode: requested };
+  const detail = { response_mode: requested };
   if (responseMode === undefined)
-    throw OAuthError.invalidRequest(`the values of response_mode are: ${RESPONSE_MODES.join(' ')}`, {
-      detail,
-    });
+    throw OAuthError.invalidRequest({ id: 'response_mode_unsupported', modes: RESPONSE_MODES }, { detail });
   // An app with a private-use URI scheme (RFC 8252 7.1) cannot receive a POST.
   if (responseMode === 'form_post' && !/^https?:/i.test(redirectUri))
-    throw OAuthError.invalidRequest(
-      'response_mode=form_post needs an http or https redirect URI: send query',
-      {
-        detail,
-      },
-    );
+    throw OAuthError.invalidRequest('response_mode_unsupported.form_post', { detail });
   return responseMode;
 }
 
@@ -224,32 +202,21 @@ function checkResponseMode(parameters: Parameters, redirectUri: string): Respons
 function checkPkce(parameters: Parameters, { type, requireState }: OAuthClient): string | null {
   const challenge = readParameter(parameters, 'code_challenge');
   const method = readParameter(parameters, 'code_challenge_method');
-  const refused = (description: string) =>
-    OAuthError.invalidRequest(description, {
-      detail: {
-        check: 'code_challenge_invalid',
-        ...(method !== undefined && { code_challenge_method: method }),
-      },
+  const refused = (reason: Extract<Reason, `code_challenge_invalid.${string}`>) =>
+    OAuthError.invalidRequest(reason, {
+      detail: method === undefined ? {} : { code_challenge_method: method },
     });
   if (challenge === undefined) {
-    if (method !== undefined) throw refused('code_challenge_method requires code_challenge');
-    // RFC 7636 4.4.1: "error_description … SHOULD explain the nature of error, e.g., code challenge required."
-    if (type === 'public')
-      throw refused('code challenge required: send code_challenge and code_challenge_method=S256');
-    if (!requireState)
-      throw refused(
-        'code challenge required, because state is optional for this application: send code_challenge and code_challenge_method=S256',
-      );
+    if (method !== undefined) throw refused('code_challenge_invalid.missing');
+    if (type === 'public') throw refused('code_challenge_invalid.required');
+    if (!requireState) throw refused('code_challenge_invalid.required_without_state');
     return null;
   }
   // RFC 7636 4.3: code_challenge_method "defaults to plain if not present in the request".
-  if (method === undefined)
-    throw refused('code_challenge_method is missing, which means plain: send code_challenge_method=S256');
+  if (method === undefined) throw refused('code_challenge_invalid.plain');
   // RFC 7636 4.4.1: an unsupported transformation is an invalid_request.
-  if (method !== 'S256')
-    throw refused('transform algorithm not supported: the only code_challenge_method is S256');
-  if (!isChallenge(challenge))
-    throw refused('the code_challenge is not an S256 challenge: base64url of 32 bytes without padding');
+  if (method !== 'S256') throw refused('code_challenge_invalid.method');
+  if (!isChallenge(challenge)) throw refused('code_challenge_invalid.format');
   return challenge;
 }
 
@@ -261,8 +228,5 @@ function checkDpopKey(parameters: Parameters): string | null {
   const jkt = readParameter(parameters, 'dpop_jkt');
   if (jkt === undefined) return null;
   if (THUMBPRINT.test(jkt)) return jkt;
-  throw OAuthError.invalidRequest(
-    "the parameter 'dpop_jkt' is not a SHA-256 JWK thumbprint: base64url of 32 bytes without padding",
-    { detail: { check: 'dpop_jkt_invalid' } },
-  );
+  throw OAuthError.invalidRequest('dpop_jkt_invalid');
 }

@@ -1,4 +1,5 @@
 import { OAuthError } from './oauth-error.js';
+import type { ClientReasons } from './reasons.js';
 import { availableScope, scopeTokens } from './scope.js';
 
 /**
@@ -24,10 +25,11 @@ export function isAdminScope(name: string): boolean {
 export const CLIENT_TOKEN_LIFETIME = 600;
 
 /** Error of RFC 6749 5.2: "The authenticated client is not authorized to use this authorization grant type." */
-export function unauthorizedClient(clientId: string, description: string): OAuthError {
-  return new OAuthError('unauthorized_client', 400, description, {
-    detail: { check: 'grant_type_unregistered', client_id: clientId },
-  });
+export function unauthorizedClient(
+  clientId: string,
+  reason: Extract<keyof ClientReasons, `grant_type_unregistered.${string}`>,
+): OAuthError {
+  return new OAuthError('unauthorized_client', 400, reason, { detail: { client_id: clientId } });
 }
 
 /** Returns the scope of a client's own access token (RFC 6749 4.4.2). @throws OAuthError invalid_scope */

@@ -18,8 +18,7 @@ export function checkDeviceGrant({
   readonly clientId: string;
   readonly deviceGrant: boolean;
 }): void {
-  if (!deviceGrant)
-    throw unauthorizedClient(clientId, 'the operator has not registered this client for devices (RFC 8628)');
+  if (!deviceGrant) throw unauthorizedClient(clientId, 'grant_type_unregistered.device_code');
 }
 
 /** Consonants (RFC 8628 6.1), so that no code is a word and no letter is mistaken for a digit. */

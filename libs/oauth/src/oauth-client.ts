@@ -45,8 +45,8 @@ export function checkGrantType(requested: string, client: ClientGrants): void {
   throw unauthorizedClient(
     clientId,
     isClientCredentials
-      ? 'the operator has not registered this client for client_credentials'
-      : 'this client is registered for client_credentials only: it has no users',
+      ? 'grant_type_unregistered.client_credentials'
+      : 'grant_type_unregistered.authorization_code',
   );
 }
 

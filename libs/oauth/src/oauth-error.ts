@@ -1,5 +1,5 @@
 import type { OAuthErrorCode } from './error-code.js';
-import type { Check } from './error-guide/error-guide.js';
+import type { Check, CheckOf, Reason } from './reasons.js';
 
 /** Failed check (its name in the error guide) and the compared values, for the operator. Never contains credentials. */
 export interface ErrorDetail {
@@ -23,7 +23,10 @@ interface Failure {
   readonly cause?: unknown;
 }
 
-/** Error of an OAuth endpoint. The client gets the description and a reference; the log contains the detail. */
+/**
+ * Error of an OAuth endpoint. The client gets the description of the reason and a reference; the log contains the
+ * detail.
+ */
 export class OAuthError extends Error {
   readonly detail: ErrorDetail;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,94 +34,77 @@ export class OAuthError extends Error {
   constructor(
     readonly code: OAuthErrorCode,
     readonly status: number,
-    readonly description: string,
-    { detail = {}, headers = {}, cause }: OAuthErrorOptions = {},
+    readonly reason: Reason,
+    { detail, headers = {}, cause }: OAuthErrorOptions = {},
   ) {
-    super(`${code}: ${description}`, { cause });
+    super(`${code}: ${idOf(reason)}`, { cause });
     this.name = 'OAuthError';
-    this.detail = detail;
+    const check: string = checkOf(reason);
+    this.detail = check === code ? { ...detail } : { check: check as Check, ...detail };
     this.headers = headers;
   }
 
-  static invalidRequest(description: string, options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError('invalid_request', 400, description, options);
+  static invalidRequest(reason: Reason, options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('invalid_request', 400, reason, options);
   }
 
   /** RFC 6749 5.2: if the client used HTTP Basic, the caller must add WWW-Authenticate. */
-  static invalidClient(description: string, options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError('invalid_client', 401, description, options);
+  static invalidClient(reason: Reason, options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('invalid_client', 401, reason, options);
   }
 
-  static invalidGrant(description: string, options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError('invalid_grant', 400, description, options);
+  static invalidScope(reason: Reason, options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('invalid_scope', 400, reason, options);
   }
 
-  static invalidScope(description: string, options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError('invalid_scope', 400, description, options);
+  static invalidTarget(reason: Reason, options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('invalid_target', 400, reason, options);
   }
 
-  static invalidTarget(description: string, options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError('invalid_target', 400, description, options);
-  }
-
-  static unsupportedGrantType(description: string, options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError('unsupported_grant_type', 400, description, options);
-  }
-
-  static unavailable(options?: OAuthErrorOptions): OAuthError {
-    const description = 'the service is temporarily unavailable: repeat the request in a moment';
-    return new OAuthError('temporarily_unavailable', 503, description, {
+  static unavailable(reason: Reason = 'temporarily_unavailable', options?: OAuthErrorOptions): OAuthError {
+    return new OAuthError('temporarily_unavailable', 503, reason, {
       ...options,
       headers: { 'Retry-After': '1', ...options?.headers },
     });
   }
 
-  /** @param retryAfter seconds */
-  static tooManyRequests(description: string, retryAfter: number, detail: ErrorDetail): OAuthError {
-    return new OAuthError('temporarily_unavailable', 429, `${description}; retry in ${retryAfter} s`, {
+  static tooManyRequests(
+    reason: Extract<Reason, { readonly retryAfter: number }>,
+    detail: ErrorDetail = {},
+  ): OAuthError {
+    return new OAuthError('temporarily_unavailable', 429, reason, {
       detail,
-      headers: { 'Retry-After': String(retryAfter) },
+      headers: { 'Retry-After': String(reason.retryAfter) },
     });
-  }
-
-  static serverError(options?: OAuthErrorOptions): OAuthError {
-    return new OAuthError(
-      'server_error',
-      500,
-      'the service failed on this request: report the error_reference to its operator',
-      options,
-    );
   }
 
   /** Derives a missing description from the status, because a framework's message may quote the request. */
   static fromFailure({ status, description, headers, detail, cause }: Failure): OAuthError {
     const options = { headers, detail: detail as ErrorDetail, cause };
-    if (status === 503) return OAuthError.unavailable(options);
-    if (status >= 500) return OAuthError.serverError(options);
+    if (status === 503) return OAuthError.unavailable('temporarily_unavailable', options);
+    if (status >= 500) return new OAuthError('server_error', 500, 'server_error', options);
     if (description !== undefined)
-      return new OAuthError(
-        status === 405 ? 'method_not_allowed' : 'invalid_request',
-        status,
-        description,
-        options,
-      );
+      return status === 405
+        ? new OAuthError('method_not_allowed', 405, { id: 'method_not_allowed', description }, options)
+        : new OAuthError('invalid_request', status, { id: 'invalid_request.refused', description }, options);
     switch (status) {
       case 404:
-        return new OAuthError('not_found', 404, 'there is nothing at this path', options);
+        return new OAuthError('not_found', 404, 'not_found', options);
       case 413:
-        return new OAuthError('invalid_request', 413, 'the body is larger than 64 KiB', {
-          ...options,
-          detail: { check: 'body_too_large' },
-        });
+        return new OAuthError('invalid_request', 413, 'body_too_large', { headers, cause });
       case 415:
-        return new OAuthError(
-          'invalid_request',
-          415,
-          'send application/x-www-form-urlencoded or application/json',
-          { ...options, detail: { check: 'content_type_unsupported' } },
-        );
+        return new OAuthError('invalid_request', 415, 'content_type_unsupported', { headers, cause });
       default:
-        return OAuthError.invalidRequest('the request is malformed', options);
+        return OAuthError.invalidRequest('invalid_request', options);
     }
   }
+}
+
+/** Returns the name of the failed check; for a reason that is not a check, the error code. */
+export function checkOf<Ids extends object>(reason: Reason<Ids>): CheckOf<Ids> {
+  return String(idOf(reason)).split('.', 1)[0] as CheckOf<Ids>;
+}
+
+export function idOf<Id extends PropertyKey>(reason: Id | { readonly id: Id }): Id {
+  return typeof reason === 'object' ? reason.id : reason;
 }

@@ -1,10 +1,6 @@
-import {
-  getMetadataStorage,
-  ValidateBy,
-  type ValidationArguments,
-  type ValidatorConstraintInterface,
-} from 'class-validator';
+import { getMetadataStorage, ValidateBy } from 'class-validator';
 import { OAuthError } from './oauth-error.js';
+import type { ParameterProblem, Reason } from './reasons.js';
 
 /** A repeated parameter is an array. Any other value that is not a string is invalid (`scope[a]=b`, `{"code":{}}`). */
 export type Parameters = Record<string, unknown>;
@@ -74,24 +70,23 @@ export interface DeclaredParameter extends Partial<Omit<ParameterRules, 'descrip
 /** RFC 6749 appendix A: parameters are printable ASCII (VSCHAR, or a URI). */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** Declares a single bounded string of printable ASCII. Error messages name the parameter and never quote its value. */
+type Problem = ParameterProblem['problem'];
+
+/** Declares a single bounded string of printable ASCII. */
 export function Parameter(rules: ParameterRules): PropertyDecorator {
   const { max, required = true, anyCharacter = false, when } = rules;
-  const problem = (value: unknown): string | null => {
-    if (value === undefined) return required ? 'is missing' : null;
+  const problemOf = (value: unknown): Problem | null => {
+    if (value === undefined) return required ? 'missing' : null;
     // RFC 6749 3.2: "Request and response parameters MUST NOT be included more than once."
-    if (typeof value !== 'string') return 'must be a single string, and not be repeated';
-    if (value.length > max) return `is longer than ${max} characters`;
-    return anyCharacter || PRINTABLE.test(value) ? null : 'contains a character that is not printable ASCII';
+    if (typeof value !== 'string') return 'not_single';
+    if (value.length > max) return { max };
+    return anyCharacter || PRINTABLE.test(value) ? null : 'not_printable_ascii';
   };
   return ValidateBy(
     {
       name: 'parameter',
-      constraints: when ? [when] : [],
-      validator: {
-        validate: (value) => problem(value) === null,
-        defaultMessage: (context) => `the parameter '${context?.property}' ${problem(context?.value)}`,
-      },
+      constraints: [{ problemOf, condition: when } satisfies CheckedParameter],
+      validator: { validate: (value) => problemOf(value) === null },
     },
     { context: rules },
   );
@@ -100,7 +95,11 @@ export function Parameter(rules: ParameterRules): PropertyDecorator {
 /** Declares a parameter that may be repeated. The endpoint checks its values. */
 export function RepeatableParameter({ description }: { readonly description: string }): PropertyDecorator {
   return ValidateBy(
-    { name: 'repeatable parameter', constraints: [], validator: { validate: () => true } },
+    {
+      name: 'repeatable parameter',
+      constraints: [{ problemOf: () => null } satisfies CheckedParameter],
+      validator: { validate: () => true },
+    },
     { context: { description, repeatable: true, required: false } },
   );
 }
@@ -116,28 +115,25 @@ export function parametersOf(dto: DtoClass): DeclaredParameter[] {
 export function readDto(type: DtoClass, parameters: Parameters | undefined): object {
   // Does not run the constructor, because a DTO only declares its parameters.
   const dto = Object.create(type.prototype as object) as Record<string, unknown>;
-  const problems: string[] = [];
-  for (const { property, condition, constraint } of rulesOf(type)) {
+  const problems: ParameterProblem[] = [];
+  for (const { parameter, condition, problemOf } of rulesOf(type)) {
     if (condition && !condition.includes(dto[condition[0]] as string, 1)) continue;
-    const value = parameters?.[property];
-    dto[property] = value;
-    if (constraint.validate(value)) continue;
-    const context = { property, value } as ValidationArguments;
-    problems.push(constraint.defaultMessage?.(context) ?? `the parameter '${property}' is invalid`);
+    const value = parameters?.[parameter];
+    dto[parameter] = value;
+    const problem = problemOf(value);
+    if (problem !== null) problems.push({ parameter, problem });
   }
-  if (problems.length > 0)
-    throw OAuthError.invalidRequest(problems.join('; '), { detail: { check: 'parameter_invalid' } });
+  if (problems.length > 0) throw OAuthError.invalidRequest({ id: 'parameter_invalid', problems });
   return dto;
 }
 
-interface ValueConstraint extends Pick<ValidatorConstraintInterface, 'defaultMessage'> {
-  validate(value: unknown): boolean;
+interface CheckedParameter {
+  readonly problemOf: (value: unknown) => Problem | null;
+  readonly condition?: Condition | undefined;
 }
 
-interface PropertyRule {
-  readonly property: string;
-  readonly condition: Condition | undefined;
-  readonly constraint: ValueConstraint;
+interface PropertyRule extends CheckedParameter {
+  readonly parameter: string;
 }
 
 const compiled = new WeakMap<object, readonly PropertyRule[]>();
@@ -149,16 +145,12 @@ const compiled = new WeakMap<object, readonly PropertyRule[]>();
 function rulesOf(dto: DtoClass): readonly PropertyRule[] {
   let rules = compiled.get(dto);
   if (!rules) {
-    const storage = getMetadataStorage();
-    rules = storage
+    rules = getMetadataStorage()
       .getTargetValidationMetadatas(dto, '', true, false)
-      .flatMap(({ propertyName: property, constraintCls, constraints: [condition] }) =>
-        storage.getTargetValidatorConstraints(constraintCls).map(({ instance }) => ({
-          property,
-          condition: condition as Condition | undefined,
-          constraint: instance as ValueConstraint,
-        })),
-      );
+      .map(({ propertyName: parameter, constraints: [checked] }) => ({
+        parameter,
+        ...(checked as CheckedParameter),
+      }));
     compiled.set(dto, rules);
   }
   return rules;
@@ -169,8 +161,6 @@ const MAX_QUERY_PARAMETERS = 200;
 
 const UNDECODABLE: unique symbol = Symbol('undecodable');
 
-const UNREADABLE = { detail: { check: 'body_malformed' } } as const;
-
 const CONTROL = /\p{Cc}/u;
 const SURROGATE = /\p{Cs}/u;
 
@@ -179,26 +169,22 @@ const SURROGATE = /\p{Cs}/u;
  * @throws OAuthError invalid_request for undecodable text, or JSON
  */
 export function parseForm(text: string): Parameters {
-  return decodeForm(text, 'send application/json');
+  return decodeForm(text, 'body_malformed.json_as_form');
 }
 
 /** Like `parseForm`, for an endpoint that accepts only forms. */
 export function parseOnlyForm(text: string): Parameters {
-  return decodeForm(text, 'this endpoint accepts only forms, like a=1&b=2');
+  return decodeForm(text, 'body_malformed.json_at_form_endpoint');
 }
 
-/** @param remedy for a body that is JSON */
-function decodeForm(text: string, remedy: string): Parameters {
-  if (/^\s*\{/.test(text) && isJson(text))
-    throw OAuthError.invalidRequest(
-      `the body is JSON, but its Content-Type is application/x-www-form-urlencoded: ${remedy}`,
-      UNREADABLE,
-    );
+/** @param json reason to reject JSON */
+function decodeForm(text: string, json: Extract<Reason, `body_malformed.json_${string}`>): Parameters {
+  if (/^\s*\{/.test(text) && isJson(text)) throw OAuthError.invalidRequest(json);
   // Some clients append a line break; line breaks in values are percent-encoded.
   return decodePairs(text.replace(/\r?\n$/, '').split('&'), (encoded) => {
     const decoded = decode(encoded);
     if (decoded !== UNDECODABLE) return decoded;
-    throw OAuthError.invalidRequest('the parameters are not valid percent-encoded UTF-8', UNREADABLE);
+    throw OAuthError.invalidRequest('body_malformed.undecodable');
   });
 }
 
@@ -220,9 +206,7 @@ function isJson(text: string): boolean {
 export function parseQuery(query: string): Parameters {
   const pairs = query.split('&', MAX_QUERY_PARAMETERS + 1);
   if (pairs.length > MAX_QUERY_PARAMETERS)
-    throw OAuthError.invalidRequest(`there are more than ${MAX_QUERY_PARAMETERS} parameters`, {
-      detail: { check: 'parameter_invalid' },
-    });
+    throw OAuthError.invalidRequest({ id: 'parameter_invalid.too_many', max: MAX_QUERY_PARAMETERS });
   return decodePairs(pairs, decode);
 }
 
@@ -232,14 +216,11 @@ export function parseJson(text: string): Parameters {
   try {
     body = JSON.parse(text);
   } catch {
-    throw OAuthError.invalidRequest(
-      'the body is not valid JSON: the Content-Type of a form is application/x-www-form-urlencoded',
-      UNREADABLE,
-    );
+    throw OAuthError.invalidRequest('body_malformed.not_json');
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw OAuthError.invalidRequest('the body must be a JSON object', UNREADABLE);
-  if (hasRepeatedNames(text, body)) throw OAuthError.invalidRequest('a parameter is repeated', UNREADABLE);
+    throw OAuthError.invalidRequest('body_malformed.not_object');
+  if (hasRepeatedNames(text, body)) throw OAuthError.invalidRequest('body_malformed.repeated_name');
   const parameters = noParameters();
   for (const [name, value] of Object.entries(body) as [string, unknown][])
     if (value !== null && value !== '')
@@ -257,21 +238,21 @@ export function readParameter(parameters: Parameters, name: keyof typeof LIMITS)
   const sent = parameters[name];
   const values = Array.isArray(sent) ? (sent as unknown[]) : [sent];
   const [value = ''] = values;
-  if (values.length > 1) throw invalid(name, 'is repeated');
-  if (value === UNDECODABLE) throw invalid(name, 'is not valid percent-encoded UTF-8');
-  if (typeof value !== 'string') throw invalid(name, 'must be a single string, not an array or an object');
-  if (value.length > LIMITS[name])
-    throw invalid(name, `is longer than ${LIMITS[name]} characters`, value.length);
+  if (values.length > 1) throw invalid(name, 'repeated');
+  if (value === UNDECODABLE) throw invalid(name, 'undecodable');
+  if (typeof value !== 'string') throw invalid(name, 'not_text');
+  if (value.length > LIMITS[name]) throw invalid(name, { max: LIMITS[name] }, value.length);
   // A lone surrogate in JSON (\ud800) cannot be encoded in a redirect URI.
-  if (SURROGATE.test(value)) throw invalid(name, 'is not valid Unicode');
-  if (CONTROL.test(value)) throw invalid(name, 'contains a control character');
+  if (SURROGATE.test(value)) throw invalid(name, 'not_unicode');
+  if (CONTROL.test(value)) throw invalid(name, 'control_character');
   return value === '' ? undefined : value;
 }
 
-function invalid(name: string, problem: string, length?: number): OAuthError {
-  return OAuthError.invalidRequest(`the parameter '${name}' ${problem}`, {
-    detail: { check: 'parameter_invalid', parameter: name, ...(length !== undefined && { length }) },
-  });
+function invalid(parameter: string, problem: Problem, length?: number): OAuthError {
+  return OAuthError.invalidRequest(
+    { id: 'parameter_invalid', problems: [{ parameter, problem }] },
+    { detail: { parameter, ...(length !== undefined && { length }) } },
+  );
 }
 
 function decodePairs(

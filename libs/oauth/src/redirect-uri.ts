@@ -1,6 +1,6 @@
 import { unauthorizedClient } from './client-credentials.js';
 import type { ClientType, OAuthClient } from './oauth-client.js';
-import { type ErrorDetail, OAuthError } from './oauth-error.js';
+import { OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
 const LOOPBACK =
@@ -63,22 +63,14 @@ export function isLoopback(hostname: string): boolean {
  */
 export function checkRedirectUri(redirectUri: string | undefined, client: OAuthClient): string {
   if (client.redirectUris.length === 0)
-    throw unauthorizedClient(
-      client.clientId,
-      'this client is registered without a redirect URI: it cannot send users here',
-    );
-  const detail: ErrorDetail = {
-    check: 'redirect_uri_unregistered',
-    client_id: client.clientId,
-    registered: client.redirectUris,
-  };
+    throw unauthorizedClient(client.clientId, 'grant_type_unregistered.without_redirect_uri');
+  const detail = { client_id: client.clientId, registered: client.redirectUris };
   if (redirectUri === undefined)
-    throw OAuthError.invalidRequest("the parameter 'redirect_uri' is missing", { detail });
+    throw OAuthError.invalidRequest('redirect_uri_unregistered.missing', { detail });
   if (!isRegistered(redirectUri, client))
-    throw OAuthError.invalidRequest(
-      'the redirect_uri must exactly match one that is registered for this application',
-      { detail: { ...detail, redirect_uri: redirectUri } },
-    );
+    throw OAuthError.invalidRequest('redirect_uri_unregistered', {
+      detail: { ...detail, redirect_uri: redirectUri },
+    });
   return redirectUri;
 }
 

@@ -14,11 +14,11 @@ export interface ReturnAddress {
 /** Error to return to the client's redirect URI, which has been validated. */
 export class RedirectableError extends OAuthError {
   constructor(
-    { code, status, description, detail, cause }: OAuthError,
+    { code, status, reason, detail, cause }: OAuthError,
     readonly returnTo: ReturnAddress,
     readonly client: Pick<OAuthClient, 'clientId' | 'name'>,
   ) {
-    super(code, status, description, { detail: { client_id: client.clientId, ...detail }, cause });
+    super(code, status, reason, { detail: { client_id: client.clientId, ...detail }, cause });
     this.name = 'RedirectableError';
   }
 }

@@ -1,5 +1,5 @@
 import { isWithinApi, MAX_AUDIENCE } from './audience.js';
-import { type ErrorDetail, OAuthError } from './oauth-error.js';
+import { OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';
 
 /**
@@ -15,24 +15,10 @@ export function checkResource(sent: unknown, apis: readonly string[]): string | 
   const named = values.map((value) =>
     isAbsoluteUri(value) ? apis.find((api) => isWithinApi(api, value)) : undefined,
   );
-  const detail: ErrorDetail = {
-    check: 'resource_unknown',
-    resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5),
-  };
-  if (named.includes(undefined)) {
-    const known =
-      apis.length > 0 ? `below one of: ${apis.join(' ')}` : 'but no API is configured: leave it out';
-    throw OAuthError.invalidTarget(
-      `the parameter 'resource' must be an absolute URI without a fragment, ${known}`,
-      { detail },
-    );
-  }
+  const detail = { resource: values.map((value) => String(value).slice(0, 200)).slice(0, 5) };
+  if (named.includes(undefined)) throw OAuthError.invalidTarget({ id: 'resource_unknown', apis }, { detail });
   const audience = [...new Set(named as string[])].toSorted().join(' ');
-  if (audience.length > MAX_AUDIENCE)
-    throw OAuthError.invalidTarget(
-      "the parameter 'resource' names too many APIs for one token: leave it out, or name fewer",
-      { detail },
-    );
+  if (audience.length > MAX_AUDIENCE) throw OAuthError.invalidTarget('resource_unknown.too_many', { detail });
   return audience === '' ? null : audience;
 }
 

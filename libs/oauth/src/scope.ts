@@ -77,8 +77,8 @@ export function availableScope(
   const kept = requested.filter((token) => available.includes(token));
   if (kept.length > 0 || requested.length === 0) return kept;
   throw OAuthError.invalidScope(
-    `this client may not request: ${requested.join(' ')}; it may request: ${available.join(' ')}`,
-    { detail: { check: 'scope_unregistered', registered, requested } },
+    { id: 'scope_unregistered', requested, available },
+    { detail: { registered, requested } },
   );
 }
 
@@ -93,9 +93,7 @@ export function checkScope(
 ): string {
   const available = registered.filter((token) => catalogue.has(token));
   if (available.length === 0)
-    throw OAuthError.invalidScope('all scopes registered for this application have been removed', {
-      detail: { check: 'scope_unregistered', registered, requested },
-    });
+    throw OAuthError.invalidScope('scope_unregistered.none_left', { detail: { registered, requested } });
   if (requested.length === 0) return defaultScope(registered, catalogue).join(' ');
   return availableScope(requested, available, registered).join(' ');
 }
@@ -116,7 +114,5 @@ export function refreshScope(parameter: string | undefined): string | null {
 
 function checkTokens(tokens: readonly string[]): void {
   if (tokens.every((token) => SCOPE_TOKEN.test(token))) return;
-  throw OAuthError.invalidScope("the parameter 'scope' must be scope tokens separated by spaces", {
-    detail: { check: 'scope_malformed' },
-  });
+  throw OAuthError.invalidScope('scope_malformed');
 }

@@ -67,7 +67,5 @@ export class AccountController {
 function localeOf(value: unknown): string | null {
   if (value === BROWSER_LANGUAGE) return null;
   if (typeof value === 'string' && isLocale(value)) return value;
-  throw OAuthError.invalidRequest("the parameter 'locale' must be one of the offered languages", {
-    detail: { check: 'locale_unsupported' },
-  });
+  throw OAuthError.invalidRequest('locale_unsupported');
 }

@@ -149,10 +149,7 @@ export class AuthorizationRequestService {
 }
 
 function invalidHint(request: AuthorizationRequest, client: Client, wrong: string): RedirectableError {
-  const error = OAuthError.invalidRequest(
-    "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
-    { detail: { check: 'id_token_hint_invalid', wrong } },
-  );
+  const error = OAuthError.invalidRequest('id_token_hint_invalid', { detail: { wrong } });
   return new RedirectableError(error, request, client);
 }
 
@@ -161,21 +158,14 @@ function invalidHint(request: AuthorizationRequest, client: Client, wrong: strin
  * error if the request also has a registered redirect URI.
  */
 function unsupportedRequestUri(parameters: Parameters, client: Client): OAuthError {
-  const error = new OAuthError(
-    'request_uri_not_supported',
-    400,
-    'this request_uri is not supported: push the request, and send the request_uri of the response',
-    { detail: { check: 'request_uri_unsupported' } },
-  );
+  const error = new OAuthError('request_uri_not_supported', 400, 'request_uri_unsupported');
   return redirectable(error, parameters, client);
 }
 
 function clientIdOf(parameters: Parameters): string {
   const clientId = readParameter(parameters, 'client_id');
   if (clientId !== undefined) return clientId;
-  throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {
-    detail: { check: 'client_id_missing' },
-  });
+  throw OAuthError.invalidRequest('client_id_missing');
 }
 
 /** RFC 6749 4.1.2.1: with an invalid client, the server "MUST NOT automatically redirect the user-agent". */
@@ -183,12 +173,10 @@ export function enabledClient(client: Client | null, clientId: string): Client {
   if (client?.disabledAt === null) return client;
   // Never redirects to a disabled application, not even with an error.
   if (client) {
-    const error = new OAuthError('unauthorized_client', 403, 'the operator has disabled this application', {
-      detail: { check: 'client_disabled', client_id: clientId, disabled_at: client.disabledAt },
+    const error = new OAuthError('unauthorized_client', 403, 'client_disabled.authorization', {
+      detail: { client_id: clientId, disabled_at: client.disabledAt },
     });
     throw new KnownClientError(error, client);
   }
-  throw OAuthError.invalidRequest('no application is registered under this client_id', {
-    detail: { check: 'client_id_unregistered', client_id: clientId },
-  });
+  throw OAuthError.invalidRequest('client_id_unregistered', { detail: { client_id: clientId } });
 }

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { User } from '#users/user.js';
 import { type ReturnAddress, RedirectableError } from '#oauth/redirectable.error.js';
-import { errorUri } from '#oauth/error-guide/error-guide.js';
+import { descriptionOf } from '#error-guide/describe.js';
+import { errorUri } from '#error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { addQuery } from '../urls.js';
@@ -63,9 +64,7 @@ export class AuthorizationResponseService {
     await this.answerPushed(request, form, async () => {
       if (form) await this.consent.deny(request, form.handleOf(scope));
     });
-    const denied = new OAuthError('access_denied', 400, 'the user denied the request', {
-      detail: { check: 'consent_denied', user_id: id },
-    });
+    const denied = new OAuthError('access_denied', 400, 'consent_denied', { detail: { user_id: id } });
     return new RedirectableError(denied, request, request.client);
   }
 
@@ -88,7 +87,7 @@ export class AuthorizationResponseService {
 
   /** Adds error_reference. RFC 6749 4.1.2: "The client MUST ignore unrecognized response parameters". */
   error(
-    { code, description, detail, returnTo, client }: RedirectableError,
+    { code, reason, detail, returnTo, client }: RedirectableError,
     reference: string,
   ): AuthorizationResponse {
     return {
@@ -96,7 +95,7 @@ export class AuthorizationResponseService {
       clientName: client.name,
       parameters: [
         ['error', code],
-        ['error_description', description],
+        ['error_description', descriptionOf(reason)],
         ['error_uri', errorUri(this.configuration.BASE_URL, detail.check, code)],
         ['error_reference', reference],
       ],

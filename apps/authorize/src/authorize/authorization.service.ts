@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
 import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ConsentEndedError } from '../consent/consent.service.js';
@@ -152,33 +152,20 @@ function rejectIfPageNeeded(request: ValidatedRequest, isLoginForRequest: boolea
 
 /** OpenID Connect Core 3.1.2.1: prompt=none requires an error instead of a page. The errors are in 3.1.2.6. */
 function promptNoneError(page: 'login' | 'consent', request: ValidatedRequest): RedirectableError {
-  const [code, check, description] =
+  const detail = request.user ? { user_id: request.user.id } : {};
+  const error =
     page === 'consent'
-      ? ([
-          'consent_required',
-          'consent_impossible',
-          'the user must give consent, and prompt=none does not allow a consent page',
-        ] as const)
-      : request.user
-        ? ([
-            'login_required',
-            'login_too_old',
-            'the login is older than max_age allows, and prompt=none does not allow a login page',
-          ] as const)
-        : ([
-            'login_required',
-            'login_impossible',
-            'no user is logged in, and prompt=none does not allow a login page',
-          ] as const);
-  const detail: ErrorDetail = { check, ...(request.user && { user_id: request.user.id }) };
-  return new RedirectableError(new OAuthError(code, 400, description, { detail }), request, request.client);
+      ? new OAuthError('consent_required', 400, 'consent_impossible', { detail })
+      : new OAuthError('login_required', 400, request.user ? 'login_too_old' : 'login_impossible', {
+          detail,
+        });
+  return new RedirectableError(error, request, request.client);
 }
 
 /** OpenID Connect Core 3.1.2.2: the server "MUST NOT reply with an ID Token or Access Token for a different user". */
 function otherUserError(request: ValidatedRequest): RedirectableError {
-  const description = 'another user is logged in than the one that the request names';
-  const error = new OAuthError('login_required', 400, description, {
-    detail: { check: 'other_user_logged_in', ...(request.user && { user_id: request.user.id }) },
+  const error = new OAuthError('login_required', 400, 'other_user_logged_in', {
+    detail: request.user ? { user_id: request.user.id } : {},
   });
   return new RedirectableError(error, request, request.client);
 }

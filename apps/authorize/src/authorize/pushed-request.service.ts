@@ -4,6 +4,7 @@ import { type PushedRequest, PushedRequestStore } from '#grants/pushed-request.s
 import { readPushedParameters, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import type { Reason } from '#oauth/reasons.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { SentForm } from '../session/sent-form.js';
 import type { ValidatedRequest } from '../validated-request.js';
@@ -30,11 +31,7 @@ export class PushedRequestService {
   ): Promise<{ id: string; parameters: Parameters }> {
     const id = pushedRequestId(requestUri);
     if (id === null)
-      throw invalidRequestUri(
-        'the request_uri was not issued by this service',
-        { request_uri: 'malformed' },
-        client,
-      );
+      throw invalidRequestUri('request_uri_invalid.unknown', { request_uri: 'malformed' }, client);
     const pushed = await this.store.open(id, client.clientId, loggedIn, form && form.id);
     return { id, parameters: readPushedParameters(openParameters(pushed, id, client)) };
   }
@@ -65,19 +62,15 @@ export class PushedRequestService {
 
 function openParameters(pushed: PushedRequest, id: string, client: Client): string {
   if (pushed.outcome === 'open') return pushed.parameters;
-  const description =
-    pushed.outcome === 'answered'
-      ? 'this request has already been answered; to connect again, start again at the application'
-      : 'this request has expired or does not belong to this application; start again at the application';
-  throw invalidRequestUri(description, { pushed_request: id, found: pushed.outcome }, client);
+  const reason =
+    pushed.outcome === 'answered' ? 'request_uri_invalid.answered' : 'request_uri_invalid.expired';
+  throw invalidRequestUri(reason, { pushed_request: id, found: pushed.outcome }, client);
 }
 
 function invalidRequestUri(
-  description: string,
+  reason: Extract<Reason, `request_uri_invalid.${string}`>,
   detail: Record<string, string>,
   { clientId }: Client,
 ): OAuthError {
-  return OAuthError.invalidRequest(description, {
-    detail: { check: 'request_uri_invalid', client_id: clientId, ...detail },
-  });
+  return OAuthError.invalidRequest(reason, { detail: { client_id: clientId, ...detail } });
 }

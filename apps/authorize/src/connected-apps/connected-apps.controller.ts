@@ -10,6 +10,7 @@ import {
 } from '#grants/revocation.service.js';
 import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { descriptionOf } from '#error-guide/describe.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { failedRequest } from '#platform/http/failed-request.js';
@@ -141,7 +142,7 @@ export class ConnectedAppsController {
     } catch (thrown) {
       if (!(thrown instanceof UnfinishedRevocationError)) throw thrown;
       const error = OAuthError.fromFailure(failedRequest(thrown));
-      addErrorToLog(raw, error);
+      addErrorToLog(raw, error, descriptionOf(error.reason));
       const translator = this.language.translatorFor({ headers, query: rawQuery(url), user });
       reply.headers(error.headers);
       const page = incompletePage({ translator, cookie, clientId, reference: referenceOf(raw) });

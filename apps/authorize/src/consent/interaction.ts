@@ -124,9 +124,7 @@ export function readDecision(
   const scope = grantedByForm(scopes, fields);
   if (decision === 'deny') return { kind: 'denied', scope };
   if (decision !== 'allow')
-    throw OAuthError.invalidRequest("the parameter 'decision' must be allow or deny", {
-      detail: { check: 'decision_missing', client_id: clientId },
-    });
+    throw OAuthError.invalidRequest('decision_missing', { detail: { client_id: clientId } });
   const isOutdated = (fields[REQUIRED_SCOPES_FIELD] ?? '') !== requiredScopes(scopes);
   if (scope === '' || isOutdated) return { kind: 'undecided', nothingChosen: scope === '' };
   return { kind: 'allowed', scope };

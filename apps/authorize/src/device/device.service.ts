@@ -107,7 +107,7 @@ export class DeviceService {
 }
 
 function alreadyDecided({ grantId, clientId }: DeviceRequest): OAuthError {
-  return OAuthError.invalidRequest('this device has been answered before, or its code has expired', {
-    detail: { check: 'device_answered', client_id: clientId, grant_id: grantId },
+  return OAuthError.invalidRequest('device_answered', {
+    detail: { client_id: clientId, grant_id: grantId },
   });
 }

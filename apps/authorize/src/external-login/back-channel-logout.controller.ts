@@ -2,6 +2,7 @@ import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { descriptionOf } from '#error-guide/describe.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { failedRequest } from '#platform/http/failed-request.js';
@@ -29,8 +30,9 @@ export class BackChannelLogoutController {
       void reply.status(200).send();
     } catch (thrown) {
       const error = thrown instanceof OAuthError ? thrown : OAuthError.fromFailure(failedRequest(thrown));
-      addErrorToLog(raw, error);
-      const { code, status, description, headers } = error;
+      const { code, status, reason, headers } = error;
+      const description = descriptionOf(reason);
+      addErrorToLog(raw, error, description);
       // Section 2.8 permits a JSON body with error and error_description (RFC 6749 5.2).
       void reply
         .status(status)

@@ -57,9 +57,7 @@ export class BackChannelLogoutService {
   /** Performs steps 2 to 7 of section 2.6 of Back-Channel Logout 1.0. Rejects encrypted tokens (step 1). */
   private async verify(token: unknown): Promise<Logout> {
     if (typeof token !== 'string' || token.length > MAX_LENGTH)
-      throw OAuthError.invalidRequest("the parameter 'logout_token' is missing", {
-        detail: { check: 'logout_token_invalid' },
-      });
+      throw OAuthError.invalidRequest('logout_token_invalid.missing');
     try {
       const { keys, ...rules } = await this.provider.logoutTokenRules();
       const { protectedHeader, payload } = await verifyWithAnyKey(token, keys, {
@@ -80,9 +78,7 @@ export class BackChannelLogoutService {
 function invalidToken(error: unknown): unknown {
   const failed = failedCheck(error);
   if (failed === null) return error;
-  return OAuthError.invalidRequest('the logout token is not valid', {
-    detail: { check: 'logout_token_invalid', failed },
-  });
+  return OAuthError.invalidRequest('logout_token_invalid', { detail: { failed } });
 }
 
 function failedCheck(error: unknown): string | null {

@@ -1,14 +1,11 @@
 import type { OAuthErrorCode } from '#oauth/error-code.js';
-import { OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
+import { checkOf, OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
+import type { CheckOf, PageReasons, Reason } from '#oauth/reasons.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 
-export type LoginCheck =
-  | 'login_transaction_invalid'
-  | 'login_cancelled'
-  | 'login_response_invalid'
-  | 'login_user_disabled'
-  | 'login_unavailable'
-  | 'login_starts_exceeded';
+type LoginReasons = Pick<PageReasons, Extract<keyof PageReasons, `login_${string}`>>;
+type LoginCheck = CheckOf<LoginReasons>;
+export type LoginReason = Reason<LoginReasons>;
 
 const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status: number]>> = {
   login_transaction_invalid: ['invalid_request', 400],
@@ -22,24 +19,28 @@ const STATUS: Readonly<Record<LoginCheck, readonly [code: OAuthErrorCode, status
 /** Failed external login. The error page offers to restart the login, unless the user is disabled. */
 export class ExternalLoginError extends OAuthError {
   constructor(
-    check: LoginCheck,
-    description: string,
+    reason: LoginReason,
     /** Query of the login page for a new attempt; empty if unknown. */
     readonly query: string,
-    { detail, ...options }: OAuthErrorOptions = {},
+    options: OAuthErrorOptions = {},
   ) {
-    const [code, status] = STATUS[check];
+    const [code, status] = STATUS[checkOf(reason) as LoginCheck];
     const headers = status === 503 ? { 'Retry-After': '5' } : {};
-    super(code, status, description, { headers, ...options, detail: { check, ...detail } });
+    super(code, status, reason, { headers, ...options });
     this.name = 'ExternalLoginError';
   }
+}
+
+/** @param failed name of the claim or parameter that a check refused */
+export function invalidResponse(problem: string, failed: string, query: string): ExternalLoginError {
+  return new ExternalLoginError({ id: 'login_response_invalid', problem }, query, { detail: { failed } });
 }
 
 /** Wraps the error of an outage, so that the error page can restart the login. Returns other errors unchanged. */
 export function duringLogin(error: unknown, query: string): unknown {
   if (error instanceof ExternalLoginError) return error;
-  const { status, description, detail } =
+  const { status, detail } =
     error instanceof OAuthError ? error : OAuthError.fromFailure(failedRequest(error));
   if (status !== 503) return error;
-  return new ExternalLoginError('login_unavailable', description, query, { detail, cause: error });
+  return new ExternalLoginError('login_unavailable.service', query, { detail, cause: error });
 }

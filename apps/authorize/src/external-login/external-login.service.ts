@@ -10,7 +10,7 @@ import type { ValidatedRequest } from '../validated-request.js';
 import { LoginCookie, type LoginRedirect } from '../session/login-cookie.js';
 import { SessionService } from '../session/session.service.js';
 import type { ExternalSession } from '../session/session.store.js';
-import { duringLogin, ExternalLoginError } from './external-login.error.js';
+import { duringLogin, ExternalLoginError, invalidResponse } from './external-login.error.js';
 import { type LoginStart, LoginProvider } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
 
@@ -81,14 +81,9 @@ export class ExternalLoginService {
     const transaction = { query, startedAt: this.clock(), details };
     const wait = await this.transactions.begin(state, browser, address, transaction);
     if (wait > 0)
-      throw new ExternalLoginError(
-        'login_starts_exceeded',
-        'too many logins were started from this address',
-        query,
-        {
-          headers: { 'Retry-After': String(wait) },
-        },
-      );
+      throw new ExternalLoginError('login_starts_exceeded', query, {
+        headers: { 'Retry-After': String(wait) },
+      });
     return { location, loginCookie: existing === null ? browser : null };
   }
 
@@ -133,26 +128,17 @@ export class ExternalLoginService {
       if (session.sid === undefined) await this.sessions.addWithoutSid(identity);
       const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)
-        throw new ExternalLoginError('login_user_disabled', 'the account is disabled', query, {
+        throw new ExternalLoginError('login_user_disabled', query, {
           detail: { user_id: user.id },
         });
       if (await this.sessions.isEnded(session))
-        throw new ExternalLoginError(
-          'login_response_invalid',
-          'the session at the login provider has ended',
-          query,
-          {
-            detail: { failed: 'sid' },
-          },
-        );
+        throw invalidResponse('the session at the login provider has ended', 'sid', query);
       const cookie = await this.sessions.begin(cookieHeader, user, query, session);
       return { location: afterLogin(query), login: { user, cookie } };
     } catch (error) {
       const failed = failedCheckOf(error);
       if (failed === null) throw duringLogin(error, query);
-      throw new ExternalLoginError('login_response_invalid', (error as Error).message, query, {
-        detail: { failed },
-      });
+      throw invalidResponse((error as Error).message, failed, query);
     }
   }
 
@@ -183,6 +169,5 @@ function failedCheckOf(error: unknown): string | null {
 }
 
 function invalidTransaction(found: string, query: string): ExternalLoginError {
-  const description = 'the login has expired or was started in another browser';
-  return new ExternalLoginError('login_transaction_invalid', description, query, { detail: { found } });
+  return new ExternalLoginError('login_transaction_invalid', query, { detail: { found } });
 }

@@ -6,7 +6,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
-import { ExternalLoginError } from '../external-login/external-login.error.js';
+import { ExternalLoginError, invalidResponse } from '../external-login/external-login.error.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { LoginCookie } from '../session/login-cookie.js';
 import { SessionService } from '../session/session.service.js';
@@ -56,11 +56,10 @@ export class JwtLoginController {
     const { headers } = request;
     const { assertion } = fields;
     if (typeof assertion !== 'string' || assertion === '' || assertion.length > MAX_ASSERTION)
-      throw new ExternalLoginError(
-        'login_response_invalid',
+      throw invalidResponse(
         `the form must have one 'assertion' field of at most ${MAX_ASSERTION} characters`,
+        'form',
         '',
-        { detail: { failed: 'form' } },
       );
     // Browsers omit SameSite=Lax cookies from another site's form, but send them when our page resubmits the form.
     if (this.loginCookie.read(headers.cookie) === null && fields[RESUBMITTED_FIELD] === undefined)
@@ -75,17 +74,16 @@ export class JwtLoginController {
     const parameters = new URLSearchParams(rawQuery(url));
     if (parameters.size === 0) return this.pages.seeOther(reply, ENDPOINTS.account);
     if (parameters.get('error') !== 'access_denied')
-      throw new ExternalLoginError(
-        'login_response_invalid',
+      throw invalidResponse(
         'return a login with a form (POST); a link may only carry error=access_denied and the challenge',
+        'method',
         '',
-        { detail: { failed: 'method' } },
       );
     const { query, cancelled } = await this.logins.cancel(headers.cookie, parameters.get('challenge'));
     if (!cancelled) return this.pages.seeOther(reply, afterLogin(query));
     const { session } = await this.sessions.findVisitor(headers.cookie);
     const request = await this.requests.validateOrNull(query, session);
-    const error = new ExternalLoginError('login_cancelled', 'the user cancelled the login', query);
+    const error = new ExternalLoginError('login_cancelled.by_user', query);
     throw request ? new RedirectableError(error, request, request.client) : error;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
-import { duringLogin, ExternalLoginError } from '../external-login/external-login.error.js';
+import { duringLogin, invalidResponse } from '../external-login/external-login.error.js';
 import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
 import {
   type ClaimMapping,
@@ -102,8 +102,4 @@ export class JwtLoginService {
         'the challenge requires a new authentication (prompt or max_age), and its auth_time does not prove one',
       );
   }
-}
-
-function invalidResponse(description: string, failed: string, query: string): ExternalLoginError {
-  return new ExternalLoginError('login_response_invalid', description, query, { detail: { failed } });
 }

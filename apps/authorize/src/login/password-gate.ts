@@ -19,9 +19,7 @@ export class PasswordGate {
   async run<T>(verify: () => Promise<T>, known = false): Promise<T> {
     if (this.running >= this.concurrency) {
       if (this.waiting.length >= (known ? this.queue : this.queue - this.reserved))
-        throw OAuthError.unavailable({
-          detail: { check: 'password_queue_full', waiting: this.waiting.length },
-        });
+        throw OAuthError.unavailable('password_queue_full', { detail: { waiting: this.waiting.length } });
       // A finished verification hands over its slot, so `running` does not change.
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else {

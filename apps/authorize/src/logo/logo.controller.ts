@@ -15,7 +15,7 @@ export class LogoController {
   @ApiOperation(LOGO_OPERATION)
   async logo(@Param('digest') digest: string, @Res() reply: FastifyReply): Promise<void> {
     const logo = await this.logos.find(digest);
-    if (!logo) throw new OAuthError('not_found', 404, 'image not found');
+    if (!logo) throw new OAuthError('not_found', 404, 'not_found.image');
     void reply
       // Defence in depth, in case the image is opened as a document and the browser guesses another type.
       .header('Content-Security-Policy', "default-src 'none'; sandbox")

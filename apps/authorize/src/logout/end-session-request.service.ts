@@ -89,16 +89,9 @@ export class EndSessionRequestService {
   ): Promise<Readonly<Record<string, unknown>>> {
     const hint = await this.keys.verify(idToken, this.configuration.BASE_URL, clientId);
     if (typeof hint !== 'string') return hint;
-    throw OAuthError.invalidRequest(
-      "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
-      {
-        detail: {
-          check: 'id_token_hint_invalid',
-          wrong: hint,
-          ...(clientId !== undefined && { client_id: clientId }),
-        },
-      },
-    );
+    throw OAuthError.invalidRequest('id_token_hint_invalid', {
+      detail: { wrong: hint, ...(clientId !== undefined && { client_id: clientId }) },
+    });
   }
 
   private async clientOf(clientId: string | undefined): Promise<Client | null> {
@@ -126,12 +119,9 @@ export function confirmationQuery({ client, returnTo }: EndSessionRequest): stri
 
 function unregistered(uri: string, client: Client | null): OAuthError {
   const error = OAuthError.invalidRequest(
-    client
-      ? "the parameter 'post_logout_redirect_uri' is not registered for this application"
-      : "the parameter 'post_logout_redirect_uri' needs 'id_token_hint' or 'client_id'",
+    client ? 'post_logout_redirect_uri_unregistered' : 'post_logout_redirect_uri_unregistered.without_client',
     {
       detail: {
-        check: 'post_logout_redirect_uri_unregistered',
         post_logout_redirect_uri: uri,
         ...(client && { client_id: client.clientId, registered: client.postLogoutRedirectUris }),
       },

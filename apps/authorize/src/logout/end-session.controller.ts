@@ -5,6 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { descriptionOf } from '#error-guide/describe.js';
 import { addErrorToLog, addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { ProtectForm } from '../session/csrf.guard.js';
@@ -52,7 +53,7 @@ export class EndSessionController {
       return this.returnOrShow(headers, reply, request);
     }
     if (this.requests.isForSession(request, account)) return this.logOut(raw, reply, request);
-    if (refused) addErrorToLog(raw, refused);
+    if (refused) addErrorToLog(raw, refused, descriptionOf(refused.reason));
     const { user, cookie } = account;
     const page = confirmLogoutPage({
       translator: this.language.translatorFor({ headers, query, uiLocales, user }),

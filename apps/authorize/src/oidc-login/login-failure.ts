@@ -1,4 +1,4 @@
-import { ExternalLoginError, type LoginCheck } from '../external-login/external-login.error.js';
+import { ExternalLoginError, type LoginReason } from '../external-login/external-login.error.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 
 export class InvalidResponseError extends Error {
@@ -12,8 +12,7 @@ export class InvalidResponseError extends Error {
 }
 
 interface LoginFailure {
-  readonly check: LoginCheck;
-  readonly description: string;
+  readonly reason: LoginReason;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +20,7 @@ const ERROR_CODE = /^[a-z_]{1,50}$/;
 
 export function externalLoginError(error: unknown, query: string): unknown {
   const failure = loginFailure(error);
-  return failure ? new ExternalLoginError(failure.check, failure.description, query, failure) : error;
+  return failure ? new ExternalLoginError(failure.reason, query, failure) : error;
 }
 
 /** Reads only codes, claim names and safe messages. Other messages and causes may contain tokens. */
@@ -42,21 +41,19 @@ function loginFailure(error: unknown): LoginFailure | null {
 }
 
 function invalid(failed: string, reason: string): LoginFailure {
-  const description = 'the response of the OpenID provider is not valid';
-  return { check: 'login_response_invalid', description, detail: { failed, reason } };
+  const problem = 'the response of the OpenID provider is not valid';
+  return { reason: { id: 'login_response_invalid', problem }, detail: { failed, reason } };
 }
 
 /** Handles error responses (OpenID Connect Core 3.1.2.6, RFC 6749 4.1.2.1 and 5.2). */
 function providerError(name: string, error: string | null): LoginFailure {
   const code = error !== null && ERROR_CODE.test(error) ? error : 'malformed';
   if (name === 'AuthorizationResponseError') {
-    if (code === 'access_denied')
-      return { check: 'login_cancelled', description: 'the login was cancelled', detail: {} };
+    if (code === 'access_denied') return { reason: 'login_cancelled', detail: {} };
     if (code === 'server_error' || code === 'temporarily_unavailable') return unavailable(code);
   }
   return {
-    check: 'login_response_invalid',
-    description: 'the OpenID provider rejected the login',
+    reason: { id: 'login_response_invalid', problem: 'the OpenID provider rejected the login' },
     detail: {
       failed: name === 'ResponseBodyError' ? 'token_request' : 'authorization',
       provider_error: code,
@@ -65,8 +62,7 @@ function providerError(name: string, error: string | null): LoginFailure {
 }
 
 function unavailable(failed: string): LoginFailure {
-  const description = 'the OpenID provider is not responding; try again in a moment';
-  return { check: 'login_unavailable', description, detail: { failed } };
+  return { reason: 'login_unavailable', detail: { failed } };
 }
 
 /** Returns the innermost message of openid-client's libraries, because a JSON parser's message may quote a token. */

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import type { Check } from '#oauth/error-guide/error-guide.js';
+import type { PageReasons, Reason } from '#oauth/reasons.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
@@ -60,33 +60,24 @@ class CsrfGuard implements CanActivate {
     const fields = (body ?? {}) as FormFields;
     const { purpose, isExempt } = this.reflector.get<Protection>(PROTECTION, context.getHandler());
     if (isExempt(fields, this.configuration)) return true;
-    if (Object.values(fields).some(Array.isArray))
-      throw OAuthError.invalidRequest('a form field is repeated', {
-        detail: { check: 'form_field_repeated' },
-      });
+    if (Object.values(fields).some(Array.isArray)) throw OAuthError.invalidRequest('form_field_repeated');
     this.checkOrigin(headers);
     const cookie = this.cookies.read(headers.cookie);
-    if (cookie === null)
-      throw forbidden(
-        'your browser did not send the cookie of this site; cookies are required to log in',
-        'cookie_missing',
-      );
-    if (!isCsrfToken(fields[CSRF_FIELD], cookie, purpose))
-      throw forbidden('the form is out of date, or it did not come from this site', 'csrf_token_mismatch');
+    if (cookie === null) throw forbidden('cookie_missing');
+    if (!isCsrfToken(fields[CSRF_FIELD], cookie, purpose)) throw forbidden('csrf_token_mismatch');
     return true;
   }
 
   /** Browsers that omit these headers are protected by the token alone. */
   private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
-    if (site !== undefined && site !== 'same-origin')
-      throw forbidden('the form was sent by another site', 'sec_fetch_site_mismatch', site);
+    if (site !== undefined && site !== 'same-origin') throw forbidden('sec_fetch_site_mismatch', site);
     // "null" proves nothing, because browsers send it with every form under our Referrer-Policy (no-referrer).
     if (origin !== undefined && origin !== 'null' && origin !== this.configuration.AUTH_URL)
-      throw forbidden('the form was sent by another site', 'origin_mismatch', origin);
+      throw forbidden('origin_mismatch', origin);
   }
 }
 
-function forbidden(description: string, check: Check, value?: string | string[]): OAuthError {
-  const detail = { check, ...(value !== undefined && { value: String(value).slice(0, 200) }) };
-  return new OAuthError('invalid_request', 403, description, { detail });
+function forbidden(reason: Reason<PageReasons>, value?: string | string[]): OAuthError {
+  const detail = value === undefined ? {} : { value: String(value).slice(0, 200) };
+  return new OAuthError('invalid_request', 403, reason, { detail });
 }

@@ -1,4 +1,4 @@
-import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
+import { ERROR_GUIDE } from '#error-guide/error-guide.js';
 import { LOCALES } from '#oauth/locale.js';
 import { CATALOGUE } from '../../src/ui/i18n/translator.js';
 import { SECOND_BRAND } from '../ui/scenes/second-brand.js';

@@ -1,6 +1,6 @@
 import type { EventPage } from '#audit/operations/audit.service.js';
 import { AUDIT_TYPES } from '#audit/event.js';
-import { CHECK_NAMES } from '#oauth/error-guide/error-guide.js';
+import { CHECK_NAMES } from '#error-guide/error-guide.js';
 import { html } from '#ui/html.js';
 import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';

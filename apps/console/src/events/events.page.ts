@@ -1,6 +1,6 @@
 import type { ClientHistory } from '#audit/operations/explain/client-history.service.js';
 import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js';
-import type { Party } from '#oauth/error-guide/guide-entry.js';
+import type { Party } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
 import {

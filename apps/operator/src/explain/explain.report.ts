@@ -1,7 +1,7 @@
 import { changesText } from '#audit/operations/changed-fields.js';
 import { counted, printable } from '#operations/wording.js';
 import type { AuditEvent } from '#audit/event.js';
-import type { Party } from '#oauth/error-guide/guide-entry.js';
+import type { Party } from '#error-guide/guide-entry.js';
 import { printFields, printLine, printTable } from '../command-line/output.js';
 import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/style.js';

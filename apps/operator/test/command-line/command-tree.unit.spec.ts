@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { guideEntry, SECTIONS } from '#oauth/error-guide/error-guide.js';
+import { guideEntry, SECTIONS } from '#error-guide/error-guide.js';
 import type { OperatorCommand } from '../../src/command-line/operator-command.js';
 import { program } from '../../src/program.js';
 

@@ -12,7 +12,7 @@ import { candidateKeys, type ClientJwkSet } from '#oauth/client-assertion/client
 import { InvalidAssertionError } from '#oauth/client-assertion/invalid-assertion.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { Check } from '#oauth/error-guide/error-guide.js';
+import type { AssertionReasons, Reason } from '#oauth/reasons.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
@@ -20,7 +20,6 @@ import { AssertionStore } from './assertion.store.js';
 import { RemoteClientKeysService } from './remote-client-keys.service.js';
 
 /** The response is the same for an unknown client, an unknown key and a wrong signature. */
-const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
 
 const MAX_SHOWN_KID = 100;
 
@@ -51,13 +50,8 @@ export class ClientAssertionService {
     path = '/',
   ): Promise<Owner> {
     const { clientId } = assertion;
-    if (!owner) throw refused(clientId, NOT_SIGNED, 'client_unknown');
-    if (!hasKeys(owner))
-      throw refused(
-        clientId,
-        'this client has no keys: it must not send a client_assertion',
-        'client_assertion_unexpected',
-      );
+    if (!owner) throw refused(clientId, 'client_unknown.assertion');
+    if (!hasKeys(owner)) throw refused(clientId, 'client_assertion_unexpected');
     const { BASE_URL, CLOCK_SKEW: clockSkew } = this.configuration;
     const isFapi = owner.profile === 'fapi2';
     const endpoints = [BASE_URL + ENDPOINTS.token, publicUri(BASE_URL, path)];
@@ -70,15 +64,11 @@ export class ClientAssertionService {
     const consumed = await this.store.consume(clientId, claims.jti, claims.expiresAt - now);
     if (consumed.outcome === 'consumed') return owner;
     if (consumed.outcome === 'full')
-      throw OAuthError.tooManyRequests('too many assertions that have not expired', consumed.retryAfter, {
-        check: 'client_assertion_limit_exceeded',
-        client_id: clientId,
-      });
-    throw refused(
-      clientId,
-      'the client_assertion was used before: make one for each request',
-      'client_assertion_replayed',
-    );
+      throw OAuthError.tooManyRequests(
+        { id: 'client_assertion_limit_exceeded', retryAfter: consumed.retryAfter },
+        { client_id: clientId },
+      );
+    throw refused(clientId, 'client_assertion_replayed');
   }
 
   private async verifySignature(
@@ -99,8 +89,8 @@ export class ClientAssertionService {
             throw this.remote.isFailure(error) ? unfetchable(clientId, error) : error;
           });
     if (verified) return;
-    if (hasCandidate) throw refused(clientId, NOT_SIGNED, 'client_assertion_signature_mismatch');
-    throw refused(clientId, NOT_SIGNED, 'client_assertion_key_unknown', {
+    if (hasCandidate) throw refused(clientId, 'client_assertion_signature_mismatch');
+    throw refused(clientId, 'client_assertion_key_unknown', {
       sent: keyNameOf(assertion),
       ...(jwks && { registered: jwks.keys.map(keyNameOf) }),
     });
@@ -117,17 +107,11 @@ export function readAssertion({
   client_assertion_type: type,
 }: AssertionParameters): UnverifiedAssertion {
   if (jwt === undefined || type !== ASSERTION_TYPE)
-    throw refused(
-      clientId,
-      `client_assertion needs the client_assertion_type ${ASSERTION_TYPE}, and neither is sent without the other`,
-      'client_assertion_type_unsupported',
-    );
+    throw refused(clientId, 'client_assertion_type_unsupported');
   const assertion = withInvalidClient(clientId, () => parseAssertion(jwt));
   // RFC 7521 4.2: the client_id "MUST identify the same client as is identified by the client assertion."
   if (clientId !== undefined && clientId !== assertion.clientId)
-    throw OAuthError.invalidRequest("the parameter 'client_id' is not the client of the client_assertion", {
-      detail: { check: 'client_id_mismatch', client_id: clientId },
-    });
+    throw OAuthError.invalidRequest('client_id_mismatch.assertion', { detail: { client_id: clientId } });
   return assertion;
 }
 
@@ -136,17 +120,16 @@ function withInvalidClient<T>(clientId: string | undefined, check: () => T): T {
     return check();
   } catch (error) {
     if (!(error instanceof InvalidAssertionError)) throw error;
-    throw refused(clientId, error.message, error.check, error.compared);
+    throw refused(clientId, error.reason, error.compared);
   }
 }
 
 function refused(
   clientId: string | undefined,
-  description: string,
-  check: Check,
+  reason: Reason<AssertionReasons> | 'client_unknown.assertion',
   compared: ErrorDetail = {},
 ): OAuthError {
-  return OAuthError.invalidClient(description, { detail: { check, client_id: clientId, ...compared } });
+  return OAuthError.invalidClient(reason, { detail: { client_id: clientId, ...compared } });
 }
 
 function keyNameOf({
@@ -160,7 +143,5 @@ function keyNameOf({
 }
 
 function unfetchable(clientId: string, { message }: Error): OAuthError {
-  return refused(clientId, "the keys at the client's jwks_uri cannot be fetched", 'client_keys_unavailable', {
-    reason: message,
-  });
+  return refused(clientId, 'client_keys_unavailable', { reason: message });
 }

@@ -6,7 +6,7 @@ import type { ClientWithSecrets } from '#clients/client.js';
 import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/oauth-client.js';
 import { tagOf } from '#messaging/contract.js';
 import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
-import type { Check } from '#oauth/error-guide/error-guide.js';
+import type { Reason } from '#oauth/reasons.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { type Parameters, readDto } from '#oauth/parameters.js';
 import { addLogContext } from '#platform/logging/request-log.js';
@@ -79,22 +79,15 @@ export class ClientAuthenticator {
     addLogContext(raw, { client_id: clientId });
     const client = await this.findCurrent(clientId, admits);
     if (assertion) return enabled(await this.assertions.verify(assertion, client, raw.url), credentials);
-    if (!client)
-      throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_unknown');
+    if (!client) throw invalidClient(credentials, 'client_unknown');
     if (hasKeys(client)) throw needsAssertion(credentials);
     if (client.type === 'public') {
       if (clientSecret === undefined) return enabled(client, credentials);
-      throw invalidClient(
-        credentials,
-        'this is a public client: it has no client_secret and must not send one',
-        'client_secret_unexpected',
-      );
+      throw invalidClient(credentials, 'client_secret_unexpected');
     }
-    if (clientSecret === undefined)
-      throw invalidClient(credentials, "the parameter 'client_secret' is missing", 'client_secret_missing');
+    if (clientSecret === undefined) throw invalidClient(credentials, 'client_secret_missing');
     const secretId = matchClientSecret(clientSecret, client.secrets);
-    if (secretId === null)
-      throw invalidClient(credentials, 'unknown client, or a wrong client_secret', 'client_secret_mismatch');
+    if (secretId === null) throw invalidClient(credentials, 'client_secret_mismatch');
     // The operator can see whether the older of two secrets is still in use.
     this.usage.recordSecret(secretId);
     return enabled(client, credentials);
@@ -119,27 +112,16 @@ export function readCredentials(authorization: string | undefined, body: ClientD
   const basic = authorization === undefined ? null : /^basic(?: +(.*))?$/i.exec(authorization);
   const methods = [basic, body.client_secret, body.client_assertion ?? body.client_assertion_type];
   if (methods.filter((method) => method !== null && method !== undefined).length > 1)
-    throw OAuthError.invalidRequest(
-      'authenticate the client in one way: HTTP Basic, client_secret or client_assertion',
-      {
-        detail: { check: 'client_authentication_ambiguous' },
-      },
-    );
+    throw OAuthError.invalidRequest('client_authentication_ambiguous');
   if (body.client_assertion !== undefined || body.client_assertion_type !== undefined)
     return byAssertion(readAssertion(body));
   if (!basic) {
-    if (body.client_id === undefined)
-      throw OAuthError.invalidRequest("the parameter 'client_id' is missing", {
-        detail: { check: 'client_id_missing' },
-      });
+    if (body.client_id === undefined) throw OAuthError.invalidRequest('client_id_missing');
     return { clientId: body.client_id, clientSecret: body.client_secret, method: 'body' };
   }
   const [clientId, clientSecret] = readBasic(basic[1] ?? '');
   if (body.client_id !== undefined && body.client_id !== clientId) {
-    throw OAuthError.invalidRequest(
-      "the parameter 'client_id' is not the client of the Authorization header",
-      { detail: { check: 'client_id_mismatch', client_id: clientId } },
-    );
+    throw OAuthError.invalidRequest('client_id_mismatch.basic', { detail: { client_id: clientId } });
   }
   return { clientId, clientSecret, method: 'basic' };
 }
@@ -159,40 +141,23 @@ function byAssertion(assertion: UnverifiedAssertion): ClientCredentials {
   return { clientId: assertion.clientId, clientSecret: undefined, assertion, method: 'body' };
 }
 
-export function invalidClient(
-  { clientId, method }: ClientCredentials,
-  description: string,
-  check: Check,
-): OAuthError {
-  return OAuthError.invalidClient(description, {
-    detail: { check, client_id: clientId },
+export function invalidClient({ clientId, method }: ClientCredentials, reason: Reason): OAuthError {
+  return OAuthError.invalidClient(reason, {
+    detail: { client_id: clientId },
     headers: method === 'basic' ? BASIC_CHALLENGE : {},
   });
 }
 
 /** Returns the error for a client with keys that sends no assertion. */
 export function needsAssertion(credentials: ClientCredentials): OAuthError {
-  return credentials.clientSecret === undefined
-    ? invalidClient(
-        credentials,
-        "the parameter 'client_assertion' is missing: this client authenticates with its keys",
-        'client_assertion_missing',
-      )
-    : invalidClient(
-        credentials,
-        'this client authenticates with its keys: send a client_assertion, and no client_secret',
-        'client_secret_forbidden',
-      );
+  const isMissing = credentials.clientSecret === undefined;
+  return invalidClient(credentials, isMissing ? 'client_assertion_missing' : 'client_secret_forbidden');
 }
 
 /** Must be called last, so that a client with credentials learns only after authentication that it is disabled. */
 function enabled(client: ClientWithSecrets, credentials: ClientCredentials): ClientWithSecrets {
   if (client.disabledAt === null) return client;
-  throw invalidClient(
-    credentials,
-    'the operator has disabled this client: all its requests fail until the operator enables it again',
-    'client_disabled',
-  );
+  throw invalidClient(credentials, 'client_disabled');
 }
 
 /** RFC 6749 2.3.1: id and secret are form-encoded, then joined by a colon (RFC 7617). */
@@ -208,10 +173,5 @@ function readBasic(encoded: string): [id: string, secret: string | undefined] {
   } catch {
     // The text is not percent-encoded UTF-8.
   }
-  const description =
-    'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret';
-  throw OAuthError.invalidClient(description, {
-    detail: { check: 'basic_credentials_malformed' },
-    headers: BASIC_CHALLENGE,
-  });
+  throw OAuthError.invalidClient('basic_credentials_malformed', { headers: BASIC_CHALLENGE });
 }

@@ -51,10 +51,6 @@ export class ResourceServerAuthenticator {
       addLogContext(raw, { resource_server: server.id });
       return server;
     }
-    throw invalidClient(
-      credentials,
-      'only a registered resource server may introspect tokens: send its id and secret, or an assertion by its keys',
-      server ? 'resource_server_secret_mismatch' : 'resource_server_unknown',
-    );
+    throw invalidClient(credentials, server ? 'resource_server_secret_mismatch' : 'resource_server_unknown');
   }
 }

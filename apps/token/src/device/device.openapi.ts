@@ -1,4 +1,5 @@
-import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
+import { DPOP_NONCE } from '#openapi/error-headers.js';
+import { oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { DeviceAuthorizationResponse } from './device.dto.js';
 

@@ -51,8 +51,8 @@ export class DeviceService {
     addLogContext(raw, { grant_id: grantId, scope });
     const created = await this.userCodes.create({ grantId, clientId, scope, resources, address }, type);
     if (created.outcome === 'refused') {
-      const detail = { check: 'device_limit_exceeded', counter: created.counter } as const;
-      throw OAuthError.tooManyRequests('too many devices wait for their users', created.retryAfter, detail);
+      const { counter, retryAfter } = created;
+      throw OAuthError.tooManyRequests({ id: 'device_limit_exceeded', retryAfter }, { counter });
     }
     await this.engine.request(grantId, clientId, jkt);
     const userCode = displayedUserCode(created.userCode);

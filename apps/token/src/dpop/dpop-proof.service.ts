@@ -58,9 +58,7 @@ export class DpopProofService {
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     if ((await this.consume(request)).outcome === 'consumed') return jkt;
     // RFC 9449 11.1: "In the context of the target URI, servers can store the jti value of each DPoP proof".
-    throw new OAuthError('invalid_dpop_proof', 400, 'the proof was used before: make one for each request', {
-      detail: { check: 'dpop_proof_replayed', jkt },
-    });
+    throw new OAuthError('invalid_dpop_proof', 400, 'dpop_proof_replayed', { detail: { jkt } });
   }
 
   /** Does not consume a proof with a wrong nonce. @throws DependencyUnavailableError */
@@ -86,8 +84,8 @@ function checkAlgorithm(
   throw new OAuthError(
     'invalid_dpop_proof',
     400,
-    `this client must sign its proofs with one of ${FAPI_ALGORITHMS.join(', ')}`,
-    { detail: { check: 'dpop_alg_unsupported', client_id: clientId, sent: alg } },
+    { id: 'dpop_alg_unsupported.fapi', algorithms: FAPI_ALGORITHMS },
+    { detail: { client_id: clientId, sent: alg } },
   );
 }
 

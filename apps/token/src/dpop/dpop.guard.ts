@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
 import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
-import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';
+import { OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { addLogContext } from '#platform/logging/request-log.js';
@@ -73,21 +73,13 @@ export class DpopGuard implements CanActivate {
     } catch (error) {
       if (!(error instanceof InvalidProofError)) throw error;
       // RFC 9449 5: "an error response per Section 5.2 of [RFC6749] with invalid_dpop_proof"
-      throw new OAuthError('invalid_dpop_proof', 400, error.message, {
-        detail: { check: error.check, ...error.compared },
-        cause: error,
-      });
+      throw new OAuthError('invalid_dpop_proof', 400, error.reason, { detail: error.compared, cause: error });
     }
   }
 }
 
 /** Returns the error for a required nonce that is missing, expired or not from this server (RFC 9449 8). */
 function useNonce({ nonce, jkt }: DpopProof): OAuthError {
-  const detail: ErrorDetail = { check: nonce === null ? 'dpop_nonce_missing' : 'dpop_nonce_expired', jkt };
-  return new OAuthError(
-    'use_dpop_nonce',
-    400,
-    'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it',
-    { detail },
-  );
+  const reason = nonce === null ? 'dpop_nonce_missing' : 'dpop_nonce_expired';
+  return new OAuthError('use_dpop_nonce', 400, reason, { detail: { jkt } });
 }

@@ -93,7 +93,7 @@ export class MetadataController {
 
   /** @throws OAuthError not_found without ID_TOKEN_KEYS */
   private requireOpenId(): void {
-    if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'this service is not an OpenID provider');
+    if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'not_found.openid_provider');
   }
 
   /** Returns the members that only an OpenID provider publishes (OpenID Connect Discovery 3). */

@@ -1,5 +1,6 @@
 import { PUSHED_PARAMETERS } from '#openapi/authorization-query.js';
-import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
+import { DPOP_NONCE } from '#openapi/error-headers.js';
+import { oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 

@@ -56,9 +56,7 @@ export class ParService {
     const parameters = withProvenKey(body, jkt);
     // RFC 9126 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
     if (readParameter(parameters, 'request_uri') !== undefined)
-      throw OAuthError.invalidRequest("the parameter 'request_uri' must not be pushed", {
-        detail: { check: 'request_uri_invalid' },
-      });
+      throw OAuthError.invalidRequest('request_uri_invalid.pushed');
     const { scopes } = this;
     const request = checkAuthorizationRequest(parameters, client, { scopes, apis: this.configuration.apis });
     const requestUri = generateRequestUri();
@@ -89,11 +87,7 @@ export class ParService {
 
 /** RFC 9126 2.3: "the authorization server responds with an HTTP 429 (Too Many Requests) status code" */
 function tooManyRequests({ counter, retryAfter }: PushRefusal): OAuthError {
-  const source = counter === 'client' ? 'for this application' : 'from this address';
-  return OAuthError.tooManyRequests(`too many pushed requests ${source}`, retryAfter, {
-    check: 'push_limit_exceeded',
-    counter,
-  });
+  return OAuthError.tooManyRequests({ id: 'push_limit_exceeded', counter, retryAfter }, { counter });
 }
 
 /** RFC 9449 10.1: a proof counts as dpop_jkt. A dpop_jkt in the same request must name the key of the proof. */
@@ -101,8 +95,6 @@ function withProvenKey(body: Parameters, jkt: string | null): Parameters {
   if (jkt === null) return body;
   const requested = body['dpop_jkt'];
   if (requested !== undefined && requested !== jkt)
-    throw OAuthError.invalidRequest("the parameter 'dpop_jkt' is not the thumbprint of the proof's key", {
-      detail: { check: 'dpop_jkt_invalid', proved: jkt },
-    });
+    throw OAuthError.invalidRequest('dpop_jkt_invalid.other_key', { detail: { proved: jkt } });
   return { ...body, dpop_jkt: jkt };
 }

@@ -45,8 +45,7 @@ export class RevokeController {
     addLogContext(request.raw, { grant_id: grantId, outcome });
     if (outcome === 'revoked') addAuditEvent(request.raw, 'grant.revoked');
     // RFC 7009 2.1: "If this validation fails, the request is refused and the client is informed of the error"
-    if (outcome === 'other_client')
-      throw OAuthError.invalidGrant('the token was issued to another client', { detail: { check: outcome } });
+    if (outcome === 'other_client') throw new OAuthError('invalid_grant', 400, 'other_client.token');
     // RFC 7009 2.2: an invalid token gets status 200 too.
     return {};
   }

@@ -27,8 +27,8 @@ export class IdTokenService {
   checkKey(client: Client): void {
     const alg = algorithmOf(client);
     if (this.keys.isEmpty || this.keys.has(alg)) return;
-    throw OAuthError.serverError({
-      detail: { check: 'id_token_key_missing', client_id: client.clientId, alg },
+    throw new OAuthError('server_error', 500, 'id_token_key_missing', {
+      detail: { client_id: client.clientId, alg },
     });
   }
 

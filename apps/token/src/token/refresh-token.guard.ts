@@ -36,10 +36,7 @@ export class RefreshTokenGuard extends AuthGuard(STRATEGY) {
     status?: unknown,
   ): T {
     if (error) throw error;
-    if (status === 400)
-      throw OAuthError.invalidRequest('the Authorization header must be: Bearer <refresh token>', {
-        detail: { check: 'authorization_header_malformed' },
-      });
+    if (status === 400) throw OAuthError.invalidRequest('authorization_header_malformed');
     if (token) context.switchToHttp().getRequest<{ bearer: T }>().bearer = token;
     return token as T;
   }

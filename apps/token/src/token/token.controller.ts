@@ -47,7 +47,7 @@ export class TokenController {
     @Req() request: ProvedRequest & BearerRequest,
   ): Promise<TokenResponse> {
     if (dto.grant_type !== 'refresh_token')
-      throw OAuthError.unsupportedGrantType("the parameter 'grant_type' must be refresh_token");
+      throw new OAuthError('unsupported_grant_type', 400, 'unsupported_grant_type.refresh_token_only');
     return this.tokens.refresh(request, dto, refreshTokenOf(request, dto));
   }
 }
@@ -55,19 +55,12 @@ export class TokenController {
 /** RFC 6750 2: a request must not send a token by more than one method. */
 function refreshTokenOf({ bearer }: BearerRequest, { refresh_token: inBody }: RefreshTokenDto): string {
   const token = bearer ?? inBody;
-  if (token === undefined)
-    throw OAuthError.invalidRequest(
-      'the refresh token is missing: send it as Authorization: Bearer <refresh token>, or as refresh_token in the body',
-      { detail: { check: 'refresh_token_missing' } },
-    );
-  if (bearer !== undefined && inBody !== undefined)
-    throw OAuthError.invalidRequest(
-      'the refresh token was sent twice: in the Authorization header and in the body',
-      { detail: { check: 'refresh_token_repeated' } },
-    );
+  if (token === undefined) throw OAuthError.invalidRequest('refresh_token_missing');
+  if (bearer !== undefined && inBody !== undefined) throw OAuthError.invalidRequest('refresh_token_repeated');
   if (token.length > LIMITS.token)
-    throw OAuthError.invalidRequest(`the refresh token is longer than ${LIMITS.token} characters`, {
-      detail: { check: 'parameter_invalid', parameter: 'refresh_token', length: token.length },
-    });
+    throw OAuthError.invalidRequest(
+      { id: 'parameter_invalid.refresh_token_too_long', max: LIMITS.token },
+      { detail: { parameter: 'refresh_token', length: token.length } },
+    );
   return token;
 }

@@ -7,7 +7,6 @@ import { UnconfirmedRequestError } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { clientScope } from '#oauth/client-credentials.js';
 import { checkGrantType, hasKeys } from '#oauth/oauth-client.js';
-import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { challengeOf } from '#oauth/pkce.js';
@@ -20,7 +19,8 @@ import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { IdTokenService } from './id-token.service.js';
-import { type Credential, refusalError, unconfirmedError } from './refusal.error.js';
+import type { Credential } from '#oauth/reasons.js';
+import { refusalError, unconfirmedError } from './refusal.error.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 
 const EVENTS = {
@@ -67,10 +67,7 @@ export class TokenService {
     const challenge = verifier === undefined ? null : challengeOf(verifier);
     // RFC 7636 4.1: a verifier has 43 to 128 unreserved characters.
     if (verifier !== undefined && challenge === null)
-      throw OAuthError.invalidRequest(
-        "the parameter 'code_verifier' must be 43 to 128 of A-Z a-z 0-9 - . _ ~",
-        { detail: { check: 'code_verifier_malformed' } },
-      );
+      throw OAuthError.invalidRequest('code_verifier_malformed');
     // A successful request has a verifier if and only if the authorization request had a challenge.
     addLogContext(request.raw, { pkce: challenge !== null });
     const exchange = { clientId, redirectUri, challenge, jkt, resources };
@@ -186,14 +183,12 @@ export class TokenService {
 
 /** RFC 6749 5.2: the grant type is not supported. Does not name `client_credentials`, which applications cannot use. */
 export function unsupportedGrantType(): OAuthError {
-  return OAuthError.unsupportedGrantType(
-    `the parameter 'grant_type' must be authorization_code, refresh_token or ${DEVICE_CODE}`,
-  );
+  return new OAuthError('unsupported_grant_type', 400, 'unsupported_grant_type');
 }
 
 /** RFC 9449 5.2: "MUST reject token requests from the client that do not contain the DPoP header." */
 function needsProof({ clientId }: Client): OAuthError {
-  return new OAuthError('invalid_dpop_proof', 400, 'this client must prove its key: send a DPoP header', {
-    detail: { check: 'dpop_proof_missing', client_id: clientId },
+  return new OAuthError('invalid_dpop_proof', 400, 'dpop_proof_missing', {
+    detail: { client_id: clientId },
   });
 }

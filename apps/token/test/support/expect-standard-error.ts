@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { ERROR_GUIDE } from '#oauth/error-guide/error-guide.js';
+import { ERROR_GUIDE } from '#error-guide/error-guide.js';
 
 const ENTRIES = ERROR_GUIDE.flatMap(({ entries }) => entries);
 

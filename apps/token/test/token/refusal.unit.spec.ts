@@ -1,5 +1,7 @@
 import type { Refusal, RefusalReason } from '#grants/grant.js';
-import { type Credential, refusalError } from '../../src/token/refusal.error.js';
+import type { Credential } from '#oauth/reasons.js';
+import { descriptionOf } from '#error-guide/describe.js';
+import { refusalError } from '../../src/token/refusal.error.js';
 
 describe('the response to a refused code or token', () => {
   // @rfc 6749 5.2 @rfc 8628 3.5
@@ -28,16 +30,13 @@ describe('the response to a refused code or token', () => {
     ['refresh_token_reused', 'refresh token', 'invalid_grant', 'every token of its grant is now revoked'],
   ])('(%s, %s) is the error %s, whose description contains %j', (outcome, credential, code, words) => {
     const error = refusalError({ outcome }, credential);
-    expect(error).toMatchObject({ code, status: 400, description: expect.stringContaining(words) });
-    expect(error.description).not.toContain('$');
+    expect(error).toMatchObject({ code, status: 400 });
+    expect(descriptionOf(error.reason)).toContain(words);
   });
 
   it('logs the compared values for the operator, and does not send them', () => {
     const refusal: Refusal = { outcome: 'expired', grantId: 'g1', sent: 's1', expected: 'e1' };
-    const { description, detail } = refusalError(
-      { ...refusal, expiredAt: '2026-01-01T00:00:00.000Z' },
-      'code',
-    );
+    const { reason, detail } = refusalError({ ...refusal, expiredAt: '2026-01-01T00:00:00.000Z' }, 'code');
     expect(detail).toEqual({
       check: 'expired',
       grant_id: 'g1',
@@ -45,7 +44,7 @@ describe('the response to a refused code or token', () => {
       expected: 'e1',
       expired_at: '2026-01-01T00:00:00.000Z',
     });
-    expect(description).toBe('the code has expired; ask the user to authorize again');
+    expect(descriptionOf(reason)).toBe('the code has expired; ask the user to authorize again');
     expect(refusalError(refusal, 'code').detail).not.toHaveProperty('expired_at');
   });
 });

@@ -117,10 +117,15 @@ export class ClientDocumentsService {
     const count = counted?.minute === minute ? counted : { minute, count: 0 };
     this.fetches.set(host, count);
     if (++count.count <= MAX_FIRST_FETCHES) return;
-    throw new OAuthError('temporarily_unavailable', 503, `too many new applications of ${host}`, {
-      detail: { check: 'client_document_limit_exceeded', client_id: url },
-      headers: { 'Retry-After': '60' },
-    });
+    throw new OAuthError(
+      'temporarily_unavailable',
+      503,
+      { id: 'client_document_limit_exceeded', host },
+      {
+        detail: { client_id: url },
+        headers: { 'Retry-After': '60' },
+      },
+    );
   }
 }
 
@@ -158,14 +163,10 @@ function recorded(client: DescribedClient): Readonly<Record<string, unknown>> {
 function refused(url: string, reason: string, cause?: Error): OAuthError {
   const check =
     cause instanceof OutsideFetchError ? 'client_document_unavailable' : 'client_document_refused';
-  const description =
-    check === 'client_document_refused'
-      ? 'the metadata document at this client_id is refused'
-      : 'the metadata document at this client_id cannot be fetched';
   // Section 6 of the client metadata draft: "the authorization server MUST abort the authorization request with
   // unauthorized_client".
   const isUnauthorized = cause instanceof InvalidDocumentError && cause.hasUnsupportedMethod;
-  return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, description, {
-    detail: { check, client_id: url, reason },
+  return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, check, {
+    detail: { client_id: url, reason },
   });
 }

@@ -73,18 +73,18 @@ export function parseAssertion(jwt: string): UnverifiedAssertion {
   // RFC 8725 3.1: accepts only fixed algorithms, never `none` or an HMAC.
   const { alg, kid, typ, crit } = header;
   if (!isAssertionAlgorithm(alg))
-    throw new InvalidAssertionError(
-      'client_assertion_alg_unsupported',
-      `its alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`,
-    );
-  if (!TYPES.includes(typ))
-    throw malformed('its typ must be JWT, client-authentication+jwt or oauth-client-auth+jwt, or absent');
+    throw new InvalidAssertionError({
+      id: 'client_assertion_alg_unsupported',
+      algorithms: ASSERTION_ALGORITHMS,
+    });
+  if (!TYPES.includes(typ)) throw new InvalidAssertionError('client_assertion_malformed.typ');
   // RFC 7515 4.1.11: rejects critical extensions, because no extension is supported.
-  if (crit !== undefined) throw malformed('its header must not have crit');
+  if (crit !== undefined) throw new InvalidAssertionError('client_assertion_malformed.crit');
   const named = KEY_HEADERS.find((name) => name in header);
   if (named !== undefined)
-    throw malformed(`its header must not have ${named}: the keys are those of the registration`);
-  if (kid !== undefined && typeof kid !== 'string') throw malformed('its kid must be a text');
+    throw new InvalidAssertionError({ id: 'client_assertion_malformed.key_header', header: named });
+  if (kid !== undefined && typeof kid !== 'string')
+    throw new InvalidAssertionError('client_assertion_malformed.kid');
   const claims = jsonObject(encodedClaims, 'payload');
   return { jwt, alg, kid: kid ?? null, clientId: clientIdOf(claims), claims };
 }
@@ -92,10 +92,7 @@ export function parseAssertion(jwt: string): UnverifiedAssertion {
 /** RFC 7523 3, 1 and 2: for client authentication, `iss` and `sub` are the client_id. */
 function clientIdOf({ iss, sub }: Readonly<Record<string, unknown>>): string {
   if (typeof sub !== 'string' || !isClientId(sub) || iss !== sub)
-    throw new InvalidAssertionError(
-      'client_assertion_issuer_mismatch',
-      'its iss and its sub must both be the client_id',
-    );
+    throw new InvalidAssertionError('client_assertion_issuer_mismatch');
   return sub;
 }
 
@@ -106,59 +103,45 @@ export function checkAssertionClaims(
 ): AssertionClaims {
   // Section 5.4.1 of FAPI 2.0 permits PS256, ES256 and EdDSA.
   if (isFapi && !isFapiAlgorithm(alg))
-    throw new InvalidAssertionError(
-      'client_assertion_alg_unsupported',
-      `its alg must be one of ${FAPI_ALGORITHMS.join(', ')}`,
-    );
+    throw new InvalidAssertionError({
+      id: 'client_assertion_alg_unsupported',
+      algorithms: FAPI_ALGORITHMS,
+    });
   const clockSkew = isFapi ? fapiClockSkew(rules.clockSkew) : rules.clockSkew;
   const { aud, exp, iat, nbf, jti } = claims;
   // RFC 7523 3, 3: this server must be the only audience, because any other audience could present the assertion here.
   // Section 5.3.2.1 of FAPI 2.0: "shall only accept its issuer identifier value … as a string in the aud claim".
   const named: readonly unknown[] = Array.isArray(aud) && !isFapi ? aud : [aud];
   if (named.length === 0 || !named.every((name) => audiences.includes(name as string)))
-    throw new InvalidAssertionError(
-      'client_assertion_audience_mismatch',
-      'its aud must be the issuer of this service',
-      {
-        sent: Array.isArray(aud) && isFapi ? `a list: ${shown(aud)}` : shown(aud),
-        expected: audiences.join(' '),
-      },
-    );
+    throw new InvalidAssertionError('client_assertion_audience_mismatch', {
+      sent: Array.isArray(aud) && isFapi ? `a list: ${shown(aud)}` : shown(aud),
+      expected: audiences.join(' '),
+    });
   const seconds = now / 1000;
   const clock = `${Math.floor(seconds)} (clock of this service)`;
   // 4: "The JWT MUST contain an exp (expiration time) claim".
-  if (!isTime(exp))
-    throw new InvalidAssertionError('client_assertion_expired', 'its exp must be a time in seconds');
+  if (!isTime(exp)) throw new InvalidAssertionError('client_assertion_expired.exp');
   if (exp <= seconds - clockSkew)
-    throw new InvalidAssertionError(
-      'client_assertion_expired',
-      'it has expired: make one for each request, and set the clock',
-      {
-        sent: `${exp} (exp)`,
-        expected: `later than ${clock}`,
-      },
-    );
+    throw new InvalidAssertionError('client_assertion_expired', {
+      sent: `${exp} (exp)`,
+      expected: `later than ${clock}`,
+    });
   // 4: "The authorization server may reject JWTs with an exp claim value that is unreasonably far in the future."
   if (exp > seconds + MAX_ASSERTION_LIFETIME + clockSkew)
     throw new InvalidAssertionError(
-      'client_assertion_lifetime_exceeded',
-      `its exp must be at most ${MAX_ASSERTION_LIFETIME} seconds ahead`,
+      { id: 'client_assertion_lifetime_exceeded', max: MAX_ASSERTION_LIFETIME },
       { sent: `${exp} (exp)`, expected: `at most ${MAX_ASSERTION_LIFETIME} s after ${clock}` },
     );
   // RFC 7523 3, 5 and 6: rejects JWTs before their nbf, and may reject an unreasonable iat.
   for (const [name, time] of Object.entries({ iat, nbf }))
     if (time !== undefined && (!isTime(time) || time > seconds + clockSkew))
       throw new InvalidAssertionError(
-        'client_assertion_not_yet_valid',
-        `its ${name} is not a time in the past: set the clock`,
+        { id: 'client_assertion_not_yet_valid', claim: name },
         { sent: `${shown(time)} (${name})`, expected: `at most ${clock}` },
       );
   // RFC 7523 3, 7: jti identifies the JWT, so that it can be accepted only once.
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI)
-    throw new InvalidAssertionError(
-      'client_assertion_jti_invalid',
-      `its jti must be a unique text of 1 to ${MAX_JTI} characters`,
-    );
+    throw new InvalidAssertionError({ id: 'client_assertion_jti_invalid', max: MAX_JTI });
   return { jti, expiresAt: Math.ceil((exp + clockSkew) * 1000) };
 }
 
@@ -188,22 +171,19 @@ function shown(value: unknown): string {
   return texts.join(' ').slice(0, MAX_SHOWN_CLAIM);
 }
 
-function malformed(description: string): InvalidAssertionError {
-  return new InvalidAssertionError('client_assertion_malformed', description);
-}
-
 /** Rejects repeated names (RFC 7515 4, RFC 7519 4), because two parsers could read different values. */
-function jsonObject(encoded: string, part: string): Readonly<Record<string, unknown>> {
+function jsonObject(encoded: string, part: 'header' | 'payload'): Readonly<Record<string, unknown>> {
   let text: string;
   let value: unknown;
   try {
     text = utf8.decode(Buffer.from(encoded, 'base64url'));
     value = JSON.parse(text);
   } catch {
-    throw malformed('it is not a well-formed JWT');
+    throw new InvalidAssertionError('client_assertion_malformed.jwt');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed(`its ${part} is not a JSON object`);
-  if (hasRepeatedNames(text, value)) throw malformed(`its ${part} repeats a name`);
+    throw new InvalidAssertionError({ id: 'client_assertion_malformed.not_object', part });
+  if (hasRepeatedNames(text, value))
+    throw new InvalidAssertionError({ id: 'client_assertion_malformed.repeated_name', part });
   return value as Readonly<Record<string, unknown>>;
 }

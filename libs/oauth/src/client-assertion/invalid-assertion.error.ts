@@ -1,20 +1,17 @@
-import type { ASSERTION_CHECKS } from '../error-guide/assertion-checks.js';
-
-export type AssertionCheck = keyof typeof ASSERTION_CHECKS;
+import { idOf } from '../oauth-error.js';
+import type { AssertionReasons, Reason } from '../reasons.js';
 
 /** Compared values, for the operator's log. */
 type Compared = Readonly<Record<string, string>>;
 
-/** The message is sent to the client and never contains request data. */
 export class InvalidAssertionError extends Error {
   readonly compared: Compared;
 
   constructor(
-    readonly check: AssertionCheck,
-    description: string,
+    readonly reason: Reason<AssertionReasons>,
     compared: Compared = {},
   ) {
-    super(`the client_assertion is not accepted: ${description}`);
+    super(`invalid client assertion: ${idOf(reason)}`);
     this.name = 'InvalidAssertionError';
     this.compared = compared;
   }

@@ -80,46 +80,33 @@ export class DpopVerifier {
     const now = clock();
     // 3: "All required claims per Section 4.2 are contained in the JWT."
     const { jti, htm, htu, iat, ath, nonce = null } = claims;
-    if (typeof jti !== 'string' || jti === '')
-      throw new InvalidProofError('dpop_jti_invalid', 'the claim jti is missing');
-    if (jti.length > MAX_JTI)
-      throw new InvalidProofError('dpop_jti_invalid', `the claim jti is longer than ${MAX_JTI} characters`);
+    if (typeof jti !== 'string' || jti === '') throw new InvalidProofError('dpop_jti_invalid.missing');
+    if (jti.length > MAX_JTI) throw new InvalidProofError({ id: 'dpop_jti_invalid.too_long', max: MAX_JTI });
     if (typeof htm !== 'string' || typeof htu !== 'string' || typeof iat !== 'number')
-      throw new InvalidProofError('dpop_claim_missing', 'the claims htm, htu and iat are required');
+      throw new InvalidProofError('dpop_claim_missing');
     // 8: "The htm claim matches the HTTP method of the current request."
     if (htm !== method)
-      throw new InvalidProofError('dpop_htm_mismatch', 'the claim htm is not the method of this request', {
+      throw new InvalidProofError('dpop_htm_mismatch', {
         compared: { sent: htm.slice(0, MAX_SHOWN_CLAIM), expected: method },
       });
     // 9: "The htu claim matches the HTTP URI value for the HTTP request […], ignoring any query and fragment parts."
     const target = targetUri(htu);
     if (target === null || target !== targetUri(uri))
-      throw new InvalidProofError('dpop_htu_mismatch', 'the claim htu is not the address of this request', {
+      throw new InvalidProofError('dpop_htu_mismatch', {
         compared: { sent: (target ?? htu).slice(0, MAX_SHOWN_CLAIM), expected: uri },
       });
     // 10: "If the server provided a nonce value to the client, the nonce claim matches". The token app checks this.
     if (nonce !== null && (typeof nonce !== 'string' || nonce.length > MAX_NONCE))
-      throw new InvalidProofError('dpop_nonce_unknown', 'the claim nonce was not issued by this server');
+      throw new InvalidProofError('dpop_nonce_unknown');
     // 11: "The creation time of the JWT […] is within an acceptable window."
     const expiresAt = (iat + lifetime) * 1000;
     if (expiresAt < now)
-      throw new InvalidProofError(
-        'dpop_iat_out_of_range',
-        `the proof is older than ${lifetime} seconds`,
-        clocks(iat, now),
-      );
+      throw new InvalidProofError({ id: 'dpop_iat_out_of_range.past', max: lifetime }, clocks(iat, now));
     if (iat * 1000 > now + fapiClockSkew(clockSkew) * 1000)
-      throw new InvalidProofError(
-        'dpop_iat_out_of_range',
-        'the claim iat is in the future: set the clock',
-        clocks(iat, now),
-      );
+      throw new InvalidProofError('dpop_iat_out_of_range.future', clocks(iat, now));
     // 12: with an access token, "ensure that the value of the ath claim equals the hash of that access token."
     if (accessToken !== undefined && ath !== hash('sha256', accessToken, 'base64url'))
-      throw new InvalidProofError(
-        'dpop_ath_mismatch',
-        'the claim ath is not the SHA-256 of the access token',
-      );
+      throw new InvalidProofError('dpop_ath_mismatch');
     return { jti, nonce, expiresAt };
   }
 }
@@ -139,26 +126,20 @@ interface UnverifiedProof {
 
 /** @param field value of the DPoP header; a comma means that it was repeated */
 function readProof(field: string | readonly string[] | undefined): UnverifiedProof {
-  if (field === undefined || field.length === 0)
-    throw new InvalidProofError('dpop_header_invalid', 'the DPoP header is missing');
+  if (field === undefined || field.length === 0) throw new InvalidProofError('dpop_header_invalid.missing');
   // RFC 9449 4.3, 1: "There is not more than one DPoP HTTP request header field."
   if (typeof field !== 'string' || field.includes(','))
-    throw new InvalidProofError('dpop_header_invalid', 'there is more than one DPoP header');
-  if (field.length > MAX_PROOF)
-    throw new InvalidProofError('dpop_proof_too_long', `the proof is longer than ${MAX_PROOF} characters`);
+    throw new InvalidProofError('dpop_header_invalid.repeated');
+  if (field.length > MAX_PROOF) throw new InvalidProofError({ id: 'dpop_proof_too_long', max: MAX_PROOF });
   const header = joseHeader(field);
   // 4: "The typ JOSE Header Parameter has the value dpop+jwt."
-  if (header.typ !== 'dpop+jwt') throw new InvalidProofError('dpop_typ_mismatch', 'its typ must be dpop+jwt');
+  if (header.typ !== 'dpop+jwt') throw new InvalidProofError('dpop_typ_mismatch');
   // 5: alg is "a registered asymmetric digital signature algorithm, […] and is acceptable per local policy."
   const { alg } = header;
   if (!isDpopAlgorithm(alg))
-    throw new InvalidProofError(
-      'dpop_alg_unsupported',
-      `its alg must be one of ${DPOP_ALGORITHMS.join(', ')}`,
-    );
+    throw new InvalidProofError({ id: 'dpop_alg_unsupported', algorithms: DPOP_ALGORITHMS });
   // RFC 7515 4.1.11: rejects critical extensions, because no extension is supported.
-  if (header.crit !== undefined)
-    throw new InvalidProofError('dpop_proof_malformed', 'its header must not have crit');
+  if (header.crit !== undefined) throw new InvalidProofError('dpop_proof_malformed.crit');
   return { jwt: field, alg, jwk: readProofKey(header.jwk, alg) };
 }
 
@@ -167,9 +148,9 @@ function joseHeader(jwt: string): ProtectedHeaderParameters {
   try {
     if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(jwt)) return decodeProtectedHeader(jwt);
   } catch (error) {
-    throw new InvalidProofError('dpop_proof_malformed', 'it is not a well-formed JWT', { cause: error });
+    throw new InvalidProofError('dpop_proof_malformed.jwt', { cause: error });
   }
-  throw new InvalidProofError('dpop_proof_malformed', 'it is not a well-formed JWT');
+  throw new InvalidProofError('dpop_proof_malformed.jwt');
 }
 
 /** 6: "The JWT signature verifies with the public key contained in the jwk JOSE Header Parameter." */
@@ -178,20 +159,14 @@ async function signedClaims({ jwt, alg, jwk }: UnverifiedProof): Promise<Readonl
   try {
     ({ payload } = await compactVerify(jwt, await importJWK(jwk, alg), { algorithms: [alg] }));
   } catch (error) {
-    throw new InvalidProofError(
-      'dpop_signature_mismatch',
-      'its signature does not match the key in its jwk',
-      {
-        cause: error,
-      },
-    );
+    throw new InvalidProofError('dpop_signature_mismatch', { cause: error });
   }
   try {
     const claims: unknown = JSON.parse(utf8.decode(payload));
     if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
       return claims as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new InvalidProofError('dpop_proof_malformed', 'its payload is not a JSON object', { cause: error });
+    throw new InvalidProofError('dpop_proof_malformed.payload', { cause: error });
   }
-  throw new InvalidProofError('dpop_proof_malformed', 'its payload is not a JSON object');
+  throw new InvalidProofError('dpop_proof_malformed.payload');
 }

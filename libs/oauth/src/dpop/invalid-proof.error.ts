@@ -1,20 +1,17 @@
-import type { DPOP_CHECKS } from '../error-guide/dpop-checks.js';
-
-export type ProofCheck = keyof typeof DPOP_CHECKS;
+import { idOf } from '../oauth-error.js';
+import type { ProofReasons, Reason } from '../reasons.js';
 
 /** Compared values, for the operator's log. */
 type Compared = Readonly<Record<string, string>>;
 
-/** The message is sent to the client and never contains request data. */
 export class InvalidProofError extends Error {
   readonly compared: Compared;
 
   constructor(
-    readonly check: ProofCheck,
-    readonly description: string,
+    readonly reason: Reason<ProofReasons>,
     { cause, compared = {} }: { readonly cause?: unknown; readonly compared?: Compared } = {},
   ) {
-    super(`invalid DPoP proof: ${description}`, { cause });
+    super(`invalid DPoP proof: ${idOf(reason)}`, { cause });
     this.name = 'InvalidProofError';
     this.compared = compared;
   }

@@ -13,12 +13,11 @@ export function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {
 
 /** Reads the `jwk` of a proof for its `alg`, and rejects a private key (RFC 9449 4.3, 7). @throws InvalidProofError */
 export function readProofKey(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
-  if (jwk === undefined)
-    throw new InvalidProofError('dpop_jwk_invalid', 'its header must have the public key as jwk');
+  if (jwk === undefined) throw new InvalidProofError('dpop_jwk_invalid.missing');
   try {
     return readPublicJwk(jwk, alg);
   } catch (error) {
     if (!(error instanceof InvalidKeyError)) throw error;
-    throw new InvalidProofError('dpop_jwk_invalid', `its jwk ${error.message}`);
+    throw new InvalidProofError({ id: 'dpop_jwk_invalid', problem: error.message });
   }
 }

@@ -1,6 +1,6 @@
 import { type Prompt, PROMPTS } from '../authorization-parameters.js';
 import type { OAuthClient } from '../oauth-client.js';
-import { type ErrorDetail, OAuthError } from '../oauth-error.js';
+import { OAuthError } from '../oauth-error.js';
 import { type Parameters, readParameter } from '../parameters.js';
 import { defaultScope, type ScopeCatalogue, scopeTokens } from '../scope.js';
 import { parseClaims } from './claims.js';
@@ -23,12 +23,7 @@ export function isAuthenticationRequest(
 /** Rejects a request object (OpenID Connect Core 6.1), because its parameters would be ignored. */
 export function checkRequestObject(parameters: Parameters): void {
   if (readParameter(parameters, 'request') === undefined) return;
-  throw new OAuthError(
-    'request_not_supported',
-    400,
-    "the parameter 'request' is not supported: send the parameters themselves, or push them",
-    { detail: { check: 'request_object_unsupported' } },
-  );
+  throw new OAuthError('request_not_supported', 400, 'request_object_unsupported');
 }
 
 /** Adds registered scopes that grant the requested claims, so that the consent page shows them (Core 5.5). */
@@ -50,11 +45,11 @@ export function withClaims(
 export function checkPrompt(parameters: Parameters): ReadonlySet<Prompt> {
   const requested = (readParameter(parameters, 'prompt') ?? '').split(' ').filter((value) => value !== '');
   const prompts = new Set(PROMPTS.filter((prompt) => requested.includes(prompt)));
-  const detail: ErrorDetail = { check: 'prompt_invalid', prompt: requested };
+  const detail = { prompt: requested };
   if (requested.some((value) => !(PROMPTS as readonly string[]).includes(value)))
-    throw OAuthError.invalidRequest(`the values of prompt are: ${PROMPTS.join(' ')}`, { detail });
+    throw OAuthError.invalidRequest({ id: 'prompt_invalid', prompts: PROMPTS }, { detail });
   if (prompts.has('none') && prompts.size > 1)
-    throw OAuthError.invalidRequest('prompt=none cannot be combined with other values', { detail });
+    throw OAuthError.invalidRequest('prompt_invalid.none', { detail });
   return prompts;
 }
 
@@ -63,7 +58,5 @@ export function checkMaxAge(parameters: Parameters): number | null {
   const maxAge = readParameter(parameters, 'max_age');
   if (maxAge === undefined) return null;
   if (/^\d{1,9}$/.test(maxAge)) return Number(maxAge);
-  throw OAuthError.invalidRequest("the parameter 'max_age' must be a whole number of seconds", {
-    detail: { check: 'max_age_invalid' },
-  });
+  throw OAuthError.invalidRequest('max_age_invalid');
 }

@@ -64,10 +64,7 @@ function membersOf(
 }
 
 function invalidClaims(): OAuthError {
-  return OAuthError.invalidRequest(
-    "the parameter 'claims' must be a JSON object with the members userinfo and id_token (OpenID Connect Core 5.5)",
-    { detail: { check: 'claims_invalid' } },
-  );
+  return OAuthError.invalidRequest('claims_invalid');
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { isSignedBy, parseAssertion } from '#oauth/client-assertion/client-assertion.js';
 import { candidateKeys } from '#oauth/client-assertion/client-keys.js';
+import { InvalidAssertionError } from '#oauth/client-assertion/invalid-assertion.error.js';
 import { ClientKey, keysOf } from '#test/support/client-key.js';
 
 const ID = 'sc_a';
@@ -22,7 +23,7 @@ describe('a hostile assertion', () => {
   it.each(['none', 'None', 'HS256', 'HS512', 'RS1', 'ES256K', '__proto__', 'toString', ''])(
     'is refused with the algorithm %j',
     (alg) => {
-      expect(() => parseAssertion(unsigned({ alg }))).toThrow(/alg must be one of/);
+      expect(() => parseAssertion(unsigned({ alg }))).toThrow('client_assertion_alg_unsupported');
     },
   );
 
@@ -31,7 +32,7 @@ describe('a hostile assertion', () => {
     for (const secret of [key.export({ type: 'spki', format: 'pem' }), JSON.stringify(rsa.jwk)]) {
       const signed = `${encoded({ alg: 'HS256', kid: rsa.jwk.kid })}.${encoded(CLAIMS)}`;
       const mac = createHmac('sha256', secret).update(signed).digest('base64url');
-      expect(() => parseAssertion(`${signed}.${mac}`)).toThrow(/alg must be one of/);
+      expect(() => parseAssertion(`${signed}.${mac}`)).toThrow('client_assertion_alg_unsupported');
     }
   });
 
@@ -69,7 +70,7 @@ describe('a hostile assertion', () => {
     ['no signature', `${encoded({ alg: 'ES256' })}.${encoded(CLAIMS)}.`],
     ['bytes that are not UTF-8', `${Buffer.from([0xff]).toString('base64url')}.e30.c2ln`],
   ])('is refused with %s', (_what, jwt) => {
-    expect(() => parseAssertion(jwt)).toThrow(/client_assertion is not accepted/);
+    expect(() => parseAssertion(jwt)).toThrow(InvalidAssertionError);
   });
 
   it('is parsed without a stack overflow if its valid claims are deeply nested', () => {

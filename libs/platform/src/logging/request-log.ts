@@ -24,14 +24,13 @@ export function logContext(request: LoggedRequest): Readonly<Record<string, unkn
 export interface LoggedError {
   readonly code: string;
   readonly status: number;
-  readonly description: string;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
 /** Adds an error to the request's log line, with the failed check and its values, and for a 5xx cause and stack. */
-export function addErrorToLog(request: IncomingMessage, error: LoggedError): void {
-  const { code, status, description, detail, cause } = error;
+export function addErrorToLog(request: IncomingMessage, error: LoggedError, description: string): void {
+  const { code, status, detail, cause } = error;
   addLogContext(request, {
     error: code,
     description,

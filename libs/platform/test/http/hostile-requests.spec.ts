@@ -5,6 +5,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createBareService } from '../support/bare-service.js';
+import { descriptionOf } from '#error-guide/describe.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { referenceOf } from '#platform/logging/request-log.js';
@@ -26,7 +27,7 @@ class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>().status(error.status);
     void reply.send({
       error: error.code,
-      error_description: error.description,
+      error_description: descriptionOf(error.reason),
       error_reference: referenceOf(request.raw),
     });
   }

@@ -20,7 +20,7 @@ export class BrandController {
   @ApiOperation(BRAND_OPERATION)
   image(@Param('name') name: string, @Res() reply: FastifyReply): void {
     const image = this.images.get(name);
-    if (!image) throw new OAuthError('not_found', 404, 'image not found');
+    if (!image) throw new OAuthError('not_found', 404, 'not_found.image');
     void reply
       // An SVG that is opened as a document may only apply its own styles.
       .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")

@@ -1,5 +1,5 @@
-import type { Party } from '#oauth/error-guide/guide-entry.js';
-import type { Check } from '#oauth/error-guide/error-guide.js';
+import type { Party } from '#error-guide/guide-entry.js';
+import type { Check } from '#error-guide/error-guide.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 
 /** Advice to the user. The texts are error.advice.<name> in i18n/error.messages.ts. */

@@ -1,3 +1,4 @@
+import { descriptionOf } from '#error-guide/describe.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
@@ -101,7 +102,7 @@ const MAX_NAMES = 20;
 /** Shows the error_description in English, and only the parameter names of the query. */
 export function developerDetails(
   translator: Translator,
-  { code, description, detail }: OAuthError,
+  { code, reason, detail }: OAuthError,
   query: string,
   help: Html | false = false,
 ): Html {
@@ -119,7 +120,7 @@ export function developerDetails(
         ${row(translator.text('error.detail.code'), code)}
         ${typeof check === 'string' && row(translator.text('error.detail.check'), check)}
         <dt>${translator.text('error.detail.description')}</dt>
-        <dd lang="en" dir="ltr">${description}</dd>
+        <dd lang="en" dir="ltr">${descriptionOf(reason)}</dd>
         ${sent} ${names.length > 0 && row(translator.text('error.detail.parameters'), shownNames)}
       </dl>
       ${help}

@@ -59,9 +59,7 @@ function pageOf(kind: ErrorKind, translator: Translator): Page {
   const { advice } = ERROR_KINDS[kind];
   const opened = (ADDRESSES as Record<string, string>)[kind];
   const values = { name: 'Ada Lovelace', right: RIGHT, opened: opened ?? RIGHT };
-  const error = OAuthError.invalidRequest('the redirect_uri is not registered for this client', {
-    detail: { check: 'redirect_uri_unregistered', ...DETAIL },
-  });
+  const error = OAuthError.invalidRequest('redirect_uri_unregistered', { detail: DETAIL });
   return errorPage({
     translator,
     error,

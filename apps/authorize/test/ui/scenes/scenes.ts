@@ -28,9 +28,8 @@ async function logIn(page: Page, { email }: User, password = PASSWORD): Promise<
 }
 
 /** Pages in their visually different states; error-scenes.ts contains the error pages. */
-const LOGOUT_REFUSED = OAuthError.invalidRequest('the post_logout_redirect_uri is not registered', {
+const LOGOUT_REFUSED = OAuthError.invalidRequest('post_logout_redirect_uri_unregistered', {
   detail: {
-    check: 'post_logout_redirect_uri_unregistered',
     client_id: 'sc_3q2-7wAAAAAAAAAAAAAAAA',
     post_logout_redirect_uri: 'https://calendar-connect.example/bye',
   },

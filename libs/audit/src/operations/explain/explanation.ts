@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../event.js';
-import { guideEntry } from '#oauth/error-guide/error-guide.js';
-import type { GuideEntry } from '#oauth/error-guide/guide-entry.js';
+import { guideEntry } from '#error-guide/error-guide.js';
+import type { GuideEntry } from '#error-guide/guide-entry.js';
 import { type Comparison, comparisonOf } from './comparison.js';
 import type { GrantOwner } from './grant-owners.js';
 import { type Registration, type Remedy, remediesOf } from './remedies.js';

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../event.js';
 import type { EventCount } from '../../index/audit-index.store.js';
-import { guideEntry } from '#oauth/error-guide/error-guide.js';
-import type { Party } from '#oauth/error-guide/guide-entry.js';
+import { guideEntry } from '#error-guide/error-guide.js';
+import type { Party } from '#error-guide/guide-entry.js';
 
 export interface RefusalGroup {
   readonly check: string | null;

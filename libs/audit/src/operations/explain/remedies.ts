@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../event.js';
 import type { ClientWithSecrets } from '#clients/client.js';
-import type { GuideEntry, Party } from '#oauth/error-guide/guide-entry.js';
+import type { GuideEntry, Party } from '#error-guide/guide-entry.js';
 import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
 import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
 import { MAX_REDIRECT_URIS } from '#oauth/registration/client-rules.js';

@@ -1,3 +1,5 @@
+import type { CheckOf, CodeFormCheck, DeviceReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 /** Device authorization (RFC 8628): the endpoint, the polls and the page. */
@@ -47,4 +49,13 @@ export const DEVICE_CHECKS = {
     meaning: 'It was allowed or denied in another tab or by another user, or its code has expired.',
     user: 'Start again at the device.',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<DeviceReasons> | CodeFormCheck>;
+
+export const DEVICE_DESCRIPTIONS: Descriptions<DeviceReasons> = {
+  decision_pending: 'the user has not decided yet: poll again after the interval',
+  polled_too_early: 'the device polls too often: from now on, wait 5 seconds longer between two polls',
+  decision_denied: 'the user has denied the request',
+  device_limit_exceeded: ({ retryAfter }) =>
+    `too many devices wait for their users; retry in ${retryAfter} s`,
+  device_answered: 'this device has been answered before, or its code has expired',
+};

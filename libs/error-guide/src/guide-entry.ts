@@ -25,7 +25,9 @@ interface CheckEntry extends WrittenEntry {
   readonly title: string;
 }
 
-export type CheckEntries = Readonly<Record<string, CheckEntry>>;
+/** Entries of at least the given checks. */
+export type CheckEntries<Checks extends string = never> = Readonly<Record<Checks, CheckEntry>> &
+  Readonly<Record<string, CheckEntry>>;
 
 type Remedy = readonly [party: Party, action: string, ...commands: string[]];
 

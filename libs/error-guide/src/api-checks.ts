@@ -1,3 +1,4 @@
+import type { ApiCheck } from '#oauth/reasons.js';
 import type { CheckEntries } from './guide-entry.js';
 
 /** Requests to an API with an access token (RFC 6750 3.1, RFC 9449 7.1). */
@@ -45,4 +46,4 @@ export const API_CHECKS = {
       'If the application may not request it yet, register it. An API client needs `admin:operators` also to change an API client that has this scope.',
     commands: ['client update {client_id} --add-scope {scope}'],
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<ApiCheck>;

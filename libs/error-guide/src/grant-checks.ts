@@ -1,3 +1,5 @@
+import type { CheckOf, GrantReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 const AUTHORIZE_AGAIN = 'Send the user through the authorization again.';
@@ -137,4 +139,33 @@ export const GRANT_CHECKS = {
     meaning: 'Scopes are separated by single spaces, not by commas, and are not JSON (RFC 6749 3.3).',
     application: 'Join the scopes with spaces: `profile:read bookings:read`.',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<GrantReasons>>;
+
+export const GRANT_DESCRIPTIONS: Descriptions<GrantReasons> = {
+  unrecognized: 'this is not a code or token of this service',
+  wrong_kind: ({ credential }) => `this is a token of another kind: send a ${credential}`,
+  expired: ({ credential }) => `the ${credential} has expired; ask the user to authorize again`,
+  unknown: ({ credential }) => `the ${credential} is no longer valid; ask the user to authorize again`,
+  issued_before_failover: ({ credential }) =>
+    `a server failed after the ${credential} was issued; ask the user to authorize again`,
+  revoked: ({ credential }) => `the ${credential} has been revoked; ask the user to authorize again`,
+  other_client: ({ credential }) => `the ${credential} was issued to another client`,
+  'other_client.token': 'the token was issued to another client',
+  key_mismatch: ({ credential }) =>
+    `the ${credential} is bound to a key that the request did not prove: send a DPoP proof by that key, or ask the user to authorize again`,
+  key_unexpected: ({ credential }) =>
+    `the ${credential} is not bound to a key: send it without a DPoP proof, or ask the user to authorize again and prove the key when you redeem the code`,
+  scope_not_granted: ({ sent }) => `the user granted none of the requested scopes: ${sent}`,
+  scope_malformed: "the parameter 'scope' must be scope tokens separated by spaces",
+  resource_exceeded: "the parameter 'resource' names an API that the authorization request did not name",
+  redirect_uri_mismatch: "the parameter 'redirect_uri' differs from the one in the authorization request",
+  verifier_missing:
+    "the authorization request had a code_challenge: the parameter 'code_verifier' is missing",
+  verifier_unexpected:
+    "the authorization request had no code_challenge: the parameter 'code_verifier' must not be sent",
+  verifier_mismatch: "the parameter 'code_verifier' does not match the code_challenge; the code is now void",
+  code_replayed: ({ credential }) =>
+    `the ${credential} was used before; every token issued for it is now revoked`,
+  refresh_token_reused:
+    'the refresh token was used before; every token of its grant is now revoked, ask the user to authorize again',
+};

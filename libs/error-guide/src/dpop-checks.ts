@@ -1,3 +1,5 @@
+import type { CheckOf, ProofReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 const USE_A_LIBRARY = 'Let a library make the proof, for example `dpop` or `openid-client` for JavaScript.';
@@ -106,4 +108,36 @@ export const DPOP_CHECKS = {
     meaning: 'A proof is accepted once (RFC 9449 11.1).',
     application: 'Make a new proof for each request, and for each retry as well.',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<ProofReasons>>;
+
+const INVALID = 'invalid DPoP proof:';
+const NONCE_NEEDED = 'the proof needs the nonce of the DPoP-Nonce header: repeat the request with it';
+
+export const PROOF_DESCRIPTIONS: Descriptions<ProofReasons> = {
+  'dpop_header_invalid.missing': `${INVALID} the DPoP header is missing`,
+  'dpop_header_invalid.repeated': `${INVALID} there is more than one DPoP header`,
+  dpop_proof_missing: 'this client must prove its key: send a DPoP header',
+  dpop_proof_too_long: ({ max }) => `${INVALID} the proof is longer than ${max} characters`,
+  'dpop_proof_malformed.jwt': `${INVALID} it is not a well-formed JWT`,
+  'dpop_proof_malformed.crit': `${INVALID} its header must not have crit`,
+  'dpop_proof_malformed.payload': `${INVALID} its payload is not a JSON object`,
+  dpop_claim_missing: `${INVALID} the claims htm, htu and iat are required`,
+  dpop_typ_mismatch: `${INVALID} its typ must be dpop+jwt`,
+  dpop_alg_unsupported: ({ algorithms }) => `${INVALID} its alg must be one of ${algorithms.join(', ')}`,
+  'dpop_alg_unsupported.fapi': ({ algorithms }) =>
+    `this client must sign its proofs with one of ${algorithms.join(', ')}`,
+  dpop_jwk_invalid: ({ problem }) => `${INVALID} its jwk ${problem}`,
+  'dpop_jwk_invalid.missing': `${INVALID} its header must have the public key as jwk`,
+  dpop_signature_mismatch: `${INVALID} its signature does not match the key in its jwk`,
+  dpop_htm_mismatch: `${INVALID} the claim htm is not the method of this request`,
+  dpop_htu_mismatch: `${INVALID} the claim htu is not the address of this request`,
+  dpop_nonce_unknown: `${INVALID} the claim nonce was not issued by this server`,
+  dpop_nonce_missing: NONCE_NEEDED,
+  dpop_nonce_expired: NONCE_NEEDED,
+  'dpop_iat_out_of_range.past': ({ max }) => `${INVALID} the proof is older than ${max} seconds`,
+  'dpop_iat_out_of_range.future': `${INVALID} the claim iat is in the future: set the clock`,
+  dpop_ath_mismatch: `${INVALID} the claim ath is not the SHA-256 of the access token`,
+  'dpop_jti_invalid.missing': `${INVALID} the claim jti is missing`,
+  'dpop_jti_invalid.too_long': ({ max }) => `${INVALID} the claim jti is longer than ${max} characters`,
+  dpop_proof_replayed: 'the proof was used before: make one for each request',
+};

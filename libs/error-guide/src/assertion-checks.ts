@@ -1,3 +1,6 @@
+import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
+import type { CheckOf, AssertionReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 const USE_A_LIBRARY =
@@ -129,4 +132,41 @@ export const ASSERTION_CHECKS = {
       'Open the address. The log names the reason. If the host is yours and has a private address, set `OUTSIDE_FETCH_ALLOW`.',
     commands: ['client show {client_id}'],
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<AssertionReasons>>;
+
+const REFUSED = 'the client_assertion is not accepted:';
+const NOT_SIGNED = 'unknown client, or a client_assertion that none of its keys signed';
+
+export const ASSERTION_DESCRIPTIONS: Descriptions<AssertionReasons> = {
+  client_assertion_missing:
+    "the parameter 'client_assertion' is missing: this client authenticates with its keys",
+  client_assertion_unexpected: 'this client has no keys: it must not send a client_assertion',
+  client_secret_forbidden:
+    'this client authenticates with its keys: send a client_assertion, and no client_secret',
+  client_assertion_type_unsupported: `client_assertion needs the client_assertion_type ${ASSERTION_TYPE}, and neither is sent without the other`,
+  'client_assertion_malformed.jwt': `${REFUSED} it is not a well-formed JWT`,
+  'client_assertion_malformed.typ': `${REFUSED} its typ must be JWT, client-authentication+jwt or oauth-client-auth+jwt, or absent`,
+  'client_assertion_malformed.crit': `${REFUSED} its header must not have crit`,
+  'client_assertion_malformed.kid': `${REFUSED} its kid must be a text`,
+  'client_assertion_malformed.key_header': ({ header }) =>
+    `${REFUSED} its header must not have ${header}: the keys are those of the registration`,
+  'client_assertion_malformed.not_object': ({ part }) => `${REFUSED} its ${part} is not a JSON object`,
+  'client_assertion_malformed.repeated_name': ({ part }) => `${REFUSED} its ${part} repeats a name`,
+  client_assertion_alg_unsupported: ({ algorithms }) =>
+    `${REFUSED} its alg must be one of ${algorithms.join(', ')}`,
+  client_assertion_issuer_mismatch: `${REFUSED} its iss and its sub must both be the client_id`,
+  client_assertion_audience_mismatch: `${REFUSED} its aud must be the issuer of this service`,
+  client_assertion_expired: `${REFUSED} it has expired: make one for each request, and set the clock`,
+  'client_assertion_expired.exp': `${REFUSED} its exp must be a time in seconds`,
+  client_assertion_lifetime_exceeded: ({ max }) => `${REFUSED} its exp must be at most ${max} seconds ahead`,
+  client_assertion_not_yet_valid: ({ claim }) =>
+    `${REFUSED} its ${claim} is not a time in the past: set the clock`,
+  client_assertion_jti_invalid: ({ max }) =>
+    `${REFUSED} its jti must be a unique text of 1 to ${max} characters`,
+  client_assertion_key_unknown: NOT_SIGNED,
+  client_assertion_signature_mismatch: NOT_SIGNED,
+  client_assertion_replayed: 'the client_assertion was used before: make one for each request',
+  client_assertion_limit_exceeded: ({ retryAfter }) =>
+    `too many assertions that have not expired; retry in ${retryAfter} s`,
+  client_keys_unavailable: "the keys at the client's jwks_uri cannot be fetched",
+};

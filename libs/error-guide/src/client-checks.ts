@@ -1,3 +1,6 @@
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
+import type { CheckOf, ClientReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 /** Client authentication: `invalid_client`, and `invalid_request` if a request cannot be attributed to a client. */
@@ -106,4 +109,36 @@ export const CLIENT_CHECKS = {
     commands: ['resource-server list'],
     publishedAs: 'resource_server_credentials_mismatch',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<ClientReasons>>;
+
+const NO_RESOURCE_SERVER =
+  'only a registered resource server may introspect tokens: send its id and secret, or an assertion by its keys';
+
+export const CLIENT_DESCRIPTIONS: Descriptions<ClientReasons> = {
+  client_unknown: 'unknown client, or a wrong client_secret',
+  'client_unknown.assertion': 'unknown client, or a client_assertion that none of its keys signed',
+  client_secret_mismatch: 'unknown client, or a wrong client_secret',
+  client_secret_missing: "the parameter 'client_secret' is missing",
+  client_secret_unexpected: 'this is a public client: it has no client_secret and must not send one',
+  client_disabled:
+    'the operator has disabled this client: all its requests fail until the operator enables it again',
+  'client_disabled.authorization': 'the operator has disabled this application',
+  client_id_missing: "the parameter 'client_id' is missing",
+  'client_id_mismatch.basic': "the parameter 'client_id' is not the client of the Authorization header",
+  'client_id_mismatch.assertion': "the parameter 'client_id' is not the client of the client_assertion",
+  client_authentication_ambiguous:
+    'authenticate the client in one way: HTTP Basic, client_secret or client_assertion',
+  basic_credentials_malformed:
+    'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret',
+  'grant_type_unregistered.client_credentials':
+    'the operator has not registered this client for client_credentials',
+  'grant_type_unregistered.authorization_code':
+    'this client is registered for client_credentials only: it has no users',
+  'grant_type_unregistered.device_code': 'the operator has not registered this client for devices (RFC 8628)',
+  'grant_type_unregistered.without_redirect_uri':
+    'this client is registered without a redirect URI: it cannot send users here',
+  unsupported_grant_type: `the parameter 'grant_type' must be authorization_code, refresh_token or ${DEVICE_CODE}`,
+  'unsupported_grant_type.refresh_token_only': "the parameter 'grant_type' must be refresh_token",
+  resource_server_unknown: NO_RESOURCE_SERVER,
+  resource_server_secret_mismatch: NO_RESOURCE_SERVER,
+};

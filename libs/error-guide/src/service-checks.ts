@@ -1,3 +1,5 @@
+import type { CheckOf, ServiceReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 const REPEAT =
@@ -45,4 +47,16 @@ export const SERVICE_CHECKS = {
     commands: ['client update {client_id} --id-token-alg RS256'],
     publishedAs: 'server_error',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<ServiceReasons>>;
+
+const UNAVAILABLE = 'the service is temporarily unavailable: repeat the request in a moment';
+const FAILED = 'the service failed on this request: report the error_reference to its operator';
+
+export const SERVICE_DESCRIPTIONS: Descriptions<ServiceReasons> = {
+  temporarily_unavailable: UNAVAILABLE,
+  server_error: FAILED,
+  request_unconfirmed: ({ credential }) =>
+    `the service failed, and the ${credential} may have been used: ask the user to authorize again`,
+  password_queue_full: UNAVAILABLE,
+  id_token_key_missing: FAILED,
+};

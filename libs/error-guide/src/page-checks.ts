@@ -1,3 +1,5 @@
+import type { CheckOf, LoginFormCheck, PageReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 const TRY_LOGIN_AGAIN = 'Start the login again; if it happens again, report the reference.';
@@ -143,4 +145,27 @@ export const PAGE_CHECKS = {
     platform:
       'Compare issuer, audience, type, keys and clock of the token’s sender with the settings (`LOGIN_…`).',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<PageReasons> | LoginFormCheck>;
+
+export const PAGE_DESCRIPTIONS: Descriptions<PageReasons> = {
+  form_field_repeated: 'a form field is repeated',
+  cookie_missing: 'your browser did not send the cookie of this site; cookies are required to log in',
+  csrf_token_mismatch: 'the form is out of date, or it did not come from this site',
+  origin_mismatch: 'the form was sent by another site',
+  sec_fetch_site_mismatch: 'the form was sent by another site',
+  locale_unsupported: "the parameter 'locale' must be one of the offered languages",
+  login_transaction_invalid: 'the login has expired or was started in another browser',
+  login_cancelled: 'the login was cancelled',
+  'login_cancelled.by_user': 'the user cancelled the login',
+  login_response_invalid: ({ problem }) => problem,
+  login_user_disabled: 'the account is disabled',
+  login_unavailable: 'the OpenID provider is not responding; try again in a moment',
+  'login_unavailable.service': 'the service is temporarily unavailable: repeat the request in a moment',
+  login_starts_exceeded: 'too many logins were started from this address',
+  post_logout_redirect_uri_unregistered:
+    "the parameter 'post_logout_redirect_uri' is not registered for this application",
+  'post_logout_redirect_uri_unregistered.without_client':
+    "the parameter 'post_logout_redirect_uri' needs 'id_token_hint' or 'client_id'",
+  logout_token_invalid: 'the logout token is not valid',
+  'logout_token_invalid.missing': "the parameter 'logout_token' is missing",
+};

@@ -1,3 +1,5 @@
+import type { CheckOf, AuthorizationReasons } from '#oauth/reasons.js';
+import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
 
 /** Authorization requests, sent by the browser or pushed (RFC 6749 4.1.2.1, RFC 9126 2.3). */
@@ -200,4 +202,70 @@ export const AUTHORIZATION_CHECKS = {
     application: 'Send the user through the authorization again without `prompt=none`.',
     publishedAs: 'consent_required',
   },
-} as const satisfies CheckEntries;
+} as const satisfies CheckEntries<CheckOf<AuthorizationReasons>>;
+
+export const AUTHORIZATION_DESCRIPTIONS: Descriptions<AuthorizationReasons> = {
+  client_id_unregistered: 'no application is registered under this client_id',
+  client_document_refused: 'the metadata document at this client_id is refused',
+  client_document_unavailable: 'the metadata document at this client_id cannot be fetched',
+  client_document_limit_exceeded: ({ host }) => `too many new applications of ${host}`,
+  redirect_uri_unregistered:
+    'the redirect_uri must exactly match one that is registered for this application',
+  'redirect_uri_unregistered.missing': "the parameter 'redirect_uri' is missing",
+  push_required:
+    'the authorization request must be pushed (RFC 9126): send its parameters to the pushed authorization request endpoint and only client_id and request_uri here',
+  state_missing:
+    "the parameter 'state' is missing: it protects your redirect URI against CSRF (RFC 6749 10.12). Send a random value and compare it with the one in the response; openid-client has randomState(), passport-oauth2 has state: true. If your library can only do PKCE, ask the operator to make state optional for your application",
+  response_type_missing: "the parameter 'response_type' is missing: send response_type=code",
+  response_type_unsupported: 'the only response_type is code',
+  response_mode_unsupported: ({ modes }) => `the values of response_mode are: ${modes.join(' ')}`,
+  'response_mode_unsupported.form_post':
+    'response_mode=form_post needs an http or https redirect URI: send query',
+  'code_challenge_invalid.missing': 'code_challenge_method requires code_challenge',
+  // RFC 7636 4.4.1: "error_description … SHOULD explain the nature of error, e.g., code challenge required."
+  'code_challenge_invalid.required':
+    'code challenge required: send code_challenge and code_challenge_method=S256',
+  'code_challenge_invalid.required_without_state':
+    'code challenge required, because state is optional for this application: send code_challenge and code_challenge_method=S256',
+  'code_challenge_invalid.plain':
+    'code_challenge_method is missing, which means plain: send code_challenge_method=S256',
+  'code_challenge_invalid.method':
+    'transform algorithm not supported: the only code_challenge_method is S256',
+  'code_challenge_invalid.format':
+    'the code_challenge is not an S256 challenge: base64url of 32 bytes without padding',
+  dpop_jkt_invalid:
+    "the parameter 'dpop_jkt' is not a SHA-256 JWK thumbprint: base64url of 32 bytes without padding",
+  'dpop_jkt_invalid.other_key': "the parameter 'dpop_jkt' is not the thumbprint of the proof's key",
+  scope_unregistered: ({ requested, available }) =>
+    `this client may not request: ${requested.join(' ')}; it may request: ${available.join(' ')}`,
+  'scope_unregistered.none_left': 'all scopes registered for this application have been removed',
+  resource_unknown: ({ apis }) =>
+    `the parameter 'resource' must be an absolute URI without a fragment, ${apis.length > 0 ? `below one of: ${apis.join(' ')}` : 'but no API is configured: leave it out'}`,
+  'resource_unknown.too_many':
+    "the parameter 'resource' names too many APIs for one token: leave it out, or name fewer",
+  prompt_invalid: ({ prompts }) => `the values of prompt are: ${prompts.join(' ')}`,
+  'prompt_invalid.none': 'prompt=none cannot be combined with other values',
+  max_age_invalid: "the parameter 'max_age' must be a whole number of seconds",
+  claims_invalid:
+    "the parameter 'claims' must be a JSON object with the members userinfo and id_token (OpenID Connect Core 5.5)",
+  id_token_hint_invalid:
+    "the parameter 'id_token_hint' is not an ID token that this service issued to this application",
+  request_object_unsupported:
+    "the parameter 'request' is not supported: send the parameters themselves, or push them",
+  request_uri_unsupported:
+    'this request_uri is not supported: push the request, and send the request_uri of the response',
+  'request_uri_invalid.unknown': 'the request_uri was not issued by this service',
+  'request_uri_invalid.answered':
+    'this request has already been answered; to connect again, start again at the application',
+  'request_uri_invalid.expired':
+    'this request has expired or does not belong to this application; start again at the application',
+  'request_uri_invalid.pushed': "the parameter 'request_uri' must not be pushed",
+  push_limit_exceeded: ({ counter, retryAfter }) =>
+    `too many pushed requests ${counter === 'client' ? 'for this application' : 'from this address'}; retry in ${retryAfter} s`,
+  decision_missing: "the parameter 'decision' must be allow or deny",
+  consent_denied: 'the user denied the request',
+  login_impossible: 'no user is logged in, and prompt=none does not allow a login page',
+  login_too_old: 'the login is older than max_age allows, and prompt=none does not allow a login page',
+  other_user_logged_in: 'another user is logged in than the one that the request names',
+  consent_impossible: 'the user must give consent, and prompt=none does not allow a consent page',
+};
