@@ -533,7 +533,7 @@ describe('a development installation', () => {
       const { access_token: token } = await tokenOf(await fixture.client(), userId);
       expect(await me(token)).toBe(200);
       const deletion = fixture.sql('DELETE FROM users WHERE id = $1', [userId]);
-      await expect(deletion).rejects.toThrow('grants that have not ended');
+      await expect(deletion).rejects.toThrow('user_grants_not_ended');
       const { username = '' } = (await fixture.users.find(userId)) ?? {};
       const deleted = await operator(['user', 'delete', username, '--yes']);
       expect(deleted).toMatchObject({ code: 0, stderr: '' });

@@ -288,9 +288,8 @@ describe('deleting a client by plain SQL', () => {
     const id = await fixture.grant(userId, clientId);
     for (const revoke of [false, true]) {
       if (revoke) await grants.revoke(id);
-      const { message, hint } = await refusalOf(sql(DELETE, [clientId]));
-      expect(message).toBe(`client ${clientId} has grants on record, which are what revokes their tokens`);
-      expect(hint).toBe('Run "operator client delete" instead: it ends the grants, and keeps the row.');
+      const refused = await refusalOf(sql(DELETE, [clientId]));
+      expect(refused).toMatchObject({ message: 'client_grants_recorded', detail: `client ${clientId}` });
     }
     expect(await exists(clientId)).toBe(true);
     expect(await grants.find(id)).toMatchObject({ clientId });
@@ -301,8 +300,7 @@ describe('deleting a client by plain SQL', () => {
   it('is rejected for TRUNCATE CASCADE, which would delete the grants too', async () => {
     const { userId, clientId, grants } = fixture;
     const id = await fixture.grant(userId, clientId);
-    const { hint } = await refusalOf(sql('TRUNCATE clients CASCADE'));
-    expect(hint).toContain('operator client delete');
+    expect((await refusalOf(sql('TRUNCATE clients CASCADE'))).message).toBe('client_grants_recorded');
     expect(await grants.find(id)).not.toBeNull();
   });
 

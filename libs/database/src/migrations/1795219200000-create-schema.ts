@@ -390,7 +390,7 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
 /**
  * Keeps grants after the user's row is deleted, because a revocation needs the record. Triggers reject the deletion or
  * the disabling of a user with a live grant, even by plain SQL. A client's row cannot be deleted while grants to the
- * client are recorded; `operator client delete` keeps the row.
+ * client are recorded. The message of an error is an id, and docs/deploy.md has the remedies.
  */
 async function retainGrants(runner: QueryRunner): Promise<void> {
   await createTriggerFunction(runner, 'grants_need_user', NEED_USER);
@@ -450,30 +450,28 @@ const NEED_USER = `
   BEGIN
     PERFORM FROM users WHERE id = NEW.user_id AND disabled_at IS NULL FOR SHARE;
     IF NOT FOUND THEN
-      RAISE foreign_key_violation
-        USING MESSAGE = format('user %s is unknown or disabled, and cannot allow anything', NEW.user_id);
+      RAISE foreign_key_violation USING MESSAGE = 'user_unknown_or_disabled', DETAIL = format('user %s', NEW.user_id);
     END IF;
     RETURN NEW;
   END`;
 
 /**
- * Rejects the delete or disable while a grant is live. Revokes expired grants, which may still be in Redis.
+ * Rejects the delete or disable while a grant is live. Revokes expired grants, which may still be in Redis. A stricter
+ * isolation level might not see a grant that was recorded after the transaction began.
  * @param condition SQL condition on grants
+ * @param detail SQL expression
  */
-const endGrantsFirst = (condition: string, subject: string, command: string): string => `
+const endGrantsFirst = (condition: string, detail: string): string => `
     IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
       RAISE feature_not_supported USING
-        MESSAGE = 'users are deleted and disabled by transactions of the isolation level READ COMMITTED only',
-        DETAIL = 'Another one might not see a grant that was recorded after it began.';
+        MESSAGE = 'isolation_level_not_read_committed', DETAIL = current_setting('transaction_isolation');
     END IF;
     WITH expired AS (
       SELECT id FROM grants WHERE ${condition} AND revoked_at IS NULL AND expires_at <= now() ORDER BY id FOR NO KEY UPDATE
     )
     UPDATE grants g SET revoked_at = now() FROM expired WHERE g.id = expired.id;
     IF EXISTS (SELECT FROM grants WHERE ${condition} AND revoked_at IS NULL) THEN
-      RAISE restrict_violation USING
-        MESSAGE = ${subject} || ' grants that have not ended: their tokens would go on',
-        HINT = 'Run "operator user ' || ${command} || '" instead: it ends them first.';
+      RAISE restrict_violation USING MESSAGE = 'user_grants_not_ended', DETAIL = ${detail};
     END IF;
     RETURN NULL;`;
 
@@ -483,39 +481,31 @@ const ROW_ENDS_GRANTS_FIRST = `
     IF TG_OP = 'UPDATE' AND NEW.id = OLD.id AND (NEW.disabled_at IS NULL OR OLD.disabled_at IS NOT NULL) THEN
       RETURN NULL;
     END IF;
-    ${endGrantsFirst(
-      'user_id = OLD.id',
-      "format('user %s has', OLD.id)",
-      "CASE WHEN TG_OP = 'UPDATE' AND NEW.id = OLD.id THEN 'disable' ELSE 'delete' END",
-    )}
+    ${endGrantsFirst('user_id = OLD.id', "format('user %s', OLD.id)")}
   END`;
 
-const TRUNCATE_ENDS_GRANTS_FIRST = `BEGIN ${endGrantsFirst('true', "'users have'", "'delete'")} END`;
+const TRUNCATE_ENDS_GRANTS_FIRST = `BEGIN ${endGrantsFirst('true', "'any user'")} END`;
 
 /** Runs after the insert, which waits for a concurrent delete of the previous row with this id. */
 const INHERIT_NO_GRANTS = `
   BEGIN
     IF NEW.id IS DISTINCT FROM OLD.id AND EXISTS (SELECT FROM grants WHERE user_id = NEW.id) THEN
-      RAISE unique_violation USING
-        MESSAGE = format('the id %s was another user''s, whose grants are still recorded', NEW.id),
-        HINT = 'Choose an id that nobody had, or leave it out.';
+      RAISE unique_violation USING MESSAGE = 'user_id_has_grants', DETAIL = format('user %s', NEW.id);
     END IF;
     RETURN NULL;
   END`;
 
-/** Raises an error with a hint. The foreign key also rejects the deletion, even while a grant is being recorded. */
-const keepGrants = (condition: string, subject: string): string => `
+/** Raises an error with an id. The foreign key also rejects the deletion, even while a grant is being recorded. */
+const keepGrants = (condition: string, detail: string): string => `
   BEGIN
     IF EXISTS (SELECT FROM grants WHERE ${condition}) THEN
-      RAISE restrict_violation USING
-        MESSAGE = ${subject} || ' grants on record, which are what revokes their tokens',
-        HINT = 'Run "operator client delete" instead: it ends the grants, and keeps the row.';
+      RAISE restrict_violation USING MESSAGE = 'client_grants_recorded', DETAIL = ${detail};
     END IF;
     RETURN OLD;
   END`;
 
-const CLIENT_KEEPS_GRANTS = keepGrants('client_id = OLD.client_id', "format('client %s has', OLD.client_id)");
-const TRUNCATE_KEEPS_GRANTS = keepGrants('true', "'clients have'");
+const CLIENT_KEEPS_GRANTS = keepGrants('client_id = OLD.client_id', "format('client %s', OLD.client_id)");
+const TRUNCATE_KEEPS_GRANTS = keepGrants('true', "'any client'");
 
 /** Uses SECURITY DEFINER, like a foreign key, so that a role that may write users needs no rights on grants. */
 async function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {

@@ -43,11 +43,11 @@ export async function openDatabase(): Promise<OpenDatabase> {
   };
 }
 
-export async function refusalOf(work: Promise<unknown>): Promise<Error & { hint?: string; code?: string }> {
+export async function refusalOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
   const error = await work.then(
     () => new Error('it was not rejected'),
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(QueryFailedError);
-  return (error as QueryFailedError<Error & { hint?: string; code?: string }>).driverError;
+  return (error as QueryFailedError<Error & { code?: string }>).driverError;
 }
