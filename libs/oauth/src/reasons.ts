@@ -35,7 +35,7 @@ export type ApiCheck =
   | 'token_of_user'
   | 'scope_insufficient';
 
-/** Checks of forms, whose page shows the problem beside the field. */
+/** Checks of forms, whose page shows the problem next to the field. */
 export type LoginFormCheck =
   'login_form_incomplete' | 'user_unknown' | 'password_mismatch' | 'user_disabled' | 'login_throttled';
 export type CodeFormCheck = 'user_code_unknown' | 'user_code_throttled';
@@ -55,7 +55,7 @@ interface Retry {
   readonly retryAfter: number;
 }
 
-/** What is wrong with a parameter of a request. Never contains its value. */
+/** Problem of a parameter, never with its value. */
 export interface ParameterProblem {
   readonly parameter: string;
   readonly problem:
