@@ -29,5 +29,5 @@ export default {
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
   // Stops hanging tests; the runner allows long suites more. A machine with other work is slower.
-  testTimeout: Math.ceil(20_000 * Math.max(1, loadavg()[0] / availableParallelism())),
+  testTimeout: Math.ceil(60_000 * Math.max(1, loadavg()[0] / availableParallelism())),
 };

@@ -20,7 +20,7 @@ export default async function runSuite(globalConfig, config, environment, runtim
   try {
     const isLong = testPath.endsWith('.long.spec.ts');
     return await circus.default(
-      isLong ? { ...globalConfig, testTimeout: 12 * globalConfig.testTimeout } : globalConfig,
+      isLong ? { ...globalConfig, testTimeout: 4 * globalConfig.testTimeout } : globalConfig,
       config,
       { global: globalThis },
       nativeRuntime(runtime),
