@@ -7,6 +7,6 @@ export type Descriptions<Ids extends object> = {
 };
 
 export function textOf<Ids extends object>(descriptions: Descriptions<Ids>, reason: Reason<Ids>): string {
-  const text: unknown = descriptions[idOf(reason) as keyof Ids];
+  const text: unknown = descriptions[idOf<keyof Ids>(reason)];
   return typeof text === 'function' ? (text as (values: unknown) => string)(reason) : (text as string);
 }
