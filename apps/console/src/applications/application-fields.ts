@@ -3,7 +3,7 @@ import { type ClientFlag, INITIAL_FLAGS, mapFlags } from '#clients/client-flags.
 import { html, type Html } from '#ui/html.js';
 import { choices, linesField, type Option, selectField, textField } from '../ui/components.js';
 import type { Form } from '../form.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { FLAG_TEXTS, kindOf, labelOf, type Problems } from './application.form.js';
 
 interface Group {
@@ -34,24 +34,24 @@ const lines = (view: GroupView, name: string, hint: string, required = false): H
 /** Texts shown for values, by field. */
 const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deviceGrant: {
-    true: t('Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.'),
-    false: t('No'),
+    true: 'Users enter a code that the device shows (RFC 8628). Redirect URIs are optional.',
+    false: 'No',
   },
   ...FLAG_TEXTS,
   kind: {
-    server: t('On a server'),
-    keys: t('On a server, with its own keys'),
-    public: t('In a browser, or on a phone or computer'),
+    server: 'On a server',
+    keys: 'On a server, with its own keys',
+    public: 'In a browser, or on a phone or computer',
   },
-  profile: { oauth: t('OAuth 2.0 and OpenID Connect'), fapi2: t('FAPI 2.0') },
+  profile: { oauth: 'OAuth 2.0 and OpenID Connect', fapi2: 'FAPI 2.0' },
   subject: {
-    public: t('The same for every application'),
-    pairwise: t('Different for each site (pairwise)'),
+    public: 'The same for every application',
+    pairwise: 'Different for each site (pairwise)',
   },
   scope: {
-    '': t('Not allowed'),
-    required: t('Allowed'),
-    optional: t('Allowed, but users can decline it'),
+    '': 'Not allowed',
+    required: 'Allowed',
+    optional: 'Allowed, but users can decline it',
   },
 };
 
@@ -98,26 +98,26 @@ const identity = (title: string, nameHint: string, clientUriHint: string): Group
   fields: ['metadataUrl', 'name', 'clientUri', 'policyUri', 'contacts'],
   render: (view) => html`
     ${text(view, 'name', nameHint, true)} ${text(view, 'clientUri', clientUriHint)}
-    ${text(view, 'policyUri', t('Optional. An https URL.'))}
-    ${lines(view, 'contacts', t('Optional. Email addresses or https URLs of the developer, one per line.'))}
+    ${text(view, 'policyUri', 'Optional. An https URL.')}
+    ${lines(view, 'contacts', 'Optional. Email addresses or https URLs of the developer, one per line.')}
   `,
 });
 
 const IDENTITY = identity(
-  t('About the application'),
-  t('Shown to users on the consent page.'),
-  t('Optional. An https URL that helps users decide.'),
+  'About the application',
+  'Shown to users on the consent page.',
+  'Optional. An https URL that helps users decide.',
 );
 
 /** Hints for an API client, which has no users. */
 const API_CLIENT_IDENTITY = identity(
-  t('About the API client'),
-  t('Shown in the audit trail.'),
-  t('Optional. An https URL.'),
+  'About the API client',
+  'Shown in the audit trail.',
+  'Optional. An https URL.',
 );
 
 const KIND: Group = {
-  title: t('Where it runs'),
+  title: 'Where it runs',
   fields: ['public', 'jwks', 'jwksUri'],
   render: (view) => {
     const kind = kindOf(view.form);
@@ -126,43 +126,41 @@ const KIND: Group = {
         {
           value: 'server',
           label: valueText('kind', 'server'),
-          hint: t('Authenticates with a secret, which is shown once.'),
+          hint: 'Authenticates with a secret, which is shown once.',
           chosen: kind === 'server',
         },
         {
           value: 'keys',
           label: valueText('kind', 'keys'),
-          hint: t('Signs assertions with its private key (private_key_jwt). It has no secret.'),
+          hint: 'Signs assertions with its private key (private_key_jwt). It has no secret.',
           chosen: kind === 'keys',
         },
         {
           value: 'public',
           label: valueText('kind', 'public'),
-          hint: t('Cannot keep a secret. It uses PKCE instead.'),
+          hint: 'Cannot keep a secret. It uses PKCE instead.',
           chosen: kind === 'public',
         },
       ])}
-      ${text(view, 'jwksUri', t('Only with its own keys: the https URL of its JWK Set.'))}
-      ${lines(view, 'jwks', t('Only with its own keys, instead of the URL: the JWK Set.'))}
+      ${text(view, 'jwksUri', 'Only with its own keys: the https URL of its JWK Set.')}
+      ${lines(view, 'jwks', 'Only with its own keys, instead of the URL: the JWK Set.')}
     `;
   },
 };
 
 const ADDRESSES: Group = {
-  title: t('URLs'),
+  title: 'URLs',
   fields: ['redirectUris', 'privateSchemes', 'deviceGrant', 'postLogoutRedirectUris', 'backchannelLogoutUri'],
   render: (view) => html`
-    ${lines(view, 'redirectUris', t('Where users are redirected with the code, one per line. They must match exactly.'))}
+    ${lines(view, 'redirectUris', 'Where users are redirected with the code, one per line. They must match exactly.')}
     ${lines(
       view,
       'privateSchemes',
-      t(
-        'Only for an application whose maker has fixed the callback, one scheme per line, such as “cursor”. Any program on a user’s device can register the same scheme and receive the codes. The application must be public and use PKCE, and users are asked every time.',
-      ),
+      'Only for an application whose maker has fixed the callback, one scheme per line, such as “cursor”. Any program on a user’s device can register the same scheme and receive the codes. The application must be public and use PKCE, and users are asked every time.',
     )}
     ${yesOrNo(view.form, 'deviceGrant', 'false')}
-    ${lines(view, 'postLogoutRedirectUris', t('Optional. Where users can be redirected after logging out, one per line.'))}
-    ${text(view, 'backchannelLogoutUri', t('Optional. Receives a signed token when a user’s session ends.'))}
+    ${lines(view, 'postLogoutRedirectUris', 'Optional. Where users can be redirected after logging out, one per line.')}
+    ${text(view, 'backchannelLogoutUri', 'Optional. Receives a signed token when a user’s session ends.')}
   `,
 };
 
@@ -173,7 +171,7 @@ const scopeField = (name: string, value: string, hint: string, ...more: readonly
   );
 
 const SCOPES: Group = {
-  title: t('Permissions'),
+  title: 'Permissions',
   fields: ['scopes', 'optionalScopes', 'firstParty'],
   render: ({ form, catalogue }) => {
     const hasChosen = [...form.keys()].some((name) => name.startsWith('scope:'));
@@ -181,7 +179,7 @@ const SCOPES: Group = {
       hasChosen ? form.text(`scope:${name}`) : catalogue.defaults.includes(name) ? 'required' : '';
     return html`
       ${catalogue.scopes.map(({ name, texts }) =>
-        scopeField(name, chosen(name), t('Shown to users as “{text}”', { text: texts.en }), 'optional'),
+        scopeField(name, chosen(name), phrase('Shown to users as “{text}”', { text: texts.en }), 'optional'),
       )}
       ${yesOrNo(form, 'firstParty', 'false')}
     `;
@@ -204,13 +202,13 @@ const protocol = (view: GroupView, algorithms: readonly Option[]): Html => html`
 const PROTOCOL_FIELDS = [...PROTOCOL_FLAGS, 'idTokenAlg', 'subject'];
 
 const RULES: Group = {
-  title: t('Rules'),
+  title: 'Rules',
   fields: PROTOCOL_FIELDS,
   render: (view) => protocol(view, ALGORITHMS),
 };
 
 const PROFILE: Group = {
-  title: t('Profile'),
+  title: 'Profile',
   fields: ['profile', ...PROTOCOL_FIELDS],
   render: (view) => {
     const isFapi = view.form.text('profile') === 'fapi2';
@@ -220,11 +218,11 @@ const PROFILE: Group = {
         {
           value: 'fapi2',
           label: valueText('profile', 'fapi2'),
-          hint: t('For banks and health services: pushed requests, keys and tokens bound to a key.'),
+          hint: 'For banks and health services: pushed requests, keys and tokens bound to a key.',
           chosen: isFapi,
         },
       ])}
-      ${protocol(view, [{ value: '', text: t('Profile default') }, ...ALGORITHMS])}
+      ${protocol(view, [{ value: '', text: 'Profile default' }, ...ALGORITHMS])}
     `;
   },
 };
@@ -235,9 +233,9 @@ export const EDIT_GROUPS: readonly Group[] = [IDENTITY, ADDRESSES, SCOPES, RULES
 const API_CLIENT_SCOPES: Group = {
   ...SCOPES,
   render: ({ form }) =>
-    html`${scopeField('admin:read', form.text('scope:admin:read'), t('Reads through the HTTP API.'))}
-    ${scopeField('admin:write', form.text('scope:admin:write'), t('Makes changes through the HTTP API.'))}
-    ${scopeField('admin:operators', form.text('scope:admin:operators'), t('Changes the roles and invitations of operators: it can make anyone an admin.'))}`,
+    html`${scopeField('admin:read', form.text('scope:admin:read'), 'Reads through the HTTP API.')}
+    ${scopeField('admin:write', form.text('scope:admin:write'), 'Makes changes through the HTTP API.')}
+    ${scopeField('admin:operators', form.text('scope:admin:operators'), 'Changes the roles and invitations of operators: it can make anyone an admin.')}`,
 };
 
 export const EDIT_API_CLIENT_GROUPS: readonly Group[] = [API_CLIENT_IDENTITY, API_CLIENT_SCOPES];

@@ -5,51 +5,50 @@ import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.j
 import { containsPrivateKey } from '#clients/operations/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../form.js';
-import { t } from '../ui/text.js';
 
 /** Labels and values of the flags of a client. */
 export const FLAG_TEXTS: Readonly<
   Record<ClientFlag, { readonly label: string; readonly true: string; readonly false: string }>
 > = {
   requirePar: {
-    label: t('Pushed authorization requests'),
-    true: t('Required (RFC 9126)'),
-    false: t('Optional'),
+    label: 'Pushed authorization requests',
+    true: 'Required (RFC 9126)',
+    false: 'Optional',
   },
   requireState: {
-    label: t('State parameter'),
-    true: t('Required'),
-    false: t('Optional, but the application must use PKCE'),
+    label: 'State parameter',
+    true: 'Required',
+    false: 'Optional, but the application must use PKCE',
   },
   firstParty: {
-    label: t('Consent'),
-    true: t('Users are not asked, because the application is part of the product'),
-    false: t('Users are asked'),
+    label: 'Consent',
+    true: 'Users are not asked, because the application is part of the product',
+    false: 'Users are asked',
   },
 };
 
 const LABELS: Readonly<Record<string, string>> = {
-  metadataUrl: t('Metadata document URL'),
-  name: t('Name'),
-  clientUri: t('Home page'),
-  policyUri: t('Privacy policy'),
-  contacts: t('Contacts'),
-  public: t('Where it runs'),
-  jwks: t('Public keys'),
-  addKeys: t('JWK or JWK Set'),
-  jwksUri: t('JWK Set URL'),
-  redirectUris: t('Redirect URIs'),
-  privateSchemes: t('Admitted schemes'),
-  postLogoutRedirectUris: t('Post-logout redirect URIs'),
-  backchannelLogoutUri: t('Back-channel logout URI'),
-  scopes: t('Scopes'),
-  optionalScopes: t('Optional scopes'),
-  profile: t('Profile'),
-  deviceGrant: t('Devices without a browser'),
+  metadataUrl: 'Metadata document URL',
+  name: 'Name',
+  clientUri: 'Home page',
+  policyUri: 'Privacy policy',
+  contacts: 'Contacts',
+  public: 'Where it runs',
+  jwks: 'Public keys',
+  addKeys: 'JWK or JWK Set',
+  jwksUri: 'JWK Set URL',
+  redirectUris: 'Redirect URIs',
+  privateSchemes: 'Admitted schemes',
+  postLogoutRedirectUris: 'Post-logout redirect URIs',
+  backchannelLogoutUri: 'Back-channel logout URI',
+  scopes: 'Scopes',
+  optionalScopes: 'Optional scopes',
+  profile: 'Profile',
+  deviceGrant: 'Devices without a browser',
   ...mapFlags((flag) => FLAG_TEXTS[flag].label),
-  idTokenAlg: t('ID token signing algorithm'),
-  subject: t('User identifier (sub)'),
-  logo: t('Logo'),
+  idTokenAlg: 'ID token signing algorithm',
+  subject: 'User identifier (sub)',
+  logo: 'Logo',
 };
 
 export function labelOf(field: string): string {

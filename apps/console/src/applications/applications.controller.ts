@@ -12,7 +12,7 @@ import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.pa
 import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { applicationsPage, handoverPage, newSecretPage, applicationLabel } from './application.page.js';
 import { ApplicationPageService } from './application-page.service.js';
 import { pathOf } from './paths.js';
@@ -69,7 +69,7 @@ export class ApplicationsController {
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';
     const change = this.clients.disable(actorOf(operator), id, {}, confirmed);
-    return this.changed(operator, id, change, t('The application is disabled. It can no longer get tokens.'));
+    return this.changed(operator, id, change, 'The application is disabled. It can no longer get tokens.');
   }
 
   @Post(':id/enable')
@@ -78,7 +78,7 @@ export class ApplicationsController {
   async enable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     await this.privileged.checkApplication(operator, id);
     const change = this.clients.enable(actorOf(operator), id);
-    return this.changed(operator, id, change, t('The application is enabled.'));
+    return this.changed(operator, id, change, 'The application is enabled.');
   }
 
   @Get(':id/delete')
@@ -100,7 +100,7 @@ export class ApplicationsController {
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';
     const { announced } = await this.clients.delete(actorOf(operator), id, {}, confirmed);
-    const changed = { note: t('The application is deleted.'), warnings: await announced };
+    const changed = { note: 'The application is deleted.', warnings: await announced };
     return this.listPage(operator, new Form(), changed);
   }
 
@@ -111,11 +111,11 @@ export class ApplicationsController {
     return confirmPage({
       operator,
       section: '/applications',
-      title: t('Create a new secret?'),
+      title: 'Create a new secret?',
       subject: applicationLabel(await this.clients.find(id)),
-      text: t('The current secret keeps working until you revoke it. An application can have two secrets.'),
+      text: 'The current secret keeps working until you revoke it. An application can have two secrets.',
       path: pathOf(id, 'secrets/new'),
-      button: t('Create the secret'),
+      button: 'Create the secret',
       look: '',
       back: pathOf(id),
     });
@@ -144,14 +144,16 @@ export class ApplicationsController {
       operator,
       section: '/applications',
       warnings:
-        isLast && this.clients.isConsole(client) ? [t(CONSOLE_CLIENT.revoke, { id: client.client_id })] : [],
-      title: t('Revoke the secret {secret}?', { secret }),
+        isLast && this.clients.isConsole(client)
+          ? [phrase(CONSOLE_CLIENT.revoke, { id: client.client_id })]
+          : [],
+      title: phrase('Revoke the secret {secret}?', { secret }),
       subject: applicationLabel(client),
       text: !isLast
-        ? t('The application can then use only its other secret.')
-        : t('It is the last secret. Without it, the application cannot authenticate.'),
+        ? 'The application can then use only its other secret.'
+        : 'It is the last secret. Without it, the application cannot authenticate.',
       path: pathOf(id, `secrets/${encodeURIComponent(secret)}/revoke`),
-      button: t('Revoke'),
+      button: 'Revoke',
       back: pathOf(id),
       fields: [['last', String(isLast)]],
     });
@@ -169,7 +171,7 @@ export class ApplicationsController {
   ): Promise<Page> {
     const isLast = form.text('last') === 'true';
     const change = this.secrets.revoke(actorOf(operator), id, secret, isLast);
-    return this.changed(operator, id, change, t('The secret is revoked.'));
+    return this.changed(operator, id, change, 'The secret is revoked.');
   }
 
   @Get(':id/handover')
@@ -196,12 +198,12 @@ export class ApplicationsController {
     return {
       operator,
       section: '/applications',
-      warnings: isConsole ? [t(CONSOLE_CLIENT[action], { id: client.client_id })] : [],
-      title: action === 'delete' ? t('Delete this application?') : t('Disable this application?'),
+      warnings: isConsole ? [phrase(CONSOLE_CLIENT[action], { id: client.client_id })] : [],
+      title: action === 'delete' ? 'Delete this application?' : 'Disable this application?',
       subject: applicationLabel(client),
-      text: t(EFFECTS[action], { grants, users: users ?? 0, secrets: client.live_secrets }),
+      text: phrase(EFFECTS[action], { grants, users: users ?? 0, secrets: client.live_secrets }),
       path: pathOf(id, action),
-      button: action === 'delete' ? t('Delete') : t('Disable'),
+      button: action === 'delete' ? 'Delete' : 'Disable',
       back: pathOf(id),
       fields: [['grants', String(grants)], ...(isConsole ? [['confirmConsole', 'true'] as const] : [])],
     };

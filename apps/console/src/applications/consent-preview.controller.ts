@@ -6,7 +6,7 @@ import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { pathOf } from './paths.js';
 
 /** Hash of an inline style sheet (Content Security Policy Level 3, 2.3.1). */
@@ -31,12 +31,13 @@ export class ConsentPreviewController {
     const { name } = await this.clients.find(id);
     const locale = LOCALES.find((known) => known === query.text('language')) ?? LOCALES[0];
     return {
-      title: t('Consent page of {name}', { name }),
+      title: phrase('Consent page of {name}', { name }),
       frames: true,
       section: '/applications',
       content: html`
         <p>
-          ${t('What users see when the application requests access for the first time. Buttons and links do not work in this preview.')}
+          What users see when the application requests access for the first time. Buttons and links do not
+          work in this preview.
         </p>
         <ul class="plain actions">
           ${LOCALES.map((language) => html`<li><a href="${pathOf(id, `consent?language=${language}`)}" ${language === locale && html`aria-current="true"`}>${languageNames.of(language)}</a></li>`)}
@@ -44,9 +45,9 @@ export class ConsentPreviewController {
         <iframe
           sandbox
           src="${pathOf(id, `consent/${locale}`)}"
-          title="${t('Consent page in {language}', { language: languageNames.of(locale) ?? locale })}"
+          title="${phrase('Consent page in {language}', { language: languageNames.of(locale) ?? locale })}"
         ></iframe>
-        <p><a class="button even" href="${pathOf(id)}">${t('Go to the application')}</a></p>
+        <p><a class="button even" href="${pathOf(id)}">Go to the application</a></p>
       `,
     };
   }

@@ -14,7 +14,7 @@ import {
 } from '../ui/components.js';
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { labelOf, type Problems } from './application.form.js';
 import { CREATE_STEPS, inputsOf, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
@@ -38,7 +38,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
     [...problems].filter(([name]) => isLast || name === '' || group.fields.includes(name)),
   );
   return {
-    title: t('New application'),
+    title: 'New application',
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
@@ -50,7 +50,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
         html`
           <input type="hidden" name="step" value="${step}" />
           ${hiddenFields(carried(form, content))} ${content}
-          <div class="actions">${button(t('Next'))} ${step > 0 && goTo(step - 1, t('Back'))}</div>
+          <div class="actions">${button('Next')} ${step > 0 && goTo(step - 1, 'Back')}</div>
         `,
       )}
       ${step === 0 && documentForm({ operator, form, problems })}
@@ -59,7 +59,7 @@ export function createPage({ operator, form, problems, catalogue, step }: Create
 }
 
 function stepName(step: number, name: string): string {
-  return t('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length + 1, name });
+  return phrase('Step {step} of {steps}: {name}', { step: step + 1, steps: CREATE_STEPS.length + 1, name });
 }
 
 function goTo(step: number, text: string): Html {
@@ -70,10 +70,10 @@ function goTo(step: number, text: string): Html {
 export function summaryPage({ operator, form }: Pick<CreateView, 'operator' | 'form'>): Page {
   const step = CREATE_STEPS.length;
   return {
-    title: t('New application'),
+    title: 'New application',
     section: '/applications',
     content: html`
-      <p>${stepName(step, t('Check and create'))}</p>
+      <p>${stepName(step, 'Check and create')}</p>
       ${postForm(
         operator,
         '/applications/new',
@@ -81,7 +81,7 @@ export function summaryPage({ operator, form }: Pick<CreateView, 'operator' | 'f
           <input type="hidden" name="step" value="${step}" />
           ${hiddenFields(form.input.filter(([name]) => !NOT_CARRIED.includes(name)))}
           ${CREATE_STEPS.map((group, at) => summary(group, at, form))}
-          <div class="actions">${button(t('Create the application'))} ${goTo(step - 1, t('Back'))}</div>
+          <div class="actions">${button('Create the application')} ${goTo(step - 1, 'Back')}</div>
         `,
         '',
       )}
@@ -93,7 +93,7 @@ function summary(group: (typeof CREATE_STEPS)[number], step: number, form: Form)
   return html`<section>
     <h2>${group.title}</h2>
     ${facts(inputsOf(group, form).map(([name, value]) => [nameOf(name), value !== '' && lines(valueText(name, value))]))}
-    <div class="actions">${goTo(step, t('Change “{name}”', { name: group.title }))}</div>
+    <div class="actions">${goTo(step, phrase('Change “{name}”', { name: group.title }))}</div>
   </section>`;
 }
 
@@ -110,17 +110,17 @@ function documentForm({
     name: 'metadataUrl',
     label: labelOf('metadataUrl'),
     value: form.text('metadataUrl'),
-    hint: t('This URL is the client ID. The document contains everything else.'),
+    hint: 'This URL is the client ID. The document contains everything else.',
     required: true,
     problems: problems.get('metadataUrl') ?? [],
   });
   return html`<section>
-    <h2>${t('Application with a metadata document')}</h2>
+    <h2>Application with a metadata document</h2>
     ${postForm(
       operator,
       '/applications/new',
       html`${field}
-        <div class="actions">${button(t('Register the application'), 'even')}</div>`,
+        <div class="actions">${button('Register the application', 'even')}</div>`,
     )}
   </section>`;
 }
@@ -137,25 +137,25 @@ export function createdPage(name: string, created: RegisteredClient, warnings: r
   const { client_id: id, client_secret: secret } = created;
   const code = (value: string | null | undefined) => value && html`<code>${value}</code>`;
   return {
-    title: t('{name} is registered', { name }),
+    title: phrase('{name} is registered', { name }),
     status: 201,
     section: '/applications',
     content: html`
       ${notices({ warnings })}
-      <p>${t('Give these to the owner of the application.')}</p>
+      <p>Give these to the owner of the application.</p>
       ${facts([
-        [t('Client ID'), copyable('client-id', id)],
-        [t('Client secret'), secret !== null && copyable('secret', secret)],
-        [t('Authorization URL'), code(created.authorization_url)],
-        [t('Token URL'), code(created.token_url)],
-        [t('Refresh URL'), code(created.refresh_url)],
-        [t('Pushed authorization request URL'), code(created.par_url)],
-        [t('Assertion audience'), code(created.assertion_audience)],
+        ['Client ID', copyable('client-id', id)],
+        ['Client secret', secret !== null && copyable('secret', secret)],
+        ['Authorization URL', code(created.authorization_url)],
+        ['Token URL', code(created.token_url)],
+        ['Refresh URL', code(created.refresh_url)],
+        ['Pushed authorization request URL', code(created.par_url)],
+        ['Assertion audience', code(created.assertion_audience)],
       ])}
-      ${secret !== null && html`<p role="status">${t('The secret is shown only once, because the service stores only its hash.')}</p>`}
+      ${secret !== null && html`<p role="status">The secret is shown only once, because the service stores only its hash.</p>`}
       <div class="actions">
-        <a class="button" href="${pathOf(id, 'handover')}">${t('Instructions for the owner')}</a>
-        <a class="button even" href="${pathOf(id)}">${t('Go to the application')}</a>
+        <a class="button" href="${pathOf(id, 'handover')}">Instructions for the owner</a>
+        <a class="button even" href="${pathOf(id)}">Go to the application</a>
       </div>
     `,
   };

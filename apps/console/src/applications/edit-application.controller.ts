@@ -8,7 +8,6 @@ import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';
 import { RecentLogins } from '../session/recent-logins.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
 import {
   changesOf,
   confirmationsOf,
@@ -70,7 +69,7 @@ export class EditApplicationController {
       const input = { ...changesOf(form), expectedVersion };
       const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, input);
       return this.pages.show(operator, result.client, {
-        note: t('The changes are saved.'),
+        note: 'The changes are saved.',
         warnings: await announced,
       });
     });
@@ -98,10 +97,9 @@ export class EditApplicationController {
   /** Shows what the form would change now; nothing, if the operator has already sent the same change. */
   private outdated(view: EditView): Promise<Page> | Page {
     const { operator, client, form } = view;
-    if (!changes(client, form))
-      return this.pages.show(operator, client, { note: t('The changes are saved.') });
+    if (!changes(client, form)) return this.pages.show(operator, client, { note: 'The changes are saved.' });
     form.set('version', String(client.version));
-    const text = t('The application has changed since you opened the form. Check what would change now.');
+    const text = 'The application has changed since you opened the form. Check what would change now.';
     return differencePage({ ...view, problems: new Map([['', [text]]]) });
   }
 }

@@ -5,7 +5,7 @@ import type { Operator } from '../operator.js';
 import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from '../ui/components.js';
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { CONFIRMATIONS, formOf, hasOwnKeys, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './paths.js';
@@ -29,7 +29,7 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
       </section>`,
   )}`;
   return {
-    title: t('Edit {name}', { name }),
+    title: phrase('Edit {name}', { name }),
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
@@ -37,10 +37,11 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
       ${
         client.document_due_at &&
         html`<p>
-          ${t('This application has a metadata document. Only its scopes and the rules for its requests can be changed here.')}
+          This application has a metadata document. Only its scopes and the rules for its requests can be
+          changed here.
         </p>`
       }
-      ${hasOwnKeys(client) && html`<p><a href="${pathOf(id, 'keys')}">${t('Change its keys')}</a></p>`}
+      ${hasOwnKeys(client) && html`<p><a href="${pathOf(id, 'keys')}">Change its keys</a></p>`}
       ${postForm(
         operator,
         pathOf(id, 'edit'),
@@ -48,7 +49,7 @@ export function editPage({ operator, client, form, problems, catalogue }: EditVi
           <input type="hidden" name="version" value="${form.text('version') || version}" />
           ${fields}
           <div class="actions">
-            ${button(t('Review changes'))} <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+            ${button('Review changes')} <a class="button even" href="${pathOf(id)}">Cancel</a>
           </div>
         `,
       )}
@@ -95,14 +96,14 @@ export function differencePage({
   const needsConfirmation = confirmations.length > 0;
   const fields = form.input.filter(([name]) => !CONFIRMATIONS.some((confirmation) => confirmation === name));
   return {
-    title: t('Changes to {name}', { name }),
+    title: phrase('Changes to {name}', { name }),
     status: problems.size > 0 ? 409 : 200,
     section: '/applications',
     content: html`
       ${problemBox([...problems.values()].flat())}
       ${
         differences.length === 0
-          ? html`<p>${t('No changes.')}</p>`
+          ? html`<p>No changes.</p>`
           : facts(differences.map((difference) => [nameOf(difference.name), changed(difference)]))
       }
       ${postForm(
@@ -111,8 +112,8 @@ export function differencePage({
         html`
           ${hiddenFields([...fields, ...confirmations.map((name) => [name, 'true'] as const)])}
           <div class="actions">
-            ${differences.length > 0 && button(needsConfirmation ? t('Save anyway') : t('Save'), needsConfirmation ? 'danger' : '')}
-            <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+            ${differences.length > 0 && button(needsConfirmation ? 'Save anyway' : 'Save', needsConfirmation ? 'danger' : '')}
+            <a class="button even" href="${pathOf(id)}">Cancel</a>
           </div>
         `,
       )}

@@ -12,7 +12,7 @@ import { SentBeforeLogin } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { problemsOf, withoutPrivateKeys } from './application.form.js';
 import { applicationLabel } from './application.page.js';
 import { keysPage } from './keys.page.js';
@@ -55,11 +55,11 @@ export class ClientKeysController {
     return confirmPage({
       operator,
       section: '/applications',
-      title: t('Remove the key {key}?', { key: keyName(client, key) }),
+      title: phrase('Remove the key {key}?', { key: keyName(client, key) }),
       subject: applicationLabel(client),
-      text: t('Assertions that are signed with it are refused immediately.'),
+      text: 'Assertions that are signed with it are refused immediately.',
       path: pathOf(id, `keys/${encodeURIComponent(key)}/remove`),
-      button: t('Remove'),
+      button: 'Remove',
       back: pathOf(id, 'keys'),
     });
   }
@@ -81,7 +81,7 @@ export class ClientKeysController {
   ): Promise<Page> {
     try {
       const { result, announced } = await this.clients.update(actorOf(operator), id, input);
-      const changed = { note: t('The keys are changed.'), warnings: await announced };
+      const changed = { note: 'The keys are changed.', warnings: await announced };
       return keysPage({ operator, client: result.client, form: new Form(), changed });
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;

@@ -14,7 +14,7 @@ import {
   textField,
 } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { labelOf, NO_PROBLEMS, type Problems } from './application.form.js';
 import { pathOf } from './paths.js';
 
@@ -31,7 +31,7 @@ export function keysPage(view: KeysView): Page {
   const { client_id: id, name, jwks_uri: uri } = client;
   const forms = html`${keysForm(view, problems)} ${urlForm(view, problems)}`;
   return {
-    title: t('Keys of {name}', { name }),
+    title: phrase('Keys of {name}', { name }),
     status: problems.size > 0 ? 400 : 200,
     section: '/applications',
     content: html`
@@ -40,11 +40,11 @@ export function keysPage(view: KeysView): Page {
         uri === undefined
           ? keyTable(client)
           : html`<p>
-              ${t('The service fetches the keys from this URL:')} <a href="${uri}" rel="noreferrer">${uri}</a>
+              The service fetches the keys from this URL: <a href="${uri}" rel="noreferrer">${uri}</a>
             </p>`
       }
       ${forms}
-      <p><a class="button even" href="${pathOf(id)}">${t('Go to the application')}</a></p>
+      <p><a class="button even" href="${pathOf(id)}">Go to the application</a></p>
     `,
   };
 }
@@ -52,8 +52,8 @@ export function keysPage(view: KeysView): Page {
 function keyTable({ client_id: id, jwks }: ClientView): Html {
   const keys = jwks?.keys ?? [];
   return table(
-    t('Registered public keys'),
-    [t('Key ID (kid)'), t('Type'), t('Thumbprint (RFC 7638)'), t('Action')],
+    'Registered public keys',
+    ['Key ID (kid)', 'Type', 'Thumbprint (RFC 7638)', 'Action'],
     keys.map((key) => {
       const thumbprint = thumbprintOf(key);
       return [
@@ -61,11 +61,11 @@ function keyTable({ client_id: id, jwks }: ClientView): Html {
         key.alg ?? ('crv' in key ? key.crv : key.kty),
         html`<code>${thumbprint}</code>`,
         keys.length === 1
-          ? t('The last key cannot be removed.')
+          ? 'The last key cannot be removed.'
           : html`<a
               href="${pathOf(id, `keys/${thumbprint}/remove`)}"
-              aria-label="${t('Remove the key {key}', { key: key.kid ?? thumbprint })}"
-              >${t('Remove')}</a
+              aria-label="${phrase('Remove the key {key}', { key: key.kid ?? thumbprint })}"
+              >Remove</a
             >`,
       ];
     }),
@@ -74,9 +74,9 @@ function keyTable({ client_id: id, jwks }: ClientView): Html {
 
 function keysForm({ operator, client, form }: KeysView, problems: Problems): Html {
   const { client_id: id, jwks_uri: uri } = client;
-  const hint = t('A JWK or JWK Set (RFC 7517) with public keys only.');
+  const hint = 'A JWK or JWK Set (RFC 7517) with public keys only.';
   return html`<section>
-    <h2>${uri === undefined ? t('Add a key') : t('Register keys in place of the URL')}</h2>
+    <h2>${uri === undefined ? 'Add a key' : 'Register keys in place of the URL'}</h2>
     ${postForm(
       operator,
       pathOf(id, 'keys'),
@@ -88,7 +88,7 @@ function keysForm({ operator, client, form }: KeysView, problems: Problems): Htm
           required: true,
           problems: [...(problems.get('addKeys') ?? []), ...(problems.get('jwks') ?? [])],
         })}
-        <div class="actions">${button(uri === undefined ? t('Add') : t('Register'))}</div>`,
+        <div class="actions">${button(uri === undefined ? 'Add' : 'Register')}</div>`,
     )}
   </section>`;
 }
@@ -96,7 +96,7 @@ function keysForm({ operator, client, form }: KeysView, problems: Problems): Htm
 function urlForm({ operator, client, form }: KeysView, problems: Problems): Html {
   const { client_id: id, jwks_uri: uri = '' } = client;
   return html`<section>
-    <h2>${uri === '' ? t('Fetch the keys from a URL instead') : t('Change the URL')}</h2>
+    <h2>${uri === '' ? 'Fetch the keys from a URL instead' : 'Change the URL'}</h2>
     ${postForm(
       operator,
       pathOf(id, 'keys'),
@@ -107,12 +107,12 @@ function urlForm({ operator, client, form }: KeysView, problems: Problems): Html
           value: form.text('jwksUri') || uri,
           hint:
             uri === ''
-              ? t('The https URL of the JWK Set. It replaces the registered keys immediately.')
-              : t('The https URL of the JWK Set.'),
+              ? 'The https URL of the JWK Set. It replaces the registered keys immediately.'
+              : 'The https URL of the JWK Set.',
           required: true,
           problems: problems.get('jwksUri') ?? [],
         })}
-        <div class="actions">${button(t('Use this URL'), 'even')}</div>`,
+        <div class="actions">${button('Use this URL', 'even')}</div>`,
     )}
   </section>`;
 }

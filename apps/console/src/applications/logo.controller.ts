@@ -11,7 +11,7 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { button, hiddenFields, type Notices, notices, postForm, textField } from '../ui/components.js';
 import { type Form, KEPT_FORM } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { labelOf, problemsOf } from './application.form.js';
 import { pathOf } from './paths.js';
 
@@ -39,7 +39,7 @@ export class LogoController {
     const logo = form.text('go') === 'remove' ? null : (form.files.get('logo') ?? Buffer.alloc(0));
     try {
       const change = await this.clients.update(actorOf(operator), id, { logo });
-      const note = logo ? t('The logo is saved.') : t('The logo is removed.');
+      const note = logo ? 'The logo is saved.' : 'The logo is removed.';
       const changed = { note, warnings: await change.announced };
       return logoPage({ operator, client: change.result.client, changed });
     } catch (error) {
@@ -71,19 +71,19 @@ function logoPage({ operator, client, problems = [], changed = {}, sent = null }
   const { client_id: id, name, logo } = client;
   const kept = sent?.files.has('logo') ? sent.text(KEPT_FORM) : null;
   return {
-    title: t('Logo of {name}', { name }),
+    title: phrase('Logo of {name}', { name }),
     status: problems.length > 0 ? 400 : 200,
     section: '/applications',
     content: html`
       ${notices(changed)}
       ${
         logo === null
-          ? html`<p>${t('None.')}</p>`
+          ? html`<p>None.</p>`
           : html`<p>
               <img
                 class="face"
                 src="${pathOf(id, `logo/image?${logo.slice(0, 16)}`)}"
-                alt="${t('Current logo')}"
+                alt="Current logo"
                 width="48"
                 height="48"
               />
@@ -95,7 +95,7 @@ function logoPage({ operator, client, problems = [], changed = {}, sent = null }
         html`${
             kept !== null &&
             html`<p role="status">
-                ${t('The image that you chose before the login is still selected. Choose another one to replace it.')}
+                The image that you chose before the login is still selected. Choose another one to replace it.
               </p>
               ${hiddenFields([[KEPT_FORM, kept]])}`
           }
@@ -104,13 +104,13 @@ function logoPage({ operator, client, problems = [], changed = {}, sent = null }
             label: labelOf('logo'),
             type: 'file',
             value: '',
-            hint: t('Shown on consent pages. PNG, JPEG or WebP, {limits}.', { limits: LOGO_LIMITS }),
+            hint: phrase('Shown on consent pages. PNG, JPEG or WebP, {limits}.', { limits: LOGO_LIMITS }),
             problems,
           })}
           <div class="actions">
-            ${button(t('Save'))}
-            ${logo !== null && html`<button class="danger" name="go" value="remove">${t('Remove')}</button>`}
-            <a class="button even" href="${pathOf(id)}">${t('Cancel')}</a>
+            ${button('Save')}
+            ${logo !== null && html`<button class="danger" name="go" value="remove">Remove</button>`}
+            <a class="button even" href="${pathOf(id)}">Cancel</a>
           </div>`,
         'narrow',
         true,

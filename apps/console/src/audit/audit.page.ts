@@ -4,7 +4,7 @@ import { CHECK_NAMES } from '#error-guide/error-guide.js';
 import { html } from '#ui/html.js';
 import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { moment, t } from '../ui/text.js';
+import { moment, phrase } from '../ui/text.js';
 import { actorOfEvent, channelOf, detailsOf, type EventNames, objectsOf, textOf } from './event-text.js';
 
 export const FILTERS = [
@@ -23,11 +23,13 @@ export type Filters = Readonly<Partial<Record<(typeof FILTERS)[number], string>>
 const NOUNS = [...new Set(AUDIT_TYPES.map((type) => type.split('.', 1)[0] ?? ''))];
 
 const TYPES = [
-  { value: '', text: t('All') },
+  { value: '', text: 'All' },
   ...NOUNS.flatMap((noun) => {
     const types = AUDIT_TYPES.filter((type) => type.startsWith(`${noun}.`));
     const choices = types.map((type) => ({ value: type as string, text: type as string }));
-    return choices.length > 1 ? [{ value: noun, text: t('{noun}: all', { noun }) }, ...choices] : choices;
+    return choices.length > 1
+      ? [{ value: noun, text: phrase('{noun}: all', { noun }) }, ...choices]
+      : choices;
   }),
 ];
 
@@ -47,22 +49,22 @@ export function auditPage(
   } = filters;
   const { since = '', until = '' } = filters;
   return {
-    title: t('Audit trail'),
+    title: 'Audit trail',
     status: problems.length > 0 ? 400 : 200,
     section: '/audit',
     content: html`
       ${problemBox(problems)}
       <form method="get" action="/audit" class="filter" role="search">
-        ${textField({ name: 'client', label: t('Application (client ID or name)'), value: client })}
-        ${textField({ name: 'user', label: t('User (email, username or id:42)'), value: user })}
-        ${textField({ name: 'operator', label: t('Operator, as in “Who”'), value: operator })}
-        ${selectField({ name: 'type', label: t('Event'), value: type }, TYPES)}
-        ${textField({ name: 'check', label: t('Failed check'), value: check, suggestions: CHECK_NAMES })}
-        ${textField({ name: 'grant', label: t('Grant ID'), value: grant })}
-        ${textField({ name: 'reference', label: t('Error reference'), value: reference })}
-        ${textField({ name: 'since', label: t('From (UTC)'), value: since, type: 'datetime-local' })}
-        ${textField({ name: 'until', label: t('Until (UTC)'), value: until, type: 'datetime-local' })}
-        ${button(t('Search'), 'even')}
+        ${textField({ name: 'client', label: 'Application (client ID or name)', value: client })}
+        ${textField({ name: 'user', label: 'User (email, username or id:42)', value: user })}
+        ${textField({ name: 'operator', label: 'Operator, as in “Who”', value: operator })}
+        ${selectField({ name: 'type', label: 'Event', value: type }, TYPES)}
+        ${textField({ name: 'check', label: 'Failed check', value: check, suggestions: CHECK_NAMES })}
+        ${textField({ name: 'grant', label: 'Grant ID', value: grant })}
+        ${textField({ name: 'reference', label: 'Error reference', value: reference })}
+        ${textField({ name: 'since', label: 'From (UTC)', value: since, type: 'datetime-local' })}
+        ${textField({ name: 'until', label: 'Until (UTC)', value: until, type: 'datetime-local' })}
+        ${button('Search', 'even')}
       </form>
       ${events && results(events, filters)}
     `,
@@ -70,15 +72,15 @@ export function auditPage(
 }
 
 const LABELS: Readonly<Record<keyof Filters, string>> = {
-  client: t('application'),
-  user: t('user'),
-  operator: t('operator'),
-  type: t('event'),
-  check: t('failed check'),
-  grant: t('grant'),
-  reference: t('error reference'),
-  since: t('from'),
-  until: t('until'),
+  client: 'application',
+  user: 'user',
+  operator: 'operator',
+  type: 'event',
+  check: 'failed check',
+  grant: 'grant',
+  reference: 'error reference',
+  since: 'from',
+  until: 'until',
 };
 
 /** Says what was searched without a result. */
@@ -87,8 +89,8 @@ function noEvents(filters: Filters): string {
     filters[name] === undefined ? [] : [`${LABELS[name]} “${filters[name]}”`],
   );
   return searched.length === 0
-    ? t('The audit trail has no events.')
-    : t('No event matches {searched}.', { searched: searched.join(', ') });
+    ? 'The audit trail has no events.'
+    : phrase('No event matches {searched}.', { searched: searched.join(', ') });
 }
 
 function results(
@@ -107,8 +109,8 @@ function results(
   return html`
     ${problemBox(warnings)}
     ${table(
-      t('Events, newest first'),
-      [t('Time (UTC)'), t('Who'), t('What'), t('About'), t('Via'), t('Details')],
+      'Events, newest first',
+      ['Time (UTC)', 'Who', 'What', 'About', 'Via', 'Details'],
       items.map((event) => [
         timeCell(event.time),
         html`<span class="wraps short">${actorOfEvent(event, names)}</span>`,
@@ -124,17 +126,19 @@ function results(
       html`<p>
         ${
           isForward
-            ? t('Searched back to {time}. Older events follow on the next page.', {
+            ? phrase('Searched back to {time}. Older events follow on the next page.', {
                 time: moment(searchedTo),
               })
-            : t('Searched up to {time}. Newer events are on the previous page.', { time: moment(searchedTo) })
+            : phrase('Searched up to {time}. Newer events are on the previous page.', {
+                time: moment(searchedTo),
+              })
         }
       </p>`
     }
     ${pageLinks('/audit', filters, { next, previous })}
     <p>
-      <a href="/audit/events.jsonl?${parameters}" download>${t('Download all matching events')}</a>
-      (${t('one JSON object per line, oldest first')})
+      <a href="/audit/events.jsonl?${parameters}" download>Download all matching events</a>
+      (one JSON object per line, oldest first)
     </p>
   `;
 }

@@ -5,47 +5,47 @@ import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/paths.js';
 import { facts, referenceLink } from '../ui/components.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 
 /** Texts that follow the name of the actor. */
 const TEXTS: Readonly<Record<AuditType, string>> = {
-  'client.created': t('registered the application'),
-  'client.updated': t('changed the application'),
-  'client.disabled': t('disabled the application'),
-  'client.enabled': t('enabled the application'),
-  'client.deleted': t('deleted the application'),
-  'client_secret.rotated': t('created a client secret'),
-  'client_secret.revoked': t('revoked a client secret'),
-  'resource_server.created': t('registered a resource server'),
-  'resource_server.updated': t('changed a resource server'),
-  'resource_server.revoked': t('revoked a resource server'),
-  'console_operator.granted': t('granted the user a console role'),
-  'console_operator.revoked': t('removed the user’s console role'),
-  'console_operator.invited': t('invited an operator'),
-  'console_operator.uninvited': t('withdrew the invitation of an operator'),
-  'user.created': t('created the user'),
-  'user.imported': t('imported users'),
-  'user.updated': t('changed the user'),
-  'user.disabled': t('disabled the user'),
-  'user.enabled': t('enabled the user'),
-  'user.deleted': t('deleted the user'),
-  'user.logged_out': t('logged the user out'),
-  'user.password_changed': t('changed the password of the user'),
-  'token.reuse_detected': t('reused a code or refresh token: its grant was revoked'),
-  'token_key.changed': t('started with another signing key'),
-  'operator.command': t('ran a command'),
-  'login.succeeded': t('logged in'),
-  'login.ended': t('logged out'),
-  'consent.allowed': t('allowed access'),
-  'consent.denied': t('denied access'),
-  'token.issued': t('got tokens'),
-  'token.refreshed': t('refreshed tokens'),
-  'token.retried': t('retried a token request'),
-  'grant.revoked': t('revoked access'),
-  'logout_token.failed': t('rejected a logout token'),
-  'login.refused': t('failed to log in'),
-  'request.throttled': t('sent too many requests'),
-  'request.refused': t('sent a request that was refused'),
+  'client.created': 'registered the application',
+  'client.updated': 'changed the application',
+  'client.disabled': 'disabled the application',
+  'client.enabled': 'enabled the application',
+  'client.deleted': 'deleted the application',
+  'client_secret.rotated': 'created a client secret',
+  'client_secret.revoked': 'revoked a client secret',
+  'resource_server.created': 'registered a resource server',
+  'resource_server.updated': 'changed a resource server',
+  'resource_server.revoked': 'revoked a resource server',
+  'console_operator.granted': 'granted the user a console role',
+  'console_operator.revoked': 'removed the user’s console role',
+  'console_operator.invited': 'invited an operator',
+  'console_operator.uninvited': 'withdrew the invitation of an operator',
+  'user.created': 'created the user',
+  'user.imported': 'imported users',
+  'user.updated': 'changed the user',
+  'user.disabled': 'disabled the user',
+  'user.enabled': 'enabled the user',
+  'user.deleted': 'deleted the user',
+  'user.logged_out': 'logged the user out',
+  'user.password_changed': 'changed the password of the user',
+  'token.reuse_detected': 'reused a code or refresh token: its grant was revoked',
+  'token_key.changed': 'started with another signing key',
+  'operator.command': 'ran a command',
+  'login.succeeded': 'logged in',
+  'login.ended': 'logged out',
+  'consent.allowed': 'allowed access',
+  'consent.denied': 'denied access',
+  'token.issued': 'got tokens',
+  'token.refreshed': 'refreshed tokens',
+  'token.retried': 'retried a token request',
+  'grant.revoked': 'revoked access',
+  'logout_token.failed': 'rejected a logout token',
+  'login.refused': 'failed to log in',
+  'request.throttled': 'sent too many requests',
+  'request.refused': 'sent a request that was refused',
 };
 
 /** Uses `hasOwn`, because a publisher could choose a type such as `constructor`. */
@@ -53,7 +53,7 @@ export function textOf({ type, detail = {} }: AuditEvent): string {
   const text = Object.hasOwn(TEXTS, type) ? TEXTS[type] : type;
   const { command } = detail;
   // The token app stores this event when it applies revocations that PostgreSQL has already recorded.
-  if (detail['recorded_revocations'] !== undefined) return t('applied the revocation');
+  if (detail['recorded_revocations'] !== undefined) return 'applied the revocation';
   return type === 'operator.command' && typeof command === 'string' ? `${text}: ${command}` : text;
 }
 
@@ -88,29 +88,29 @@ export async function namesOf(
 export function actorOfEvent(event: AuditEvent, names: EventNames): Html {
   const { operator, type, client_id: client, user_id: user, service, detail = {} } = event;
   if (operator !== undefined) return html`<bdi>${operator}</bdi>`;
-  if (detail['by'] === 'product') return html`${t('the product')}`;
+  if (detail['by'] === 'product') return html`the product`;
   const isUsers = USERS_ACT.has(type) || (type === 'grant.revoked' && service === 'authorize');
-  if (isUsers) return user === undefined ? html`${t('a user')}` : userLink(user, names);
+  if (isUsers) return user === undefined ? html`a user` : userLink(user, names);
   if (client !== undefined) return clientLink(client, names);
   if (type.startsWith('request.'))
-    return user === undefined ? html`${t('an unknown caller')}` : userLink(user, names);
-  return html`${t('the {service} service', { service })}`;
+    return user === undefined ? html`an unknown caller` : userLink(user, names);
+  return html`${phrase('the {service} service', { service })}`;
 }
 
-const CHANNELS = { api: t('HTTP API'), page: t('console') } as const;
+const CHANNELS = { api: 'HTTP API', page: 'console' } as const;
 
 /** Returns the channel of an operator's event, or the service of any other event. */
 export function channelOf({ operator, channel, service, type }: AuditEvent): string {
   if (channel) return Object.hasOwn(CHANNELS, channel) ? CHANNELS[channel] : channel;
   if (operator === undefined) return service;
   // Operators log in only at the console.
-  return type.startsWith('login.') ? CHANNELS.page : t('command line');
+  return type.startsWith('login.') ? CHANNELS.page : 'command line';
 }
 
 export function userLink(id: number, { users }: EventNames): Html {
   const name = users.get(id);
   return name === undefined
-    ? html`<a href="/users/${id}">${t('user {id}', { id: String(id) })}</a>`
+    ? html`<a href="/users/${id}">${phrase('user {id}', { id: String(id) })}</a>`
     : html`<a href="/users/${id}"><bdi>${name}</bdi></a> <span class="quiet">id:${id}</span>`;
 }
 
@@ -149,34 +149,34 @@ export function detailsOf({
 }: AuditEvent): Html {
   const detail = Object.entries(event.detail ?? {});
   const content = facts([
-    [t('Reference'), reference !== undefined && referenceLink(reference)],
-    [t('Failed check'), check],
-    [t('Response'), [status, error].filter((part) => part !== undefined).join(' ')],
-    [t('Description'), event.description],
-    [t('Grant'), event.grant_id !== undefined && grantLink(event.grant_id)],
-    [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
-    [t('Address'), address],
-    [t('User agent'), user_agent],
+    ['Reference', reference !== undefined && referenceLink(reference)],
+    ['Failed check', check],
+    ['Response', [status, error].filter((part) => part !== undefined).join(' ')],
+    ['Description', event.description],
+    ['Grant', event.grant_id !== undefined && grantLink(event.grant_id)],
+    ['Request', request && html`<code>${request.method} ${request.path}</code>`],
+    ['Address', address],
+    ['User agent', user_agent],
     ...changedFields(event).map((field) => [field.name, differenceOf(field)] as const),
     ...detail.map(
       ([name, value]) =>
         [name, html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`] as const,
     ),
-    [t('Event'), html`<code>${event.type}</code>, <code>${event.id}</code>`],
+    ['Event', html`<code>${event.type}</code>, <code>${event.id}</code>`],
   ]);
   return html`<details>
-    <summary>${check ?? changedNames(event) ?? t('Details')}</summary>
+    <summary>${check ?? changedNames(event) ?? 'Details'}</summary>
     ${content}
   </details>`;
 }
 
 function changedNames(event: AuditEvent): string | undefined {
   const names = changedFields(event).map(({ name }) => name);
-  return names.length === 0 ? undefined : t('Changed: {names}', { names: names.join(', ') });
+  return names.length === 0 ? undefined : phrase('Changed: {names}', { names: names.join(', ') });
 }
 
 function differenceOf({ removed, added, omitted }: ChangedField): Html {
-  if (omitted === 'secret') return html`${t('changed; secret values are never recorded')}`;
-  if (omitted !== null) return html`${t('changed; personal values are not recorded')}`;
+  if (omitted === 'secret') return html`changed; secret values are never recorded`;
+  if (omitted !== null) return html`changed; personal values are not recorded`;
   return html`${removed.map((value) => html`<del>${value}</del><br />`)}${added.map((value) => html`<ins>${value}</ins><br />`)}`;
 }

@@ -2,7 +2,7 @@ import type { ClientHistory, HistoryPeriod } from '#audit/operations/explain/cli
 import { html, type Html } from '#ui/html.js';
 import { columnChart } from '../ui/column-chart.js';
 import { numbers } from '../ui/components.js';
-import { day, t } from '../ui/text.js';
+import { day, phrase } from '../ui/text.js';
 
 /** Number of causes with a separate colour in the chart and column in the table; all others share one of each. */
 const MAX_CAUSES = 3;
@@ -20,8 +20,8 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
   const names = series.map(({ title }) => title).join(', ');
   return columnChart({
     id: 'chart',
-    title: unit === 'day' ? t('Requests per day') : t('Requests per hour'),
-    description: t('Columns of {names}. The table below has their numbers.', { names }),
+    title: unit === 'day' ? 'Requests per day' : 'Requests per hour',
+    description: phrase('Columns of {names}. The table below has their numbers.', { names }),
     columns: periods.map((period) => ({
       name: nameOf(period),
       bars: series.map(({ look, count }) => ({ look, count: count(period) })),
@@ -31,9 +31,9 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
         ${series.map(({ title: text, look }) => legend(text, look))} ${misused && legend(MISUSED, 'misused')}
       </ul>
       ${numbers(
-        unit === 'day' ? t('Numbers per day (UTC)') : t('Numbers per hour (UTC)'),
+        unit === 'day' ? 'Numbers per day (UTC)' : 'Numbers per hour (UTC)',
         [
-          unit === 'day' ? t('Day') : t('Hour'),
+          unit === 'day' ? 'Day' : 'Hour',
           ...series.map(({ title }) => ({ title, isNumber: true }) as const),
           misused && ({ title: MISUSED, isNumber: true } as const),
         ],
@@ -46,7 +46,7 @@ export function chart({ periods, unit }: Pick<ClientHistory, 'periods' | 'unit'>
   });
 }
 
-const MISUSED = t('Possible leak of a code or token');
+const MISUSED = 'Possible leak of a code or token';
 
 function legend(text: string, look: string): Html {
   return html`<li>
@@ -63,10 +63,10 @@ function seriesOf(periods: readonly HistoryPeriod[]): Series[] {
   const sorted = [...causes].sort(([, a], [, b]) => b - a).map(([cause]) => cause);
   const [frequent, rest] = [sorted.slice(0, MAX_CAUSES), sorted.slice(MAX_CAUSES)];
   return [
-    { title: t('issued'), look: 'issued', count: ({ issued }) => issued },
-    { title: t('refreshed'), look: 'refreshed', count: ({ refreshed }) => refreshed },
+    { title: 'issued', look: 'issued', count: ({ issued }) => issued },
+    { title: 'refreshed', look: 'refreshed', count: ({ refreshed }) => refreshed },
     ...frequent.map((cause, index) => ({
-      title: t('refused: {cause}', { cause }),
+      title: phrase('refused: {cause}', { cause }),
       look: `refused refused-${index}`,
       count: ({ refused }: HistoryPeriod) => refused[cause] ?? 0,
     })),
@@ -74,7 +74,7 @@ function seriesOf(periods: readonly HistoryPeriod[]): Series[] {
       ? []
       : [
           {
-            title: t('refused for other causes'),
+            title: 'refused for other causes',
             look: `refused refused-${MAX_CAUSES}`,
             count: ({ refused }: HistoryPeriod) =>
               rest.reduce((sum, cause) => sum + (refused[cause] ?? 0), 0),

@@ -13,10 +13,10 @@ import {
   timeCell,
 } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { moment, t } from '../ui/text.js';
+import { moment, phrase } from '../ui/text.js';
 import { chart } from './chart.js';
 
-export const PERIODS = { '23h': t('Last 24 hours, by hour'), '29d': t('Last 30 days, by day') } as const;
+export const PERIODS = { '23h': 'Last 24 hours, by hour', '29d': 'Last 30 days, by day' } as const;
 
 export interface Question {
   readonly reference: string;
@@ -26,29 +26,29 @@ export interface Question {
 }
 
 export const PARTIES: Readonly<Record<Party, string>> = {
-  application: t('developer of the application'),
-  user: t('user'),
-  operator: t('operator'),
-  platform: t('platform team'),
+  application: 'developer of the application',
+  user: 'user',
+  operator: 'operator',
+  platform: 'platform team',
 };
 
 export function eventsPage(question: Question, content: Html | false = false, status = 200): Page {
   const { reference, client, period, since } = question;
   const periods = Object.entries(PERIODS).map(([value, text]) => ({ value, text }));
   return {
-    title: t('What happened'),
+    title: 'What happened',
     status,
     section: '/events',
     content: html`
       <form method="get" action="/events" class="filter">
-        ${textField({ name: 'reference', label: t('Error reference'), value: reference })}
-        ${button(t('Explain'), 'even')}
+        ${textField({ name: 'reference', label: 'Error reference', value: reference })}
+        ${button('Explain', 'even')}
       </form>
       <form method="get" action="/events" class="filter">
-        ${textField({ name: 'client', label: t('Application (as in the list of applications)'), value: client })}
-        ${selectField({ name: 'period', label: t('Period'), value: period }, periods)}
-        ${textField({ name: 'since', label: t('Or since (UTC)'), value: since, type: 'datetime-local' })}
-        ${button(t('Show'), 'even')}
+        ${textField({ name: 'client', label: 'Application (as in the list of applications)', value: client })}
+        ${selectField({ name: 'period', label: 'Period', value: period }, periods)}
+        ${textField({ name: 'since', label: 'Or since (UTC)', value: since, type: 'datetime-local' })}
+        ${button('Show', 'even')}
       </form>
       ${content}
     `,
@@ -64,7 +64,7 @@ export function choicePage(question: Question, names: ReadonlyMap<string, string
   return eventsPage(
     question,
     html`<section>
-      <h2>${t('Several applications match “{client}”', { client })}</h2>
+      <h2>${phrase('Several applications match “{client}”', { client })}</h2>
       <ul>
         ${[...names].map(
           ([id, name]) =>
@@ -73,7 +73,7 @@ export function choicePage(question: Question, names: ReadonlyMap<string, string
             </li>`,
         )}
       </ul>
-      <p><a href="/applications?${list.toString()}">${t('Search in the list of applications')}</a></p>
+      <p><a href="/applications?${list.toString()}">Search in the list of applications</a></p>
     </section>`,
   );
 }
@@ -90,9 +90,9 @@ export function historyPage(question: Question, history: ClientHistory): Page {
         </h2>
         ${problemBox(warnings)}
         <p>
-          ${t('Since {since}: {refused, plural, =0 {no request was refused} one {one request was refused} other {# requests were refused}}.', { since: moment(since), refused })}
-          ${logouts > 0 && t('{logouts, plural, one {One logout token was} other {# logout tokens were}} not accepted.', { logouts })}
-          <a href="/audit?${audit.toString()}">${t('All events of the application')}</a>
+          ${phrase('Since {since}: {refused, plural, =0 {no request was refused} one {one request was refused} other {# requests were refused}}.', { since: moment(since), refused })}
+          ${logouts > 0 && phrase('{logouts, plural, one {One logout token was} other {# logout tokens were}} not accepted.', { logouts })}
+          <a href="/audit?${audit.toString()}">All events of the application</a>
         </p>
         ${groups.length > 0 && causes(groups)} ${chart(history)}
       </section>
@@ -102,14 +102,8 @@ export function historyPage(question: Question, history: ClientHistory): Page {
 
 function causes(groups: readonly RefusalGroup[]): Html {
   return table(
-    t('Refused requests by cause, the most frequent first'),
-    [
-      { title: t('Count'), isNumber: true },
-      t('Cause'),
-      t('Most likely remedy'),
-      t('Latest (UTC)'),
-      t('Latest reference'),
-    ],
+    'Refused requests by cause, the most frequent first',
+    [{ title: 'Count', isNumber: true }, 'Cause', 'Most likely remedy', 'Latest (UTC)', 'Latest reference'],
     groups.map(({ count, title, check, error, party, remedy, last, reference }) => [
       count,
       html`${title ?? check ?? error}<br /><code>${check ?? error}</code>`,

@@ -10,7 +10,7 @@ import type { Operator } from '../operator.js';
 import { facts, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
-import { moment, t } from '../ui/text.js';
+import { moment } from '../ui/text.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
 
 type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };
@@ -26,31 +26,31 @@ export function explanationPage(
   return eventsPage(
     question,
     html`<section>
-      <h2>${title ?? t('This request was not refused')}</h2>
+      <h2>${title ?? 'This request was not refused'}</h2>
       ${problemBox(warnings)} ${meaning !== null && html`<p>${guideText(meaning)}</p>`}
       ${
         remedies.length > 0 &&
-        html`<h3>${t('Who can fix it, most likely first')}</h3>
+        html`<h3>Who can fix it, most likely first</h3>
           <ul>
             ${remedies.map(({ party, action, commands }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)} ${commands.map((words) => commandWithPage(operator, words))}</li>`)}
           </ul>`
       }
       ${facts([
-        [t('Failed check'), event.check !== undefined && html`<code>${event.check}</code>`],
-        [t('Response'), [fieldOf(events, (from) => from.status), event.error].filter(Boolean).join(' ')],
-        [t('Description'), fieldOf(events, (from) => from.description)],
-        [t('Application'), clientId !== null && clientLink(clientId, names)],
-        [t('User'), userId !== null && userLink(userId, names)],
-        [t('Time'), moment(event.time)],
-        [t('Request'), request && html`<code>${request.method} ${request.path}</code>`],
-        [t('Service'), events.map(({ service }) => service).join(', ')],
-        [t('Grant'), grantId !== null && grantLink(grantId)],
-        [t('Address'), fieldOf(events, (from) => from.address)],
-        [t('User agent'), fieldOf(events, (from) => from.user_agent)],
+        ['Failed check', event.check !== undefined && html`<code>${event.check}</code>`],
+        ['Response', [fieldOf(events, (from) => from.status), event.error].filter(Boolean).join(' ')],
+        ['Description', fieldOf(events, (from) => from.description)],
+        ['Application', clientId !== null && clientLink(clientId, names)],
+        ['User', userId !== null && userLink(userId, names)],
+        ['Time', moment(event.time)],
+        ['Request', request && html`<code>${request.method} ${request.path}</code>`],
+        ['Service', events.map(({ service }) => service).join(', ')],
+        ['Grant', grantId !== null && grantLink(grantId)],
+        ['Address', fieldOf(events, (from) => from.address)],
+        ['User agent', fieldOf(events, (from) => from.user_agent)],
       ])}
       ${
         comparison.values.length > 0 &&
-        html`<h3>${t('Values')}</h3>
+        html`<h3>Values</h3>
           ${facts(comparison.values.map(({ name, value }) => [name, html`<code>${value}</code>`]))}
           ${comparison.differences.map(difference)}`
       }
@@ -61,31 +61,24 @@ export function explanationPage(
 
 function difference({ parts }: Difference): Html {
   return html`<p>
-    ${t('Character by character')}:
+    Character by character:
     <code
       >${parts.map(({ text, only }) =>
         only === undefined ? text : only === 'sent' ? html`<ins>${text}</ins>` : html`<del>${text}</del>`,
       )}</code
-    ><br /><span class="quiet"><ins>${t('only sent')}</ins>, <del>${t('only expected')}</del></span>
+    ><br /><span class="quiet"><ins>only sent</ins>, <del>only expected</del></span>
   </p>`;
 }
 
 function usesTable(uses: readonly AuditEvent[]): Html {
   return table(
-    t('Latest uses of the grant: two different callers suggest theft'),
-    [
-      t('Time (UTC)'),
-      t('Event'),
-      { title: t('Generation'), isNumber: true },
-      t('Address'),
-      t('User agent'),
-      t('Reference'),
-    ],
+    'Latest uses of the grant: two different callers suggest theft',
+    ['Time (UTC)', 'Event', { title: 'Generation', isNumber: true }, 'Address', 'User agent', 'Reference'],
     uses.map((event) => [
       timeCell(event.time),
       textOf(event),
       valueText(event.detail?.['generation'] ?? event.detail?.['sent'] ?? ''),
-      event.address ?? t('not recorded'),
+      event.address ?? 'not recorded',
       event.user_agent,
       event.reference !== undefined && referenceLink(event.reference),
     ]),
@@ -94,8 +87,8 @@ function usesTable(uses: readonly AuditEvent[]): Html {
 
 function aroundTable(around: readonly AuditEvent[], names: EventNames): Html {
   return table(
-    t('The same application, five minutes before and after'),
-    [t('Time (UTC)'), t('Event'), t('Failed check'), t('User'), t('Reference')],
+    'The same application, five minutes before and after',
+    ['Time (UTC)', 'Event', 'Failed check', 'User', 'Reference'],
     around.map((event) => [
       timeCell(event.time),
       textOf(event),

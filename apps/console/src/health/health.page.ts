@@ -9,35 +9,35 @@ import type { Operator } from '../operator.js';
 import { button, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
-import { moment, t } from '../ui/text.js';
+import { moment, phrase } from '../ui/text.js';
 import type { HealthState, Part } from './health-check.service.js';
 
 export function healthPage(operator: Operator, { last, isRunning }: HealthState): Page {
   return {
-    title: t('Health'),
+    title: 'Health',
     section: '/health',
     content: html`
-      ${isRunning && noteBox(html`${t('A check is running. It takes a few seconds.')} <a href="/health">${t('Show the result')}</a>`)}
+      ${isRunning && noteBox(html`A check is running. It takes a few seconds. <a href="/health">Show the result</a>`)}
       <div class="actions">
-        ${!isRunning && postForm(operator, '/health', button(t('Check now')), '')}
-        ${mayActAs(operator.role, 'admin') && html`<a class="button even" href="/health/keys">${t('Rotate keys')}</a>`}
+        ${!isRunning && postForm(operator, '/health', button('Check now'), '')}
+        ${mayActAs(operator.role, 'admin') && html`<a class="button even" href="/health/keys">Rotate keys</a>`}
       </div>
       <p>
-        ${last ? html`${t('Checked {time} by', { time: moment(new Date(last.at)) })} <bdi>${last.by}</bdi>.` : t('No check ran in the last seven days.')}
+        ${last ? html`${phrase('Checked {time} by', { time: moment(new Date(last.at)) })} <bdi>${last.by}</bdi>.` : 'No check ran in the last seven days.'}
       </p>
       ${
         last &&
         html`
           <section>
-            <h2>${t('Findings')}</h2>
+            <h2>Findings</h2>
             ${part(last.diagnosis, (diagnosis) => findings(operator, diagnosis))}
           </section>
           <section>
-            <h2>${t('Processes')}</h2>
+            <h2>Processes</h2>
             ${part(last.processes, processes)}
           </section>
           <section>
-            <h2>${t('Keys')}</h2>
+            <h2>Keys</h2>
             ${part(last.keys, keys)}
           </section>
         `
@@ -51,39 +51,41 @@ function part<Value>(checked: Part<Value>, show: (value: Value) => Html): Html |
 }
 
 const SEVERITY: Readonly<Record<Severity, string>> = {
-  error: t('error'),
-  warning: t('warning'),
-  info: t('note'),
+  error: 'error',
+  warning: 'warning',
+  info: 'note',
 };
 
 function findings(operator: Operator, { findings: all, holding, notChecked }: Diagnosis): Html {
   return html`
-    <p>${t('{count, plural, one {One check passed} other {# checks passed}}.', { count: holding.length })}</p>
+    <p>
+      ${phrase('{count, plural, one {One check passed} other {# checks passed}}.', { count: holding.length })}
+    </p>
     ${
       notChecked.length > 0 &&
       html`<details>
         <summary>
-          ${t('{count, plural, one {One check} other {# checks}} could not run', { count: notChecked.length })}
+          ${phrase('{count, plural, one {One check} other {# checks}} could not run', { count: notChecked.length })}
         </summary>
         ${facts(notChecked.map(({ check, reason }) => [check, reason]))}
       </details>`
     }
     ${table(
-      t('Findings, the most severe first'),
-      [t('Severity'), t('Subject'), t('Finding'), t('Remedy')],
+      'Findings, the most severe first',
+      ['Severity', 'Subject', 'Finding', 'Remedy'],
       byCheck(all).map(([first, ...others]) => [
         severityTag(first.severity),
         others.length === 0
           ? html`<span class="wraps">${subjectOf(first)}</span>`
-          : t('{count, number} findings', { count: others.length + 1 }),
-        html`${others.length === 0 ? first.problem : t('Expected: {holds}', { holds: first.holds })}<br /><code
+          : phrase('{count, number} findings', { count: others.length + 1 }),
+        html`${others.length === 0 ? first.problem : phrase('Expected: {holds}', { holds: first.holds })}<br /><code
             >${first.check}</code
           >`,
         others.length === 0
           ? html`<div class="prose">${remedyOf(operator, first)}</div>`
           : each(operator, [first, ...others]),
       ]),
-      t('No check found a problem.'),
+      'No check found a problem.',
     )}
   `;
 }
@@ -103,7 +105,7 @@ export function byCheck(findings: readonly Diagnosed[]): Group[] {
 
 function each(operator: Operator, group: Group): Html {
   return html`<details>
-    <summary>${t('Subjects and remedies')}</summary>
+    <summary>Subjects and remedies</summary>
     <dl>
       ${group.map(
         (finding) =>
@@ -129,8 +131,8 @@ function remedyOf(operator: Operator, { remedy }: Diagnosed): Fragment {
 
 function processes(statuses: readonly ServiceStatus[]): Html {
   return html`${table(
-    t('Processes that responded. Compare them with your deployment.'),
-    [t('Service'), t('Instance'), t('Version'), t('Since'), t('Settings that differ'), t('Dependencies')],
+    'Processes that responded. Compare them with your deployment.',
+    ['Service', 'Instance', 'Version', 'Since', 'Settings that differ', 'Dependencies'],
     statuses.map((status) => [
       status.service,
       html`<code>${status.instance}</code>`,
@@ -152,25 +154,27 @@ function differing({ settings = {} }: ServiceStatus, all: readonly ServiceStatus
 
 function dependencies({ redis, audit, logouts, logout_queue: queue }: ServiceStatus): string[] {
   const buffer = (name: string, state: { waiting: number; dropped: number }) =>
-    t('{name}: {waiting} waiting, {dropped} lost', { name, ...state });
+    phrase('{name}: {waiting} waiting, {dropped} lost', { name, ...state });
   return [
-    ...(redis ? [t('Redis {version}, {role}', { version: redis.version, role: redis.role })] : []),
-    ...(audit ? [buffer(t('audit events'), audit)] : []),
-    ...(logouts ? [buffer(t('log-outs'), logouts)] : []),
-    ...(queue && 'problem' in queue ? [t('queue of log-outs: {problem}', { problem: queue.problem })] : []),
+    ...(redis ? [phrase('Redis {version}, {role}', { version: redis.version, role: redis.role })] : []),
+    ...(audit ? [buffer('audit events', audit)] : []),
+    ...(logouts ? [buffer('log-outs', logouts)] : []),
+    ...(queue && 'problem' in queue
+      ? [phrase('queue of log-outs: {problem}', { problem: queue.problem })]
+      : []),
     ...(queue && 'messages' in queue
-      ? [t('queue of log-outs: {messages}', { messages: queue.messages })]
+      ? [phrase('queue of log-outs: {messages}', { messages: queue.messages })]
       : []),
   ];
 }
 
 function keys({ keys: tokens, id_token_keys: idTokens, problems }: KeyList): Html {
-  const time = (at: string | null) => (at === null ? t('never') : moment(at));
+  const time = (at: string | null) => (at === null ? 'never' : moment(at));
   return html`
     ${problemBox(problems.map(({ message, remedy: action }) => `${message}: ${action}`))}
     ${table(
-      t('Token keys and ID token keys'),
-      [t('Key'), t('Signs at'), t('Verifies at'), t('Missing at'), t('Last signature'), t('Needed until')],
+      'Token keys and ID token keys',
+      ['Key', 'Signs at', 'Verifies at', 'Missing at', 'Last signature', 'Needed until'],
       [...tokens.map((key) => ({ ...key, alg: '' })), ...idTokens].map((key) => [
         html`<code>${key.id}</code> ${key.alg}`,
         key.signs_in.join(', '),

@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { copyButton, button, choices, linesField, notices, postForm } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 
 export type Ring = 'token' | 'id-token';
 
@@ -11,7 +11,7 @@ const VARIABLES: Readonly<Record<Ring, string>> = { token: 'TOKEN_KEYS', 'id-tok
 
 export const FIELDS = { token: 'tokenKeys', 'id-token': 'idTokenKeys' } as const;
 
-const BEGIN = t('Start another rotation early');
+const BEGIN = 'Start another rotation early';
 
 export function fieldName(field: string): string {
   return (
@@ -27,16 +27,18 @@ interface Refused {
 
 export function keysPage(operator: Operator, refused?: Refused): Page {
   return {
-    title: t('Rotate keys'),
+    title: 'Rotate keys',
     status: refused?.status ?? 200,
     section: '/health',
     content: html`
       <p>
-        ${t('A rotation has three steps: add a new key, sign with it, remove the old key. For each, paste the current value here, set the next value for the services, and restart them one after the other. A step is refused while it would log users out.')}
+        A rotation has three steps: add a new key, sign with it, remove the old key. For each, paste the
+        current value here, set the next value for the services, and restart them one after the other. A step
+        is refused while it would log users out.
       </p>
-      ${ringForm(operator, 'token', t('Token keys'), refused)}
-      ${ringForm(operator, 'id-token', t('ID token keys'), refused)}
-      <p><a href="/health">${t('Back')}</a></p>
+      ${ringForm(operator, 'token', 'Token keys', refused)}
+      ${ringForm(operator, 'id-token', 'ID token keys', refused)}
+      <p><a href="/health">Back</a></p>
     `,
   };
 }
@@ -45,8 +47,8 @@ function ringForm(operator: Operator, ring: Ring, title: string, refused: Refuse
   const problems = refused?.ring === ring ? refused.problems : [];
   const hint =
     ring === 'token'
-      ? t('The current value at authorize and token. It is not stored.')
-      : t('The current private keys at token. They are not stored.');
+      ? 'The current value at authorize and token. It is not stored.'
+      : 'The current private keys at token. They are not stored.';
   return html`<section>
     <h2>${title}</h2>
     ${postForm(
@@ -60,15 +62,15 @@ function ringForm(operator: Operator, ring: Ring, title: string, refused: Refuse
         problems,
         required: true,
       })}
-      ${choices('begin', t('After a leak'), 'checkbox', [
+      ${choices('begin', 'After a leak', 'checkbox', [
         {
           value: 'true',
           label: BEGIN,
-          hint: t('Even though live tokens still need a key of the last rotation.'),
+          hint: 'Even though live tokens still need a key of the last rotation.',
           chosen: false,
         },
       ])}
-      ${button(t('Next step'))}`,
+      ${button('Next step')}`,
     )}
   </section>`;
 }
@@ -79,7 +81,7 @@ export function keyStepPage(
   values: readonly (readonly [services: string, value: string])[],
   warnings: readonly string[],
 ): Page {
-  const title = t('Step {step} of 3', { step });
+  const title = phrase('Step {step} of 3', { step });
   const { what, safe, next } = texts(ring)[action];
   return {
     title,
@@ -88,31 +90,31 @@ export function keyStepPage(
     content: html`
       ${notices({ warnings })}
       <p>
-        ${t('{count, plural, one {Key} other {Keys}}', { count: keys.length })}:
+        ${phrase('{count, plural, one {Key} other {Keys}}', { count: keys.length })}:
         ${keys.map((key) => html`<code>${key}</code> `)}
       </p>
-      <h2>${t('Now')}</h2>
+      <h2>Now</h2>
       <ol>
         ${values.map(
           ([services, value], index) =>
             html`<li>
-              ${t('Set {variable} for {services}:', { variable: VARIABLES[ring], services })}
+              ${phrase('Set {variable} for {services}:', { variable: VARIABLES[ring], services })}
               <pre class="scrolls" tabindex="0"><code id="keys-value-${index}">${value}</code></pre>
               ${copyButton(`keys-value-${index}`)}
             </li>`,
         )}
         <li>
-          ${t('Restart every process of {services}, one at a time.', { services: values.map(([services]) => services).join(' and ') })}
+          ${phrase('Restart every process of {services}, one at a time.', { services: values.map(([services]) => services).join(' and ') })}
         </li>
       </ol>
-      <p role="status">${t('The value is shown only once. Keep it until the next step.')}</p>
-      <h2>${t('Why this is safe')}</h2>
+      <p role="status">The value is shown only once. Keep it until the next step.</p>
+      <h2>Why this is safe</h2>
       <p>${safe}</p>
-      <h2>${t('Next')}</h2>
+      <h2>Next</h2>
       <p>${next}</p>
       <p>
-        <a class="button" href="/health/keys">${t('To the next step')}</a>
-        <a class="button even" href="/health">${t('Health')}</a>
+        <a class="button" href="/health/keys">To the next step</a>
+        <a class="button even" href="/health">Health</a>
       </p>
     `,
   };
@@ -128,37 +130,27 @@ function texts(ring: Ring): Readonly<Record<RotationStep['action'], StepTexts>> 
   const isIdToken = ring === 'id-token';
   return {
     add: {
-      what: t('add a new key'),
+      what: 'add a new key',
       safe: isIdToken
-        ? t('The new key is published and signs nothing yet, so that applications can fetch it first.')
-        : t(
-            'The new key signs nothing yet. Processes that have it verify it, and nobody needs it before the others have it.',
-          ),
+        ? 'The new key is published and signs nothing yet, so that applications can fetch it first.'
+        : 'The new key signs nothing yet. Processes that have it verify it, and nobody needs it before the others have it.',
       next: isIdToken
-        ? t(
-            'Six minutes after the last restart, when no application caches a key set without the new key: step 2, sign with it.',
-          )
-        : t('As soon as every process has the value: step 2, sign with it.'),
+        ? 'Six minutes after the last restart, when no application caches a key set without the new key: step 2, sign with it.'
+        : 'As soon as every process has the value: step 2, sign with it.',
     },
     sign: {
-      what: t('sign with the new key'),
+      what: 'sign with the new key',
       safe: isIdToken
-        ? t('Applications have had time to fetch the new key, and the old one stays published.')
-        : t('Every process that runs can verify the new key, and all still verify the old one.'),
+        ? 'Applications have had time to fetch the new key, and the old one stays published.'
+        : 'Every process that runs can verify the new key, and all still verify the old one.',
       next: isIdToken
-        ? t(
-            'When the ID tokens of the old key have expired: step 3, remove it. The page refuses it until then, and says when.',
-          )
-        : t(
-            'When no live token needs the old key, after the lifetime of a refresh token: step 3, remove it. The page refuses it until then, and says when.',
-          ),
+        ? 'When the ID tokens of the old key have expired: step 3, remove it. The page refuses it until then, and says when.'
+        : 'When no live token needs the old key, after the lifetime of a refresh token: step 3, remove it. The page refuses it until then, and says when.',
     },
     remove: {
-      what: t('remove the old key'),
-      safe: isIdToken
-        ? t('The ID tokens that it signed have expired.')
-        : t('No live token needs it any longer.'),
-      next: t('Nothing: the rotation is complete. Check health after the restart.'),
+      what: 'remove the old key',
+      safe: isIdToken ? 'The ID tokens that it signed have expired.' : 'No live token needs it any longer.',
+      next: 'Nothing: the rotation is complete. Check health after the restart.',
     },
   };
 }

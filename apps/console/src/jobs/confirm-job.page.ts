@@ -4,7 +4,7 @@ import { problemBox } from '../ui/components.js';
 import type { ConfirmView } from '../ui/confirm.page.js';
 import { describedFilter } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { ACTIONS } from './job-actions.js';
 import type { Selection } from './selection.js';
 
@@ -33,11 +33,11 @@ export function confirmJobView(
     section,
     title: question(count),
     ...((action !== 'revoke-grants' || names.size > 0) && {
-      subject: html`${shown.map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`)}${more > 0 && t(' and {more, number} more', { more })}`,
+      subject: html`${shown.map((name, at) => html`${at > 0 && ', '}<bdi>${name}</bdi>`)}${more > 0 && phrase(' and {more, number} more', { more })}`,
     }),
-    text: html`${all !== null && html`${t('This is every entry of the list that matches now')}${filter.length > 0 && html`: <bdi>${filter.join(', ')}</bdi>`}. `}
+    text: html`${all !== null && html`This is every entry of the list that matches now${filter.length > 0 && html`: <bdi>${filter.join(', ')}</bdi>`}. `}
     ${effect}
-    ${grants > 0 && t('This affects {grants, plural, one {one live grant} other {# live grants}}.', { grants })}`,
+    ${grants > 0 && phrase('This affects {grants, plural, one {one live grant} other {# live grants}}.', { grants })}`,
     path: '/jobs',
     button,
     look: action === 'enable-applications' ? '' : 'danger',
@@ -53,6 +53,6 @@ export function unusableSelectionPage({ action, back }: Selection, problem: stri
     status: 400,
     section,
     content: html`${problemBox([problem])}
-      <p><a class="button" href="${back}">${t('Back to the list')}</a></p>`,
+      <p><a class="button" href="${back}">Back to the list</a></p>`,
   };
 }

@@ -7,7 +7,7 @@ import type { Role } from '../role.js';
 import { actorOf, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { ListQuery, ListSection } from '../ui/list.page.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import type { StepOutcome } from './job.store.js';
 
 export const JOB_ROLE: Role = 'support';
@@ -24,39 +24,39 @@ interface Action {
 export const ACTIONS = {
   'disable-applications': {
     question: (count) =>
-      t('Disable {count, plural, one {one application} other {# applications}}?', { count }),
-    effect: t('They cannot get tokens until they are enabled.'),
-    title: t('Disable applications'),
-    button: t('Disable'),
+      phrase('Disable {count, plural, one {one application} other {# applications}}?', { count }),
+    effect: 'They cannot get tokens until they are enabled.',
+    title: 'Disable applications',
+    button: 'Disable',
     section: '/applications',
   },
   'enable-applications': {
     question: (count) =>
-      t('Enable {count, plural, one {one application} other {# applications}}?', { count }),
-    effect: t('They can get tokens again.'),
-    title: t('Enable applications'),
-    button: t('Enable'),
+      phrase('Enable {count, plural, one {one application} other {# applications}}?', { count }),
+    effect: 'They can get tokens again.',
+    title: 'Enable applications',
+    button: 'Enable',
     section: '/applications',
   },
   'disable-users': {
-    question: (count) => t('Disable {count, plural, one {one user} other {# users}}?', { count }),
-    effect: t('All their sessions and grants end. They cannot log in until they are enabled.'),
-    title: t('Disable users'),
-    button: t('Disable'),
+    question: (count) => phrase('Disable {count, plural, one {one user} other {# users}}?', { count }),
+    effect: 'All their sessions and grants end. They cannot log in until they are enabled.',
+    title: 'Disable users',
+    button: 'Disable',
     section: '/users',
   },
   'log-out-users': {
-    question: (count) => t('Log out {count, plural, one {one user} other {# users}}?', { count }),
-    effect: t('All their sessions end. Applications keep their access.'),
-    title: t('Log out users'),
-    button: t('Log out'),
+    question: (count) => phrase('Log out {count, plural, one {one user} other {# users}}?', { count }),
+    effect: 'All their sessions end. Applications keep their access.',
+    title: 'Log out users',
+    button: 'Log out',
     section: '/users',
   },
   'revoke-grants': {
-    question: (count) => t('Revoke {count, plural, one {one grant} other {# grants}}?', { count }),
-    effect: t('Access ends immediately. Users can allow it again.'),
-    title: t('Revoke grants'),
-    button: t('Revoke'),
+    question: (count) => phrase('Revoke {count, plural, one {one grant} other {# grants}}?', { count }),
+    effect: 'Access ends immediately. Users can allow it again.',
+    title: 'Revoke grants',
+    button: 'Revoke',
     section: '/users',
   },
 } as const satisfies Record<string, Action>;

@@ -3,41 +3,41 @@ import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import { button, facts, postForm, problemBox, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { moment, t } from '../ui/text.js';
+import { moment, phrase } from '../ui/text.js';
 import { type ActionName, ACTIONS, isAction, JOB_ROLE } from './job-actions.js';
 import type { Job, JobState } from './job.store.js';
 
 const STATES: Readonly<Record<JobState, string>> = {
-  running: t('running'),
-  interrupted: t('interrupted'),
-  stopped: t('stopped'),
-  refused: t('ended'),
-  finished: t('finished'),
+  running: 'running',
+  interrupted: 'interrupted',
+  stopped: 'stopped',
+  refused: 'ended',
+  finished: 'finished',
 };
 
 const EXPLANATIONS: Readonly<Record<JobState, string>> = {
   running: '',
-  interrupted: t('The process that ran it has ended. Continue to finish the rest.'),
-  stopped: t('An operator stopped it. Finished entries stay changed.'),
-  refused: t('Its operator no longer has the role. Another operator can continue.'),
+  interrupted: 'The process that ran it has ended. Continue to finish the rest.',
+  stopped: 'An operator stopped it. Finished entries stay changed.',
+  refused: 'Its operator no longer has the role. Another operator can continue.',
   finished: '',
 };
 
 export function jobsPage(jobs: readonly Job[]): Page {
   return {
-    title: t('Bulk actions'),
+    title: 'Bulk actions',
     section: '/jobs',
     content: html`
-      <p>${t('To start one, select entries in the list of applications or users.')}</p>
+      <p>To start one, select entries in the list of applications or users.</p>
       ${table(
-        t('Bulk actions of the last seven days, newest first'),
+        'Bulk actions of the last seven days, newest first',
         [
-          t('Action'),
-          t('State'),
-          { title: t('Done'), isNumber: true },
-          { title: t('Failed'), isNumber: true },
-          t('Operator'),
-          t('Started (UTC)'),
+          'Action',
+          'State',
+          { title: 'Done', isNumber: true },
+          { title: 'Failed', isNumber: true },
+          'Operator',
+          'Started (UTC)',
         ],
         jobs.map((job) => [
           html`<a href="/jobs/${job.id}">${titleOf(job)}</a>`,
@@ -62,7 +62,7 @@ export function jobPage(
   const path = `/jobs/${id}`;
   const mayWork = mayActAs(operator.role, JOB_ROLE);
   const isOpen = state === 'interrupted' || state === 'stopped' || state === 'refused';
-  const counts = t('{done} of {total} done, {failed} failed', { done, total, failed });
+  const counts = phrase('{done} of {total} done, {failed} failed', { done, total, failed });
   return {
     title: `${titleOf(job)}: ${counts}`,
     section: '/jobs',
@@ -78,23 +78,23 @@ export function jobPage(
         ></progress>
       </p>
       <div class="actions">
-        ${state === 'running' && html`<a class="button even" href="${path}${refreshes ? '' : '?refresh=off'}">${t('Refresh now')}</a>`}
-        ${state === 'running' && (refreshes ? html`<a href="${path}?refresh=off">${t('Stop refreshing')}</a>` : html`<a href="${path}">${t('Refresh automatically')}</a>`)}
-        ${mayWork && state === 'running' && postForm(operator, `${path}/stop`, button(t('Stop'), 'danger'), '')}
-        ${mayWork && isOpen && postForm(operator, path, button(t('Continue')), '')}
-        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="/jobs/new?retry=${id}">${t('Retry failed entries')}</a>`}
+        ${state === 'running' && html`<a class="button even" href="${path}${refreshes ? '' : '?refresh=off'}">Refresh now</a>`}
+        ${state === 'running' && (refreshes ? html`<a href="${path}?refresh=off">Stop refreshing</a>` : html`<a href="${path}">Refresh automatically</a>`)}
+        ${mayWork && state === 'running' && postForm(operator, `${path}/stop`, button('Stop', 'danger'), '')}
+        ${mayWork && isOpen && postForm(operator, path, button('Continue'), '')}
+        ${mayWork && state === 'finished' && failed > 0 && html`<a class="button" href="/jobs/new?retry=${id}">Retry failed entries</a>`}
       </div>
       ${state !== 'running' && problemBox(warnings)}
       ${facts([
-        [t('Operator'), html`<bdi>${job.operator}</bdi>`],
-        [t('Started'), moment(new Date(job.startedAt))],
-        [t('Ended'), endedAt !== null && moment(new Date(endedAt))],
+        ['Operator', html`<bdi>${job.operator}</bdi>`],
+        ['Started', moment(new Date(job.startedAt))],
+        ['Ended', endedAt !== null && moment(new Date(endedAt))],
       ])}
       ${
         failures.length > 0 &&
         table(
-          t('Failed'),
-          [t('Entry'), t('Reason')],
+          'Failed',
+          ['Entry', 'Reason'],
           failures.map(({ item, reason }) => [itemLink(action, item, names.get(item)), reason]),
         )
       }

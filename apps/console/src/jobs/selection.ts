@@ -2,7 +2,7 @@ import { MAX_COUNT } from '#platform/postgres/list-page.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import type { Form } from '../form.js';
 import { FILTERS, listPath, type ListQuery } from '../ui/list.page.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { type ActionName, ACTIONS, isAction, type JobActions } from './job-actions.js';
 import type { Job } from './job.store.js';
 
@@ -63,7 +63,7 @@ function failedEntries({ id, action, failures }: Job & { readonly action: Action
 }
 
 function problemOf(count: number, max: number): string | null {
-  if (count === 0) return t('Nothing is selected.');
+  if (count === 0) return 'Nothing is selected.';
   if (count <= max) return null;
-  return t('More than {max, number} entries are selected. Narrow the search.', { max });
+  return phrase('More than {max, number} entries are selected. Narrow the search.', { max });
 }

@@ -1,32 +1,31 @@
 import { html } from '#ui/html.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
 
 /** @param provider URL of the log-out at the login provider; null if the provider has none */
 export function loggedOutPage(provider: string | null): Page {
-  if (provider === null) return endPage(t('You may still be logged in at the login provider.'));
+  if (provider === null) return endPage('You may still be logged in at the login provider.');
   return {
-    title: t('You are logged out of the console'),
+    title: 'You are logged out of the console',
     menu: false,
     next: provider,
     content: html`<p>
-      <a class="button" href="${provider}">${t('Continue to the log-out at the login provider')}</a>
+      <a class="button" href="${provider}">Continue to the log-out at the login provider</a>
     </p>`,
   };
 }
 
 /** Page after the log-out at the login provider. */
 export function returnedPage(): Page {
-  return endPage(t('The session in the console has ended, and the login provider has finished its log-out.'));
+  return endPage('The session in the console has ended, and the login provider has finished its log-out.');
 }
 
 function endPage(text: string): Page {
   return {
-    title: t('You are logged out'),
+    title: 'You are logged out',
     menu: false,
     content: html`
       <p>${text}</p>
-      <p><a class="button" href="/">${t('Log in again')}</a></p>
+      <p><a class="button" href="/">Log in again</a></p>
     `,
   };
 }
@@ -34,9 +33,9 @@ function endPage(text: string): Page {
 /** @param provider URL of the login provider */
 export function loginPage(provider: string): Page {
   return {
-    title: t('Log in to continue'),
+    title: 'Log in to continue',
     menu: false,
     next: provider,
-    content: html`<p><a class="button" href="${provider}">${t('Continue to the login')}</a></p>`,
+    content: html`<p><a class="button" href="${provider}">Continue to the login</a></p>`,
   };
 }

@@ -9,7 +9,6 @@ import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import type { Notices } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
 import { invitedPage, newOperatorPage, operatorPage, operatorsPage } from './operators.page.js';
 
 /** Roles that this service stores. Groups of another login provider replace these roles. */
@@ -50,7 +49,7 @@ export class OperatorsController {
       }
       const input = { login: form.text('login'), role };
       const { announced } = await this.operators.grant(actorOf(operator), input);
-      return await this.listPage(operator, { note: t('The role is granted.'), warnings: await announced });
+      return await this.listPage(operator, { note: 'The role is granted.', warnings: await announced });
     } catch (error) {
       return newOperatorPage(operator, form, messagesOf(error));
     }
@@ -79,7 +78,7 @@ export class OperatorsController {
       const { announced } = ends
         ? await this.operators.revoke(actor, login, confirmLastAdmin)
         : await this.operators.grant(actor, { login, role, confirmLastAdmin });
-      const note = ends ? t('The role has ended.') : t('The role is changed.');
+      const note = ends ? 'The role has ended.' : 'The role is changed.';
       return await this.listPage(operator, { note, warnings: await announced });
     } catch (error) {
       const needsConfirmation = error instanceof AdministrationError && error.kind === 'unconfirmed';
@@ -93,7 +92,7 @@ export class OperatorsController {
   @RequireRole('admin')
   async uninvite(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     const { announced } = await this.operators.uninvite(actorOf(operator), id);
-    return this.listPage(operator, { note: t('The invitation is withdrawn.'), warnings: await announced });
+    return this.listPage(operator, { note: 'The invitation is withdrawn.', warnings: await announced });
   }
 
   private async listPage(operator: Operator, changed: Notices = {}): Promise<Page> {

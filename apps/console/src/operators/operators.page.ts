@@ -20,17 +20,17 @@ import {
   textField,
 } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { moment, t } from '../ui/text.js';
+import { moment, phrase } from '../ui/text.js';
 
 const ROLES: Readonly<Record<ConsoleRole, string>> = {
-  viewer: t('viewer: reads'),
-  support: t('support: also ends access'),
-  admin: t('admin: may do everything'),
+  viewer: 'viewer: reads',
+  support: 'support: also ends access',
+  admin: 'admin: may do everything',
 };
 
 const roleField = (value: string): Html =>
   selectField(
-    { name: 'role', label: t('Role'), value },
+    { name: 'role', label: 'Role', value },
     CONSOLE_ROLES.map((role) => ({ value: role, text: ROLES[role] })),
   );
 
@@ -46,33 +46,34 @@ interface OperatorsView {
 export function operatorsPage({ operator, operators, invitations, isStored, changed }: OperatorsView): Page {
   const mayChange = isStored && mayActAs(operator.role, 'admin');
   return {
-    title: t('Operators'),
+    title: 'Operators',
     section: '/operators',
     content: html`
       ${notices(changed)}
       ${
         isStored
-          ? html`${mayChange && html`<p><a class="button" href="/operators/new">${t('New operator')}</a></p>`}
+          ? html`${mayChange && html`<p><a class="button" href="/operators/new">New operator</a></p>`}
             ${table(
-              t('Users with a role in the console'),
-              [t('Username'), t('Email'), t('Role'), t('State'), mayChange && t('Action')],
+              'Users with a role in the console',
+              ['Username', 'Email', 'Role', 'State', mayChange && 'Action'],
               operators.map(({ user_id: id, username, email, role, disabled_at: disabledAt }) => [
                 html`<a href="/users/${id}"><bdi>${username}</bdi></a>`,
                 email,
                 ROLES[role],
                 disabledAt === null
-                  ? html`<span class="tag">${t('enabled')}</span>`
-                  : html`<span class="tag bad">${t('disabled')}</span>`,
+                  ? html`<span class="tag">enabled</span>`
+                  : html`<span class="tag bad">disabled</span>`,
                 html`<a
                   href="/operators/${id}"
-                  aria-label="${t('Change the role of {username}', { username })}"
-                  >${t('Change')}</a
+                  aria-label="${phrase('Change the role of {username}', { username })}"
+                  >Change</a
                 >`,
               ]),
             )}
             ${invitations.length > 0 && invitationTable(operator, invitations, mayChange)}`
           : html`<p>
-              ${t('The groups of the login provider decide who has a role: see CONSOLE_GROUPS_CLAIM and CONSOLE_ROLES.')}
+              The groups of the login provider decide who has a role: see CONSOLE_GROUPS_CLAIM and
+              CONSOLE_ROLES.
             </p>`
       }
     `,
@@ -85,15 +86,14 @@ function invitationTable(
   mayChange: boolean,
 ): Html {
   return table(
-    t('Open invitations'),
-    [t('Email'), t('Role'), t('Invited by'), t('Expires'), mayChange && t('Action')],
+    'Open invitations',
+    ['Email', 'Role', 'Invited by', 'Expires', mayChange && 'Action'],
     invitations.map(({ id, email, role, invited_by: by, expires_at: expiresAt }) => [
       email,
       ROLES[role],
       html`<bdi>${by}</bdi>`,
       moment(expiresAt),
-      mayChange &&
-        postForm(operator, `/operators/invitations/${id}/revoke`, button(t('Withdraw'), 'plain'), ''),
+      mayChange && postForm(operator, `/operators/invitations/${id}/revoke`, button('Withdraw', 'plain'), ''),
     ]),
   );
 }
@@ -101,34 +101,35 @@ function invitationTable(
 export function newOperatorPage(operator: Operator, form: Form, problems: readonly string[] = []): Page {
   const role = form.text('role') || 'viewer';
   return {
-    title: t('New operator'),
+    title: 'New operator',
     status: problems.length > 0 ? 400 : 200,
     section: '/operators',
     content: html`
       ${problemBox(problems)}
       <section>
-        <h2>${t('Give a user a role')}</h2>
+        <h2>Give a user a role</h2>
         ${postForm(
           operator,
           '/operators/new',
-          html`${textField({ name: 'login', label: t('Email, username or id:42'), value: form.text('login'), required: true })}
+          html`${textField({ name: 'login', label: 'Email, username or id:42', value: form.text('login'), required: true })}
             ${roleField(role)}
             <div class="actions">
-              ${button(t('Grant the role'))} <a class="button even" href="/operators">${t('Cancel')}</a>
+              ${button('Grant the role')} <a class="button even" href="/operators">Cancel</a>
             </div>`,
         )}
       </section>
       <section>
-        <h2>${t('Invite somebody')}</h2>
+        <h2>Invite somebody</h2>
         <p>
-          ${t('The role is granted once, when a user with this verified email address logs in to the console within seven days.')}
+          The role is granted once, when a user with this verified email address logs in to the console within
+          seven days.
         </p>
         ${postForm(
           operator,
           '/operators/new',
-          html`${textField({ name: 'email', label: t('Email'), type: 'email', value: form.text('email'), required: true })}
+          html`${textField({ name: 'email', label: 'Email', type: 'email', value: form.text('email'), required: true })}
             ${invitedRole(role)} ${hiddenFields([['go', 'invite']])}
-            <div class="actions">${button(t('Invite'), 'even')}</div>`,
+            <div class="actions">${button('Invite', 'even')}</div>`,
         )}
       </section>
     `,
@@ -138,7 +139,7 @@ export function newOperatorPage(operator: Operator, form: Form, problems: readon
 /** Uses another id than the field of the first form. */
 function invitedRole(value: string): Html {
   return html`<div>
-    <label for="invited-role">${t('Role')}</label>
+    <label for="invited-role">Role</label>
     <select id="invited-role" name="role">
       ${CONSOLE_ROLES.map((role) => html`<option value="${role}" ${role === value && html`selected`}>${ROLES[role]}</option>`)}
     </select>
@@ -151,16 +152,16 @@ export function invitedPage(
   warnings: readonly string[],
 ): Page {
   return {
-    title: t('{email} is invited', { email }),
+    title: phrase('{email} is invited', { email }),
     status: 201,
     section: '/operators',
     content: html`
       ${notices({ warnings })}
       <p>
-        ${t('No email is sent. Hand over this link: the first login with the verified address {email} until {time} gets the role {role}. Nobody else can use the invitation.', { email, time: moment(expiresAt), role })}
+        ${phrase('No email is sent. Hand over this link: the first login with the verified address {email} until {time} gets the role {role}. Nobody else can use the invitation.', { email, time: moment(expiresAt), role })}
       </p>
       <p>${copyable('link', link)}</p>
-      <p><a class="button" href="/operators">${t('Go to the operators')}</a></p>
+      <p><a class="button" href="/operators">Go to the operators</a></p>
     `,
   };
 }
@@ -175,7 +176,7 @@ export function operatorPage(
   const confirm = hiddenFields(refused ? [['confirmLastAdmin', 'true']] : []);
   const ends = refused?.form.text('go') === 'end';
   return {
-    title: t('Role of {username}', { username }),
+    title: phrase('Role of {username}', { username }),
     status: refused ? 409 : 200,
     section: '/operators',
     content: html`
@@ -188,8 +189,8 @@ export function operatorPage(
           path,
           html`${roleField(wanted)} ${confirm}
             <div class="actions">
-              ${button(refused ? t('Change anyway') : t('Change the role'), refused ? 'danger' : '')}
-              <a class="button even" href="/operators">${t('Cancel')}</a>
+              ${button(refused ? 'Change anyway' : 'Change the role', refused ? 'danger' : '')}
+              <a class="button even" href="/operators">Cancel</a>
             </div>`,
         )
       }
@@ -200,8 +201,8 @@ export function operatorPage(
           path,
           html`${hiddenFields([['go', 'end']])} ${confirm}
             <div class="actions">
-              ${button(refused ? t('End the role anyway') : t('End the role'), 'danger')}
-              ${refused && html`<a class="button even" href="/operators">${t('Cancel')}</a>`}
+              ${button(refused ? 'End the role anyway' : 'End the role', 'danger')}
+              ${refused && html`<a class="button even" href="/operators">Cancel</a>`}
             </div>`,
           '',
         )

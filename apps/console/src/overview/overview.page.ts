@@ -8,7 +8,7 @@ import type { Job } from '../jobs/job.store.js';
 import { stateTag, titleOf } from '../jobs/job.page.js';
 import { numbers, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
-import { day, moment, t } from '../ui/text.js';
+import { day, moment, phrase } from '../ui/text.js';
 import { columnChart } from '../ui/column-chart.js';
 
 interface OverviewView {
@@ -24,23 +24,23 @@ const MAX_ERRORS = 5;
 
 export function overviewPage({ refusals, usage, health, jobs }: OverviewView): Page {
   return {
-    title: t('Overview'),
+    title: 'Overview',
     section: '/',
     content: html`
       <section>
-        <h2>${t('Refused requests')}</h2>
+        <h2>Refused requests</h2>
         ${typeof refusals === 'string' ? problemBox([refusals]) : refusalSection(refusals)}
       </section>
       <section>
-        <h2>${t('Usage')}</h2>
+        <h2>Usage</h2>
         ${usageSection(usage)}
       </section>
       <section>
-        <h2>${t('Health')}</h2>
+        <h2>Health</h2>
         ${healthSection(health)}
       </section>
       <section>
-        <h2>${t('Running bulk actions')}</h2>
+        <h2>Running bulk actions</h2>
         ${jobSection(jobs)}
       </section>
     `,
@@ -54,14 +54,14 @@ function refusalSection({ since, refused, logouts, groups, applications, warning
   return html`
     ${problemBox(warnings)}
     <p>
-      ${t('Since {since}: {refused, plural, =0 {no request of an application was refused} one {one request of an application was refused} other {# requests of applications were refused}}.', { since: moment(since), refused })}
-      ${logouts > 0 && t('{logouts, plural, one {One logout token was} other {# logout tokens were}} not accepted.', { logouts })}
+      ${phrase('Since {since}: {refused, plural, =0 {no request of an application was refused} one {one request of an application was refused} other {# requests of applications were refused}}.', { since: moment(since), refused })}
+      ${logouts > 0 && phrase('{logouts, plural, one {One logout token was} other {# logout tokens were}} not accepted.', { logouts })}
     </p>
     ${
       groups.length > 0 &&
       html`${table(
-        t('Causes, the most frequent first'),
-        [{ title: t('Count'), isNumber: true }, t('Cause'), t('Latest (UTC)'), t('Latest reference')],
+        'Causes, the most frequent first',
+        [{ title: 'Count', isNumber: true }, 'Cause', 'Latest (UTC)', 'Latest reference'],
         groups
           .slice(0, MAX_CAUSES)
           .map(({ count, title, check, error, last, reference }) => [
@@ -72,14 +72,12 @@ function refusalSection({ since, refused, logouts, groups, applications, warning
           ]),
       )}
       ${table(
-        t('Applications with the most refusals'),
-        [{ title: t('Count'), isNumber: true }, t('Application'), t('Causes')],
+        'Applications with the most refusals',
+        [{ title: 'Count', isNumber: true }, 'Application', 'Causes'],
         applications.map(({ clientId, count }) => [
           count,
           clientLink(clientId, { clients: names }),
-          html`<a href="/events?${new URLSearchParams({ client: clientId }).toString()}"
-            >${t('What happened')}</a
-          >`,
+          html`<a href="/events?${new URLSearchParams({ client: clientId }).toString()}">What happened</a>`,
         ]),
       )}`
     }
@@ -97,22 +95,18 @@ function usageSection(days: readonly UsageDay[]): Html {
   const last = days.at(-1);
   if (!last)
     return html`<p class="quiet">
-      ${t('The console counts live grants and active applications in its first minutes, and then every hour.')}
+      The console counts live grants and active applications in its first minutes, and then every hour.
     </p>`;
   const counted = moment(last.countedAt);
   return html`
     <p>
-      ${t('{grants, plural, one {One live grant} other {# live grants}}, and {clients, plural, one {one application that got tokens} other {# applications that got tokens}} on {day}. Counted {counted}.', { grants: last.liveGrants, clients: last.activeClients, day: day(last.day), counted })}
+      ${phrase('{grants, plural, one {One live grant} other {# live grants}}, and {clients, plural, one {one application that got tokens} other {# applications that got tokens}} on {day}. Counted {counted}.', { grants: last.liveGrants, clients: last.activeClients, day: day(last.day), counted })}
     </p>
-    ${usageChart('live-grants', t('Live grants per day'), days, ({ liveGrants }) => liveGrants)}
-    ${usageChart('active-applications', t('Active applications per day'), days, ({ activeClients }) => activeClients)}
+    ${usageChart('live-grants', 'Live grants per day', days, ({ liveGrants }) => liveGrants)}
+    ${usageChart('active-applications', 'Active applications per day', days, ({ activeClients }) => activeClients)}
     ${numbers(
-      t('Numbers per day (UTC)'),
-      [
-        t('Day'),
-        { title: t('Live grants'), isNumber: true },
-        { title: t('Active applications'), isNumber: true },
-      ],
+      'Numbers per day (UTC)',
+      ['Day', { title: 'Live grants', isNumber: true }, { title: 'Active applications', isNumber: true }],
       days.toReversed().map((row) => [day(row.day), row.liveGrants, row.activeClients]),
     )}
   `;
@@ -127,7 +121,7 @@ function usageChart(
   return columnChart({
     id,
     title,
-    description: t('One column for each row of the table below.'),
+    description: 'One column for each row of the table below.',
     columns: days.map((row) => ({ name: day(row.day), bars: [{ look: 'issued', count: valueOf(row) }] })),
   });
 }
@@ -135,10 +129,10 @@ function usageChart(
 function healthSection({ last, isRunning }: HealthState): Html {
   if (!last)
     return html`<p>
-      ${isRunning ? t('A check is running.') : t('No check ran in the last seven days.')}
-      <a href="/health">${t('Health')}</a>
+      ${isRunning ? 'A check is running.' : 'No check ran in the last seven days.'}
+      <a href="/health">Health</a>
     </p>`;
-  const checked = t('Checked {time}.', { time: moment(new Date(last.at)) });
+  const checked = phrase('Checked {time}.', { time: moment(new Date(last.at)) });
   if ('problem' in last.diagnosis)
     return html`${problemBox([last.diagnosis.problem])}
       <p>${checked}</p>`;
@@ -147,8 +141,8 @@ function healthSection({ last, isRunning }: HealthState): Html {
   const warnings = findings.filter(({ severity }) => severity === 'warning').length;
   return html`
     <p>
-      ${t('{errors, plural, =0 {No error} one {One error} other {# errors}} and {warnings, plural, =0 {no warning} one {one warning} other {# warnings}}.', { errors: errors.length, warnings })}
-      ${checked} <a href="/health">${t('All findings')}</a>
+      ${phrase('{errors, plural, =0 {No error} one {One error} other {# errors}} and {warnings, plural, =0 {no warning} one {one warning} other {# warnings}}.', { errors: errors.length, warnings })}
+      ${checked} <a href="/health">All findings</a>
     </p>
     ${
       errors.length > 0 &&
@@ -159,7 +153,7 @@ function healthSection({ last, isRunning }: HealthState): Html {
             ([{ severity, check, holds }, ...others]) =>
               html`<li>
                 ${severityTag(severity)} <code>${check}</code> (${others.length + 1}):
-                ${t('expected: {holds}', { holds })}
+                ${phrase('expected: {holds}', { holds })}
               </li>`,
           )}
       </ul>`
@@ -170,8 +164,8 @@ function healthSection({ last, isRunning }: HealthState): Html {
 function jobSection(jobs: readonly Job[]): Html {
   const open = jobs.filter(({ state }) => state === 'running' || state === 'interrupted');
   return html`${table(
-      t('Running or interrupted, newest first'),
-      [t('Action'), t('State'), { title: t('Done'), isNumber: true }, t('Operator'), t('Started (UTC)')],
+      'Running or interrupted, newest first',
+      ['Action', 'State', { title: 'Done', isNumber: true }, 'Operator', 'Started (UTC)'],
       open.map((job) => [
         html`<a href="/jobs/${job.id}">${titleOf(job)}</a>`,
         stateTag(job),
@@ -179,7 +173,7 @@ function jobSection(jobs: readonly Job[]): Html {
         html`<bdi>${job.operator}</bdi>`,
         timeCell(new Date(job.startedAt).toISOString()),
       ]),
-      t('No bulk action is running.'),
+      'No bulk action is running.',
     )}
-    <p><a href="/jobs">${t('All bulk actions')}</a></p>`;
+    <p><a href="/jobs">All bulk actions</a></p>`;
 }

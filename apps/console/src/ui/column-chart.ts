@@ -1,5 +1,5 @@
 import { type Fragment, html, type Html } from '#ui/html.js';
-import { t } from './text.js';
+import { phrase } from './text.js';
 
 /** In units of the drawing, which is stretched to the width of the page. */
 const [HEIGHT, COLUMN, GAP] = [100, 10, 2];
@@ -26,7 +26,9 @@ export function columnChart({ id, title, description, columns, below }: ColumnCh
   const totals = columns.map(({ bars }) => bars.reduce((sum, { count }) => sum + count, 0));
   const highest = Math.max(...totals, 0);
   return html`<figure>
-    <figcaption>${title} <span class="quiet">${t('peak: {highest, number}', { highest })}</span></figcaption>
+    <figcaption>
+      ${title} <span class="quiet">${phrase('peak: {highest, number}', { highest })}</span>
+    </figcaption>
     <svg
       class="chart"
       role="img"

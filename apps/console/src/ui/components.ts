@@ -5,7 +5,7 @@ import { printable, shellWords } from '#operations/wording.js';
 import { FORM_ID } from '../form.js';
 import type { Account } from '../operator.js';
 import { newFormId } from './form-id.js';
-import { shortMoment, t } from './text.js';
+import { shortMoment } from './text.js';
 
 export interface FieldView {
   readonly name: string;
@@ -133,8 +133,8 @@ export function postForm(
 /** Button that enables a record, or link to the confirmation of its disabling. @param path of the record's page */
 export function disableOrEnable(operator: Account, path: string, isDisabled: boolean): Html {
   return isDisabled
-    ? postForm(operator, `${path}/enable`, button(t('Enable'), 'even'), '')
-    : html`<a class="button danger" href="${path}/disable">${t('Disable')}</a>`;
+    ? postForm(operator, `${path}/enable`, button('Enable', 'even'), '')
+    : html`<a class="button danger" href="${path}/disable">Disable</a>`;
 }
 
 export function hiddenFields(fields: Iterable<readonly [name: string, value: string]>): Html[] {
@@ -162,7 +162,7 @@ export function table(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Fragment[])[],
-  none: Fragment = t('None.'),
+  none: Fragment = 'None.',
 ): Html {
   if (rows.length === 0) return html`<p class="quiet" role="status">${none}</p>`;
   const shown = columns.flatMap((column, index): ShownColumn[] => {
@@ -225,9 +225,7 @@ export function copyable(id: string, value: string): Html {
 
 /** @param id of the element with the value */
 export function copyButton(id: string): Html {
-  return html`<button type="button" class="even" data-copies="${id}" data-done="${t('Copied')}" hidden>
-    ${t('Copy')}
-  </button>`;
+  return html`<button type="button" class="even" data-copies="${id}" data-done="Copied" hidden>Copy</button>`;
 }
 
 export function referenceLink(reference: string): Html {
@@ -289,7 +287,7 @@ export function pageLinks(
     html`<a class="button even" href="${path}?${new URLSearchParams({ ...query, cursor }).toString()}"
       >${text}</a
     >`;
-  return html`<div class="actions" role="navigation" aria-label="${t('Pages')}">
-    ${link(previous, t('Previous page'))} ${link(next, t('Next page'))}
+  return html`<div class="actions" role="navigation" aria-label="Pages">
+    ${link(previous, 'Previous page')} ${link(next, 'Next page')}
   </div>`;
 }

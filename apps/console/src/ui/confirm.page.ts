@@ -3,7 +3,6 @@ import type { Form } from '../form.js';
 import type { Operator } from '../operator.js';
 import { button, hiddenFields, postForm, problemBox } from './components.js';
 import type { Page, Section } from './page.responder.js';
-import { t } from './text.js';
 
 export interface ConfirmView {
   readonly operator: Operator;
@@ -36,7 +35,7 @@ export function confirmPage(view: ConfirmView): Page {
         path,
         html`${hiddenFields(fields)}
           <div class="actions">
-            ${button(view.button, look)} <a class="button even" href="${back}">${t('Cancel')}</a>
+            ${button(view.button, look)} <a class="button even" href="${back}">Cancel</a>
           </div>`,
       )}
     `,
@@ -47,6 +46,6 @@ export function confirmPage(view: ConfirmView): Page {
 export function unconfirmedPage(view: ConfirmView, form: Form): Page | null {
   const { fields = [], warnings = [] } = view;
   if (fields.every(([name, value]) => form.getAll(name).includes(value))) return null;
-  const changed = t('The numbers have changed. Check them again.');
+  const changed = 'The numbers have changed. Check them again.';
   return confirmPage({ ...view, status: 409, warnings: [changed, ...warnings] });
 }

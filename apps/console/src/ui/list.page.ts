@@ -14,19 +14,19 @@ import {
   textField,
 } from './components.js';
 import type { Page, Section } from './page.responder.js';
-import { t } from './text.js';
+import { phrase } from './text.js';
 
 const KINDS = {
   '/applications': {
-    confidential: t('on a server'),
-    public: t('in a browser, or on a phone or computer'),
-    document: t('describes itself by a metadata document'),
-    api: t('API client of an operator'),
+    confidential: 'on a server',
+    public: 'in a browser, or on a phone or computer',
+    document: 'describes itself by a metadata document',
+    api: 'API client of an operator',
   },
   '/users': {
-    password: t('with a password'),
-    product: t('logs in at the product'),
-    operator: t('has a role in the console'),
+    password: 'with a password',
+    product: 'logs in at the product',
+    operator: 'has a role in the console',
   },
 } as const satisfies Partial<Record<Section, Readonly<Record<string, string>>>>;
 
@@ -65,7 +65,7 @@ interface ListView<Item> {
   readonly head?: Html | false;
 }
 
-const STATES = { enabled: t('enabled'), disabled: t('disabled') };
+const STATES = { enabled: 'enabled', disabled: 'disabled' };
 
 export function listPage<Item>(
   operator: Operator,
@@ -77,7 +77,7 @@ export function listPage<Item>(
   const isSupport = mayActAs(operator.role, 'support');
   const list = table(
     view.caption,
-    [isSupport && t('Select'), ...columns],
+    [isSupport && 'Select', ...columns],
     page.items.map(view.row).map(({ id, name, cells }) => [selectionBox(id, name), ...cells]),
   );
   return {
@@ -105,13 +105,12 @@ export function listPage<Item>(
 function filterForm<Item>({ section, search }: ListView<Item>, filter: ListQuery): Html {
   const choice = (name: 'state' | 'kind', label: string, texts: Readonly<Record<string, string>>) =>
     selectField({ name, label, value: filter[name] ?? '' }, [
-      { value: '', text: t('All') },
+      { value: '', text: 'All' },
       ...Object.entries(texts).map(([value, text]) => ({ value, text })),
     ]);
   return html`<form method="get" action="${section}" class="filter" role="search">
     ${textField({ name: 'search', label: search, value: filter.search ?? '' })}
-    ${choice('state', t('State'), STATES)} ${choice('kind', t('Kind'), KINDS[section])}
-    ${button(t('Search'), 'even')}
+    ${choice('state', 'State', STATES)} ${choice('kind', 'Kind', KINDS[section])} ${button('Search', 'even')}
   </form>`;
 }
 
@@ -119,10 +118,12 @@ function filterForm<Item>({ section, search }: ListView<Item>, filter: ListQuery
 function summary<Item>(count: number, filter: ListQuery, { section, counted }: ListView<Item>): Html {
   const searched = describedFilter(section, filter);
   const number =
-    count > MAX_COUNT ? t('More than {count, number}', { count: MAX_COUNT }) : t(counted, { count });
+    count > MAX_COUNT
+      ? phrase('More than {count, number}', { count: MAX_COUNT })
+      : phrase(counted, { count });
   if (searched.length === 0) return html`<p>${number}</p>`;
   return html`<p role="status">
-    ${number}: <bdi>${searched.join(', ')}</bdi>. <a href="${section}">${t('Show all')}</a>
+    ${number}: <bdi>${searched.join(', ')}</bdi>. <a href="${section}">Show all</a>
   </p>`;
 }
 
@@ -143,12 +144,12 @@ function selectionActions<Item>(
       count > items.length &&
       html`<label class="scope"
         ><input type="checkbox" name="all" value="1" /><span
-          >${t('Select all {count, number} that match, not only those on this page', { count })}</span
+          >${phrase('Select all {count, number} that match, not only those on this page', { count })}</span
         ></label
       >`
     }
     <div class="actions">
-      <span>${t('With selected:')}</span>
+      <span>With selected:</span>
       ${Object.entries(actions).map(([action, text]) => html`<button class="even" name="action" value="${action}">${text}</button>`)}
     </div>`;
 }
@@ -158,6 +159,6 @@ function selectionBox(value: string | number, name: string): Html {
     type="checkbox"
     name="id"
     value="${value}"
-    aria-label="${t('Select {name}', { name })}"
+    aria-label="${phrase('Select {name}', { name })}"
   />`;
 }

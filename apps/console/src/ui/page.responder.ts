@@ -7,7 +7,7 @@ import { contentSecurityPolicy } from '#ui/page-headers.js';
 import type { Operator } from '../operator.js';
 import { button, FOCUS, noteBox, postForm } from './components.js';
 import { COPY_SCRIPT_PATH } from './copy-script.js';
-import { moment, t } from './text.js';
+import { moment, phrase } from './text.js';
 
 export const ICON_PATH = '/icon';
 
@@ -31,14 +31,14 @@ export function isPage(result: unknown): result is Page {
 }
 
 const SECTIONS = {
-  '/': t('Overview'),
-  '/applications': t('Applications'),
-  '/users': t('Users'),
-  '/operators': t('Operators'),
-  '/jobs': t('Bulk actions'),
-  '/events': t('What happened'),
-  '/audit': t('Audit'),
-  '/health': t('Health'),
+  '/': 'Overview',
+  '/applications': 'Applications',
+  '/users': 'Users',
+  '/operators': 'Operators',
+  '/jobs': 'Bulk actions',
+  '/events': 'What happened',
+  '/audit': 'Audit',
+  '/health': 'Health',
 } as const;
 
 export type Section = keyof typeof SECTIONS;
@@ -79,8 +79,8 @@ export class PageResponder {
           ${copies(page) && html`<script src="${COPY_SCRIPT_PATH}" defer></script>`}
         </head>
         <body>
-          <a class="skip" href="#content">${t('Skip to content')}</a>
-          <header class="brand">${t('{product} console', { product: productName })}</header>
+          <a class="skip" href="#content">Skip to content</a>
+          <header class="brand">${phrase('{product} console', { product: productName })}</header>
           ${operator && menu !== false && menuOf(operator, section)}
           <main id="content">
             <h1>${heading ?? title}</h1>
@@ -101,7 +101,9 @@ function focusedOnce({ text }: Html): Html {
 function repeatedNote(executedAt: number): Html {
   const time = moment(new Date(executedAt));
   return noteBox(
-    t('You sent this form again, and it was not executed again. This is its result of {time}.', { time }),
+    phrase('You sent this form again, and it was not executed again. This is its result of {time}.', {
+      time,
+    }),
   );
 }
 
@@ -111,7 +113,7 @@ function copies({ content }: Page): boolean {
 }
 
 function menuOf(operator: Operator, current: Section | undefined): Html {
-  return html`<nav aria-label="${t('Menu')}">
+  return html`<nav aria-label="Menu">
     <ul class="plain">
       ${Object.entries(SECTIONS).map(
         ([path, text]) =>
@@ -122,7 +124,7 @@ function menuOf(operator: Operator, current: Section | undefined): Html {
       operator,
       '/logout',
       html`<span class="quiet"><bdi>${operator.name}</bdi> (${operator.role})</span>
-        ${button(t('Log out'), 'plain')}`,
+        ${button('Log out', 'plain')}`,
       '',
     )}
   </nav>`;

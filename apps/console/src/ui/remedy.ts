@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { mayActAs, type Role } from '../role.js';
 import { command } from './components.js';
-import { t } from './text.js';
+import { phrase } from './text.js';
 
 interface CommandPage {
   readonly role: Role;
@@ -22,43 +22,43 @@ const application =
   (role: Role, text: string, page = ''): PageOf =>
   (id) => ({ role, text, path: url`/applications/${id}` + page });
 
-const OPEN = application('viewer', t('Open the application'));
+const OPEN = application('viewer', 'Open the application');
 
 /** Pages by the first words of the command; the values are the words after them. */
 const PAGES: Readonly<Record<string, PageOf>> = {
   'client show': OPEN,
   'client secret list': OPEN,
-  'client enable': application('support', t('Enable it on its page')),
-  'client disable': application('support', t('Disable the application'), '/disable'),
-  'client update': application('admin', t('Edit the application'), '/edit'),
-  'client delete': application('admin', t('Delete the application'), '/delete'),
-  'client secret rotate': application('admin', t('Create a new secret'), '/secrets/new'),
+  'client enable': application('support', 'Enable it on its page'),
+  'client disable': application('support', 'Disable the application', '/disable'),
+  'client update': application('admin', 'Edit the application', '/edit'),
+  'client delete': application('admin', 'Delete the application', '/delete'),
+  'client secret rotate': application('admin', 'Create a new secret', '/secrets/new'),
   'client secret revoke': (id, secret = '') => ({
     role: 'admin',
-    text: t('Revoke the secret {secret}', { secret }),
+    text: phrase('Revoke the secret {secret}', { secret }),
     path: url`/applications/${id}/secrets/${secret}/revoke`,
   }),
   'user enable': (user) => ({
     role: 'support',
-    text: t('Enable the user on the user’s page'),
+    text: 'Enable the user on the user’s page',
     path: url`/users/${user?.replace(/^id:/, '')}`,
   }),
   'grant show': (id) => ({
     role: 'viewer',
-    text: t('Show the events of the grant'),
+    text: 'Show the events of the grant',
     path: url`/audit?grant=${id}`,
   }),
   'audit search': (...options) => ({
     role: 'viewer',
-    text: t('Show these events'),
+    text: 'Show these events',
     path: `/audit?${queryOf(options).toString()}`,
   }),
   explain: (...options) => ({
     role: 'viewer',
-    text: t('What happened'),
+    text: 'What happened',
     path: url`/events?client=${queryOf(options).get('client') ?? ''}`,
   }),
-  'keys next': () => ({ role: 'admin', text: t('Rotate keys'), path: '/health/keys' }),
+  'keys next': () => ({ role: 'admin', text: 'Rotate keys', path: '/health/keys' }),
 };
 
 /** @param options names, like `--client`, each followed by its value */

@@ -2,8 +2,8 @@ import { IntlMessageFormat } from 'intl-messageformat';
 
 const formats = new Map<string, IntlMessageFormat>();
 
-/** Formats every text of the pages, so that translations can be added with the English text as the key. */
-export function t(message: string, values: Readonly<Record<string, string | number>> = {}): string {
+/** Inserts values into a text. @param message ICU MessageFormat */
+export function phrase(message: string, values: Readonly<Record<string, string | number>>): string {
   let format = formats.get(message);
   if (!format)
     formats.set(message, (format = new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true })));

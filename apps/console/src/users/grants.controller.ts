@@ -7,7 +7,6 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import type { Notices } from '../ui/components.js';
 import { Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
 import { grantsPage } from './users.page.js';
 
 @Controller('grants')
@@ -32,7 +31,7 @@ export class GrantsController {
     @Body() form: Form,
   ): Promise<Page> {
     const { announced } = await this.grants.revoke(actorOf(operator), id);
-    const changed = { note: t('The grant is revoked.'), warnings: await announced };
+    const changed = { note: 'The grant is revoked.', warnings: await announced };
     try {
       return await this.page(operator, form, changed);
     } catch (error) {

@@ -12,7 +12,7 @@ import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.pa
 import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
-import { t } from '../ui/text.js';
+import { phrase } from '../ui/text.js';
 import { userPage, usersPage } from './users.page.js';
 
 /** The page of grants shows the others. */
@@ -70,7 +70,7 @@ export class UsersController {
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
     const { announced } = await this.users.disable(actorOf(operator), `id:${id}`, {}, confirmed);
-    const note = t('The user is disabled: all sessions and grants have ended.');
+    const note = 'The user is disabled: all sessions and grants have ended.';
     return this.page(operator, id, { note, warnings: await announced });
   }
 
@@ -81,8 +81,8 @@ export class UsersController {
     await this.privileged.checkUser(operator, id);
     const { result, announced } = await this.users.enable(actorOf(operator), `id:${id}`);
     const note = result.disabled
-      ? t('The user is still disabled by the product.')
-      : t('The user is enabled and can log in again.');
+      ? 'The user is still disabled by the product.'
+      : 'The user is enabled and can log in again.';
     return this.page(operator, id, { note, warnings: await announced });
   }
 
@@ -91,7 +91,7 @@ export class UsersController {
   @RequireRole('support')
   async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
     const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);
-    const note = t('The user is logged out everywhere.');
+    const note = 'The user is logged out everywhere.';
     return this.page(operator, id, { note, warnings: await announced });
   }
 
@@ -114,7 +114,7 @@ export class UsersController {
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
     const { announced } = await this.users.delete(actorOf(operator), `id:${id}`, {}, confirmed);
-    const changed = { note: t('The user is deleted.'), warnings: await announced };
+    const changed = { note: 'The user is deleted.', warnings: await announced };
     return this.listPage(operator, new Form(), changed);
   }
 
@@ -128,11 +128,11 @@ export class UsersController {
     return {
       operator,
       section: '/users',
-      warnings: isLastAdmin ? [t(LAST_ADMIN[action], { id: String(id) })] : [],
-      title: action === 'delete' ? t('Delete {name}?', { name }) : t('Disable {name}?', { name }),
-      text: t(EFFECTS[action], { count }),
+      warnings: isLastAdmin ? [phrase(LAST_ADMIN[action], { id: String(id) })] : [],
+      title: action === 'delete' ? phrase('Delete {name}?', { name }) : phrase('Disable {name}?', { name }),
+      text: phrase(EFFECTS[action], { count }),
       path: `/users/${id}/${action}`,
-      button: action === 'delete' ? t('Delete') : t('Disable'),
+      button: action === 'delete' ? 'Delete' : 'Disable',
       back: `/users/${id}`,
       fields: [['grants', String(count)], ...(isLastAdmin ? [['confirmLastAdmin', 'true'] as const] : [])],
     };

@@ -20,7 +20,7 @@ import {
 } from '../ui/components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
-import { day, moment, t } from '../ui/text.js';
+import { day, moment, phrase } from '../ui/text.js';
 
 export function usersPage(
   operator: Operator,
@@ -31,11 +31,11 @@ export function usersPage(
   return listPage(operator, users, query, {
     changed,
     section: '/users',
-    title: t('Users'),
-    caption: t('Users, newest first'),
-    search: t('Name, username, email address, or id:42'),
+    title: 'Users',
+    caption: 'Users, newest first',
+    search: 'Name, username, email address, or id:42',
     counted: '{count, plural, =0 {No user} one {One user} other {# users}}',
-    columns: [t('Name'), t('ID'), t('Username'), t('Email'), t('State'), t('Created (UTC)')],
+    columns: ['Name', 'ID', 'Username', 'Email', 'State', 'Created (UTC)'],
     row: (user) => ({
       id: user.id,
       name: user.name,
@@ -48,14 +48,14 @@ export function usersPage(
         timeCell(user.created_at),
       ],
     }),
-    actions: { 'disable-users': t('Disable'), 'log-out-users': t('Log out') },
+    actions: { 'disable-users': 'Disable', 'log-out-users': 'Log out' },
   });
 }
 
 function stateOf({ disabled_by: by }: Pick<UserView, 'disabled_by'>): Html {
   return by.length === 0
-    ? html`<span class="tag">${t('enabled')}</span>`
-    : html`<span class="tag bad">${t('disabled by the {who}', { who: by.join(', ') })}</span>`;
+    ? html`<span class="tag">enabled</span>`
+    : html`<span class="tag bad">${phrase('disabled by the {who}', { who: by.join(', ') })}</span>`;
 }
 
 export interface UserPageView {
@@ -80,41 +80,41 @@ export function userPage({ operator, user, grants, sessions, mayEnable, changed 
       ${notices(changed)}
       <div class="actions">
         ${isSupport && (!isDisabled || mayEnable) && disableOrEnable(operator, `/users/${id}`, isDisabled)}
-        <a class="button even" href="/audit?user=id:${id}">${t('Audit')}</a>
-        ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">${t('Delete')}</a>`}
+        <a class="button even" href="/audit?user=id:${id}">Audit</a>
+        ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">Delete</a>`}
       </div>
-      ${isSupport && isDisabled && !mayEnable && html`<p>${t('Only an admin can enable this user, who has a role in the console.')}</p>`}
-      ${isSupport && !isDisabled && disabledBy.length > 0 && html`<p>${t('The product has disabled this user. Enable the user there, or with the command user enable --override-product.')}</p>`}
+      ${isSupport && isDisabled && !mayEnable && html`<p>Only an admin can enable this user, who has a role in the console.</p>`}
+      ${isSupport && !isDisabled && disabledBy.length > 0 && html`<p>The product has disabled this user. Enable the user there, or with the command user enable --override-product.</p>`}
       ${facts([
-        [t('ID'), html`<code>${id}</code>`],
-        [t('Username'), user.username],
-        [t('Email'), user.email_verified ? user.email : t('{email} (not verified)', { email: user.email })],
-        [t('Logs in'), user.has_password ? t('with a password') : t('at the product')],
-        [t('ID in the product'), user.external_id && html`<code>${user.external_id}</code>`],
-        [t('Time zone'), user.time_zone],
-        [t('Language'), user.locale],
-        [t('Created'), moment(user.created_at)],
-        [t('Disabled'), user.disabled_at && moment(user.disabled_at)],
+        ['ID', html`<code>${id}</code>`],
+        ['Username', user.username],
+        ['Email', user.email_verified ? user.email : phrase('{email} (not verified)', { email: user.email })],
+        ['Logs in', user.has_password ? 'with a password' : 'at the product'],
+        ['ID in the product', user.external_id && html`<code>${user.external_id}</code>`],
+        ['Time zone', user.time_zone],
+        ['Language', user.locale],
+        ['Created', moment(user.created_at)],
+        ['Disabled', user.disabled_at && moment(user.disabled_at)],
       ])}
       <section>
-        <h2>${t('Applications with access')}</h2>
+        <h2>Applications with access</h2>
         ${grantTable(operator, grants.items, { user: `id:${id}` }, false)}
         ${pageLinks('/grants', { user: `id:${id}` }, grants)}
         ${
           isSupport &&
           grants.items.length > 0 &&
           html`<p>
-            <a class="button danger" href="${revokePath({ user: `id:${id}` })}">${t('Revoke all')}</a>
+            <a class="button danger" href="${revokePath({ user: `id:${id}` })}">Revoke all</a>
           </p>`
         }
       </section>
       <section>
-        <h2>${t('Sessions')}</h2>
-        ${sessions === null ? html`<p>${t('Sessions are unavailable, because authorize does not respond.')}</p>` : sessionTable(sessions)}
+        <h2>Sessions</h2>
+        ${sessions === null ? html`<p>Sessions are unavailable, because authorize does not respond.</p>` : sessionTable(sessions)}
         ${
           isSupport &&
           sessions?.length !== 0 &&
-          postForm(operator, `/users/${id}/logout`, button(t('Log out everywhere'), 'danger'), '')
+          postForm(operator, `/users/${id}/logout`, button('Log out everywhere', 'danger'), '')
         }
       </section>
     `,
@@ -123,12 +123,12 @@ export function userPage({ operator, user, grants, sessions, mayEnable, changed 
 
 function sessionTable(sessions: readonly UserSession[]): Html {
   return table(
-    t('Sessions in the product, newest first'),
-    [t('Logged in'), t('Last used'), t('Login')],
+    'Sessions in the product, newest first',
+    ['Logged in', 'Last used', 'Login'],
     sessions.map(({ started_at: started, last_used_at: used, at_provider: atProvider }) => [
       moment(started),
       moment(used),
-      atProvider ? t('at the login provider') : t('with a password'),
+      atProvider ? 'at the login provider' : 'with a password',
     ]),
   );
 }
@@ -151,26 +151,19 @@ function grantTable(
 ): Html {
   const isSupport = mayActAs(operator.role, 'support');
   return table(
-    t('Live grants, newest first'),
-    [
-      withUser && t('User'),
-      t('Application'),
-      t('Scope'),
-      t('Allowed (UTC)'),
-      t('Last used'),
-      isSupport && t('Action'),
-    ],
+    'Live grants, newest first',
+    [withUser && 'User', 'Application', 'Scope', 'Allowed (UTC)', 'Last used', isSupport && 'Action'],
     grants.map(({ id, user_id: userId, username, client_id: clientId, client_name: name, ...grant }) => [
       html`<a href="/users/${userId}">${username ?? userId}</a>`,
       html`<a href="${pathOf(clientId)}">${name}</a>`,
       grant.scope,
       timeCell(grant.created_at),
-      grant.last_used_on === null ? t('never') : day(grant.last_used_on),
+      grant.last_used_on === null ? 'never' : day(grant.last_used_on),
       isSupport &&
         postForm(
           operator,
           `/grants/${id}/revoke`,
-          html`${hiddenFields(Object.entries(selection))}${button(t('Revoke'), 'plain')}`,
+          html`${hiddenFields(Object.entries(selection))}${button('Revoke', 'plain')}`,
           '',
         ),
     ]),
@@ -186,13 +179,13 @@ export function grantsPage(
   const { user, client } = selection;
   const isSupport = mayActAs(operator.role, 'support');
   return {
-    title: t('Grants'),
+    title: 'Grants',
     section: '/users',
     content: html`
       ${notices(changed)}
       <div class="actions">
-        ${client && html`<a class="button even" href="${pathOf(client)}">${t('Go to the application')}</a>`}
-        ${user?.startsWith('id:') && html`<a class="button even" href="/users/${user.slice('id:'.length)}">${t('Go to the user')}</a>`}
+        ${client && html`<a class="button even" href="${pathOf(client)}">Go to the application</a>`}
+        ${user?.startsWith('id:') && html`<a class="button even" href="/users/${user.slice('id:'.length)}">Go to the user</a>`}
       </div>
       ${grantTable(operator, items, selection)} ${pageLinks('/grants', selection, page)}
       ${
@@ -200,7 +193,7 @@ export function grantsPage(
         items.length > 0 &&
         Object.keys(selection).length > 0 &&
         html`<p>
-          <a class="button danger" href="${revokePath(selection)}">${t('Revoke all')}</a>
+          <a class="button danger" href="${revokePath(selection)}">Revoke all</a>
         </p>`
       }
     `,
