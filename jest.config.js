@@ -24,8 +24,8 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Suites wait for servers and child processes for half of their time. Several long suites measure times.
-  maxWorkers: Math.ceil(availableParallelism() * (process.argv.includes('long') ? 1.5 : 2)),
+  // Suites spend a third of their time waiting for servers and child processes, so three workers keep two cores busy.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
   // Stops hanging tests; the runner allows long suites more. A machine with other work is slower.

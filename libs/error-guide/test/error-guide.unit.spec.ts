@@ -5,7 +5,7 @@ import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 const BASE_URL = 'https://base.example.com';
 
 /** Matches names of checks in errors, log lines and refusals. The guide omits checks of operator commands. */
-const NAMED = /\bcheck: '([^']+)'/g;
+const NAMED = /\bcheck: '([\w.-]+)'/g;
 
 function checksIn(file: string): [check: string, file: string][] {
   return [...readFileSync(file, 'utf8').matchAll(NAMED)].map(([, check = '']) => [check, file]);
