@@ -3,7 +3,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 
 const NAME = 'connections test';
 
-/** Returns the number and name of every connection to this account, also of closed ones, except those of this function. */
+/** Returns the number and name of every connection to this account, closed ones included. Omits its own connection. */
 export async function connectionsTo(natsUrl: string): Promise<string[]> {
   const nats = await connect(natsOptions(natsUrl, NAME));
   const request = JSON.stringify({ state: 2 });

@@ -1,6 +1,6 @@
 /**
- * The yes-or-no fields of a registration. This table is all that stores, operations, files and the HTTP API know of
- * them. `client.entity.ts` and the migration have their columns.
+ * The yes-or-no fields of a registration. Stores, operations, files and the HTTP API read this table.
+ * `client.entity.ts` and the migration have the columns.
  */
 export const CLIENT_FLAGS = {
   /** RFC 9126 6 `require_pushed_authorization_requests`. */

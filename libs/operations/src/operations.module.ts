@@ -10,7 +10,7 @@ import { RunningServices } from './running-services/running-services.js';
 export class OperationsModule {
   /**
    * @param imports modules that provide the stores
-   * @param nats adapter of the process; that of a command by default
+   * @param nats adapter of the process; `CommandNats` by default
    */
   static forRoot(
     options: AdministrationOptions,

@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 
-/** Names the tables of users and clients, whose libraries are above this one. */
+/** Refers to users and clients by the names of their tables, because their libraries are above this one. */
 @Entity('grants')
 @Index('grants_user', ['userId', 'expiresAt'])
 @Index('grants_client', ['clientId', 'createdAt', 'id'])
