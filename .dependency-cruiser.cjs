@@ -48,7 +48,7 @@ module.exports = {
     above('messaging', ['oauth', 'platform'], 'messages depend only on the protocol and the platform'),
     above(
       'error-guide',
-      ['oauth'],
+      ['oauth', 'platform'],
       'the guide explains the reasons of the protocol, and has no other content',
     ),
     above('openapi', ['error-guide', 'oauth'], 'descriptions of endpoints depend only on the protocol'),

@@ -5,6 +5,7 @@ import { type FailedRequest, failedRequest } from '#platform/http/failed-request
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
+import { describeProblems, nextOf } from '#error-guide/problems/describe-problem.js';
 import { memberOf } from './api/problem-location.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
@@ -47,7 +48,7 @@ export class ErrorFilter implements ExceptionFilter {
     const { operator = null, account = null } = request;
     const next =
       operator && error instanceof AdministrationError
-        ? error.problems.flatMap((problem) => problem.next ?? [])
+        ? error.problems.flatMap((problem) => nextOf(problem) ?? [])
         : [];
     const remedies = next.map(({ command }) => operator && pageLink(operator, command));
     const user = operator ? null : account;
@@ -79,7 +80,7 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
 function describedFailure(thrown: unknown, request: OperatorRequest, isApi: boolean): FailedRequest {
   if (!(thrown instanceof AdministrationError)) return tokenFailure(thrown) ?? failedRequest(thrown, request);
   const { kind, problems, cause } = thrown;
-  const description = thrown.messages(isApi ? memberOf : labelOf).join('; ');
+  const description = describeProblems(thrown, isApi ? memberOf : labelOf).join('; ');
   const detail = { check: problems.map(({ id }) => id).join(' ') };
   // Browsers send no If-Match with a form, so only the API answers 412 (RFC 9110 13.1.1).
   const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];

@@ -1,22 +1,7 @@
-export interface Problem {
-  readonly id: string;
-  /** Name of the invalid input field; absent if the problem is not in a single field. */
-  readonly field?: string;
-  /** Number of the invalid line of a file; `message` also contains this number. */
-  readonly line?: number;
-  /**
-   * Explains what to do. Field names are in ‹›, because commands, pages and the API use different names, see
-   * `withNames`.
-   */
-  readonly message: string;
-  /** Suggested command, introduced by `text`, which may be empty. */
-  readonly next?: Next;
-}
+import type { Next, Problem as DeclaredProblem, TextProblem } from '#platform/validation/problem.js';
 
-export interface Next {
-  readonly text: string;
-  readonly command: readonly string[];
-}
+export type { Next };
+export type Problem = DeclaredProblem | TextProblem;
 
 /**
  * - `invalid`: the input breaks a rule
@@ -38,16 +23,15 @@ export class AdministrationError extends Error {
     readonly problems: readonly Problem[],
     options?: ErrorOptions,
   ) {
-    super(problems.map(({ message }) => message).join('\n'), options);
+    super(
+      problems.map(({ id, ...problem }) => ('message' in problem ? problem.message : id)).join('\n'),
+      options,
+    );
     this.name = 'AdministrationError';
   }
 
   /** Warnings about the completed part. */
   warnings: readonly string[] = [];
-
-  messages(nameOf: (field: string) => string): string[] {
-    return this.problems.map(({ message }) => withNames(message, nameOf));
-  }
 }
 
 export function refusal(kind: RefusalKind, id: string, message: string, next?: Next): AdministrationError {
@@ -56,9 +40,4 @@ export function refusal(kind: RefusalKind, id: string, message: string, next?: N
 
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
-}
-
-/** Inserts the field names of one interface into a message. Input never contains unescaped ‹›: see `quoted`. */
-export function withNames(message: string, nameOf: (field: string) => string): string {
-  return message.replaceAll(/‹(\w+)›/g, (_, field: string) => nameOf(field));
 }

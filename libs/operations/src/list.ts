@@ -1,44 +1,42 @@
+import { applyDecorators } from '@nestjs/common';
+import { IsIn, IsString } from 'class-validator';
 import { type ListPage, parseCursor, type PageRequest } from '#platform/postgres/list-page.js';
-import { Rule, Text, WholeNumber } from './validate.js';
-import { quoted } from './wording.js';
+import { problem } from '#platform/validation/problem.js';
+import { MayBeAbsent, Rule, WholeNumber } from '#platform/validation/validate.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    cursor_invalid: null;
+  }
+}
 
 const MAX_LIMIT = 1000;
 
 const STATES = ['enabled', 'disabled'] as const;
 
-/** Accepts one of these words. */
-export function OneOf(words: readonly string[]): PropertyDecorator {
-  return (target, field) => {
-    const name = String(field);
-    Text()(target, field);
-    Rule('word_unknown', (dto: Readonly<Record<string, string | undefined>>) =>
-      dto[name] === undefined || words.includes(dto[name])
-        ? []
-        : [`‹${name}› ${quoted(dto[name])} is unknown: it must be ${words.join(' or ')}`],
-    )(target, field);
-  };
-}
-
 /** `next` or `previous` of a page of the same list. @param isId checks the id of a record */
 export function Cursor(isId: (id: string) => boolean): PropertyDecorator {
-  return (target, field) => {
-    Text()(target, field);
-    Rule('cursor_invalid', ({ cursor }: { readonly cursor?: string }) =>
-      cursor === undefined || isId(parseCursor(cursor)?.id ?? '')
-        ? []
-        : ['‹cursor› is not a cursor of this list'],
-    )(target, field);
-  };
+  const isCursor = (cursor: string) => isId(parseCursor(cursor)?.id ?? '');
+  return applyDecorators(
+    MayBeAbsent(),
+    IsString(),
+    Rule(({ cursor }: { readonly cursor?: string }) =>
+      cursor === undefined || isCursor(cursor) ? [] : [problem('cursor_invalid', 'cursor')],
+    ),
+  );
 }
 
 /** Number of records of a page. */
 export const Limit = (): PropertyDecorator => WholeNumber(1, MAX_LIMIT);
 
 export class FilterDto {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   search?: string;
 
-  @OneOf(STATES)
+  @IsIn(STATES)
+  @IsString()
+  @MayBeAbsent()
   state?: (typeof STATES)[number];
 }
 

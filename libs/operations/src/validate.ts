@@ -1,69 +1,14 @@
-import { ValidateBy, validateSync } from 'class-validator';
-import { type Problem, refuseInvalid } from './administration.error.js';
-
-/** Types are checked first, so that rules can rely on the types. */
-const TYPE = 'type';
-const RULE = 'rule';
-
-function Type(name: string, isOf: (value: unknown) => boolean): PropertyDecorator {
-  return ValidateBy(
-    { name: 'type', validator: { validate: (value) => value === undefined || isOf(value) } },
-    { groups: [TYPE], message: ({ property }) => `‹${property}› must be ${name}` },
-  );
-}
-
-/** PostgreSQL cannot store NUL. */
-const isText = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0');
-
-export const Text = () => Type('text without NUL characters', isText);
-export const TextOrNull = () =>
-  Type('text without NUL characters', (value) => value === null || isText(value));
-export const Texts = () =>
-  Type('a list of texts without NUL characters', (value) => Array.isArray(value) && value.every(isText));
-export const Flag = () => Type('true or false', (value) => typeof value === 'boolean');
-export const FileOrNull = () =>
-  Type('the content of a file', (value) => value === null || value instanceof Uint8Array);
-export const Json = () =>
-  Type('JSON', (value) => isText(value) || (typeof value === 'object' && value !== null));
-export const JsonOrNull = () =>
-  Type('JSON', (value) => value === null || isText(value) || typeof value === 'object');
-
-export function WholeNumber(
-  min: number,
-  max: number,
-  what = `a whole number from ${min} to ${max}`,
-): PropertyDecorator {
-  const isWithin = (value: number) => Number.isInteger(value) && value >= min && value <= max;
-  const problems = (field: string, value: number | undefined) =>
-    value === undefined || isWithin(value) ? [] : [`‹${field}› must be ${what}`];
-  return (target, field) => {
-    const valueOf = (dto: Readonly<Record<string, number | undefined>>) => dto[String(field)];
-    Type('a number', (value) => typeof value === 'number')(target, field);
-    Rule('number_invalid', (dto) => problems(String(field), valueOf(dto)))(target, field);
-  };
-}
-
-/**
- * Checks a rule that may read all fields of a DTO.
- * @param id id of the problems, whose field is the decorated field
- */
-export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
-  return ValidateBy(
-    {
-      name: id,
-      validator: {
-        validate: (_, argument) => messagesOf(argument?.object as never).length === 0,
-        defaultMessage: (argument) => messagesOf(argument?.object as never).join('\n'),
-      },
-    },
-    { groups: [RULE] },
-  );
-}
-
-/** Checks a rule about a whole DTO. @param id id of the problems, which name no field */
-export function DtoRule(id: string, messagesOf: (dto: never) => readonly string[]): ClassDecorator {
-  return ({ prototype }) => Rule(id, messagesOf)(prototype as object, '');
-}
+import { applyDecorators } from '@nestjs/common';
+import { IsArray, IsBoolean, IsInstance, IsString, ValidateBy, ValidateIf } from 'class-validator';
+import type { Problem as DeclaredProblem } from '#platform/validation/problem.js';
+import {
+  MayBeAbsent,
+  ObjectRule,
+  Rule as CheckRule,
+  validate,
+  WholeNumber as IsWholeNumber,
+} from '#platform/validation/validate.js';
+import { AdministrationError, type Problem, refuseInvalid } from './administration.error.js';
 
 /**
  * Input of an operation, in which the compiler finds misspelt fields. Every field is optional, because the operation
@@ -88,11 +33,9 @@ export function checked<T extends object>(
   shape: new () => T,
   input: Input<NoInfer<T>>,
 ): { readonly dto: T; readonly problems: readonly Problem[] } {
-  const values = Object.entries(input).filter(([, value]) => value !== undefined);
-  const dto = Object.assign(new shape(), Object.fromEntries(values));
-  const wrongTypes = problemsOf(dto, TYPE);
-  refuseInvalid(wrongTypes);
-  return { dto, problems: problemsOf(dto, RULE) };
+  const { dto, problems } = validate(shape, input);
+  if (dto === null) throw new AdministrationError('invalid', problems);
+  return { dto, problems };
 }
 
 /** @throws AdministrationError that lists every problem */
@@ -102,16 +45,32 @@ export function validated<T extends object>(shape: new () => T, input: Input<NoI
   return dto;
 }
 
-function problemsOf(dto: object, group: string): Problem[] {
-  const isType = group === TYPE;
-  const unknown = { whitelist: isType, forbidNonWhitelisted: isType, forbidUnknownValues: false };
-  const options = { ...unknown, groups: [group] };
-  return validateSync(dto, { ...options, stopAtFirstError: true }).flatMap(
-    ({ property: field, constraints = {} }) =>
-      Object.entries(constraints).flatMap(([id, messages]): Problem[] =>
-        id === 'whitelistValidation'
-          ? [{ id: 'unknown_field', field, message: `‹${field}› is not a field of this operation` }]
-          : messages.split('\n').map((message) => ({ id, ...(field !== '' && { field }), message })),
-      ),
-  );
+// What follows is for rooms whose rules still return texts.
+const MayBeNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
+export const Text = () => applyDecorators(MayBeAbsent(), IsString());
+export const TextOrNull = () => applyDecorators(MayBeNull(), IsString());
+export const Texts = () => applyDecorators(MayBeAbsent(), IsString({ each: true }), IsArray());
+export const Flag = () => applyDecorators(MayBeAbsent(), IsBoolean());
+export const FileOrNull = () => applyDecorators(MayBeNull(), IsInstance(Uint8Array));
+const isJson = (value: unknown) => typeof value === 'string' || (typeof value === 'object' && value !== null);
+const IsJson = () => ValidateBy({ name: 'isJson', validator: { validate: isJson } });
+export const Json = () => applyDecorators(MayBeAbsent(), IsJson());
+export const JsonOrNull = () => applyDecorators(MayBeNull(), IsJson());
+export const WholeNumber = (min: number, max: number) =>
+  applyDecorators(MayBeAbsent(), IsWholeNumber(min, max));
+
+export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
+  return (target, field) =>
+    CheckRule((dto) => textProblems(id, String(field), messagesOf(dto as never)))(target, field);
 }
+
+export function DtoRule(id: string, messagesOf: (dto: never) => readonly string[]): ClassDecorator {
+  return ObjectRule((dto) => textProblems(id, '', messagesOf(dto as never)));
+}
+
+const textProblems = (id: string, field: string, messages: readonly string[]): DeclaredProblem[] =>
+  messages.map((message) => ({
+    id,
+    ...(field !== '' && { field }),
+    message,
+  })) as unknown as DeclaredProblem[];

@@ -392,7 +392,7 @@ describe('a list of clients', () => {
   });
 
   it.each([['zzz'], [''], ['a1.sc_é'], ['c1.sc_a']])('rejects %j, which is not a cursor', async (cursor) => {
-    const refused = { kind: 'invalid', problems: [{ id: 'cursor_invalid', field: 'cursor' }] };
+    const refused = { kind: 'invalid', problems: [{ id: 'cursor_invalid', path: ['cursor'] }] };
     await expect(clients.list({ cursor })).rejects.toMatchObject(refused);
   });
 

@@ -1,4 +1,5 @@
-import { AdministrationError, withNames } from '#operations/administration.error.js';
+import { describeProblem, fieldOf, withNames } from '#error-guide/problems/describe-problem.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import { ClientChangesDto } from '#clients/operations/client.dto.js';
 import { checkNewClient } from '#clients/operations/registration.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
@@ -30,7 +31,11 @@ function problemsOf(work: () => unknown): unknown[] {
     work();
   } catch (error) {
     if (error instanceof AdministrationError)
-      return error.problems.map(({ id, field, message }) => [id, field, message]);
+      return error.problems.map((problem) => [
+        problem.id,
+        fieldOf(problem),
+        describeProblem(problem, (field) => `‹${field}›`),
+      ]);
     throw error;
   }
   return [];
@@ -48,8 +53,8 @@ describe('the input of an operation', () => {
 
   it('is rejected with every problem, each with an id and a field', () => {
     expect(problemsOf(() => validated(Example, { count: 11 }))).toEqual([
-      ['name_missing', 'name', '‹name› is missing'],
       ['number_invalid', 'count', '‹count› must be a whole number from 1 to 10'],
+      ['name_missing', 'name', '‹name› is missing'],
     ]);
     expect(problemsOf(() => validated(Example, { name: 'a', list: ['a', 'b', 'a'] }))).toEqual([
       ['list_invalid', 'list', '‹list› has "a"'],
@@ -91,7 +96,7 @@ describe('the input of an operation', () => {
     const input: object = { name: 'A', clientId: 'sc_mine' };
     await expect(checkNewClient(input, catalogue, '')).rejects.toMatchObject({
       kind: 'invalid',
-      problems: [{ id: 'unknown_field', field: 'clientId' }],
+      problems: [{ id: 'unknown_field', path: ['clientId'] }],
     });
   });
 });

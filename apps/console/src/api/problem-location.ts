@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Problem } from '#operations/administration.error.js';
+import { fieldOf as fieldOfProblem } from '#error-guide/problems/describe-problem.js';
 import { wellFormed } from '#oauth/text.js';
 import { queryOf } from '../form.js';
 
@@ -30,8 +31,9 @@ export function memberOf(field: string): string {
 export function locationOf(problem: Problem, { method, url, body }: FastifyRequest): Location | null {
   if ('location' in problem) return problem.location as Location;
   // The body of an image has no members.
-  if (problem.field === undefined || Buffer.isBuffer(body)) return null;
-  const member = memberOf(problem.field);
+  const field = fieldOfProblem(problem);
+  if (field === undefined || Buffer.isBuffer(body)) return null;
+  const member = memberOf(field);
   const isSent = typeof body === 'object' && body !== null && Object.hasOwn(body, member);
   const isParameter = !isSent && (queryOf(url).has(member) || ['GET', 'HEAD', 'DELETE'].includes(method));
   return isParameter ? { parameter: member } : { pointer: pointerTo(member) };

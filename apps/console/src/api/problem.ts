@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { AdministrationError, withNames } from '#operations/administration.error.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
@@ -60,7 +61,7 @@ function errorsOf({ problems }: AdministrationError, request: FastifyRequest): o
   return problems.map((problem) => ({
     // A missing confirmation has the name of its field as the id.
     id: memberOf(problem.id),
-    detail: withNames(problem.message, memberOf),
+    detail: describeProblem(problem, memberOf),
     ...locationOf(problem, request),
   }));
 }

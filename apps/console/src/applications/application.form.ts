@@ -1,5 +1,5 @@
 import type { AdministrationError } from '#operations/administration.error.js';
-import { withNames } from '#operations/administration.error.js';
+import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.js';
 import { containsPrivateKey } from '#clients/operations/keys.js';
@@ -62,9 +62,10 @@ export const NO_PROBLEMS: Problems = new Map();
 
 export function problemsOf({ problems }: AdministrationError): Problems {
   const byField = new Map<string, string[]>();
-  for (const { field = '', message } of problems) {
+  for (const problem of problems) {
+    const field = fieldOf(problem) ?? '';
     const known = Object.hasOwn(LABELS, field) ? field : '';
-    byField.set(known, [...(byField.get(known) ?? []), withNames(message, labelOf)]);
+    byField.set(known, [...(byField.get(known) ?? []), describeProblem(problem, labelOf)]);
   }
   return byField;
 }

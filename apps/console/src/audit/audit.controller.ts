@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
 import { Controller, Get, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { AuditService, type SelectedEvents } from '#audit/operations/audit.service.js';
@@ -35,7 +36,7 @@ export class AuditController {
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind === 'unavailable') throw error;
       // Shows the form again, so that the operator can correct an unknown name.
-      return auditPage(filters, null, error.messages(labelOf));
+      return auditPage(filters, null, describeProblems(error, labelOf));
     }
   }
 

@@ -2,6 +2,7 @@ import { Controller, Get, UseInterceptors } from '@nestjs/common';
 import { ClientService } from '#clients/operations/client.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { AdministrationError } from '#operations/administration.error.js';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import { ExplainService } from '#audit/operations/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
@@ -45,7 +46,7 @@ export class EventsController {
     } catch (error) {
       const status = error instanceof AdministrationError ? STATUS[error.kind] : undefined;
       if (!(error instanceof AdministrationError) || status === undefined) throw error;
-      return eventsPage(question, problemBox(error.messages(labelOf)), status);
+      return eventsPage(question, problemBox(describeProblems(error, labelOf)), status);
     }
   }
 

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { KeyService } from '#keys/operations/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
 import { SentFrom } from '../session/kept-forms.service.js';
@@ -52,7 +53,7 @@ export class KeysController {
       return await step();
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      const problems = error.messages(fieldName);
+      const problems = describeProblems(error, fieldName);
       return keysPage(operator, { ring, problems, status: error.kind === 'invalid' ? 400 : 409 });
     }
   }

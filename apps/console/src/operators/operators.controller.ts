@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
@@ -106,6 +107,6 @@ export class OperatorsController {
 }
 
 function messagesOf(error: unknown): string[] {
-  if (error instanceof AdministrationError) return error.messages(labelOf);
+  if (error instanceof AdministrationError) return describeProblems(error, labelOf);
   throw error;
 }

@@ -288,7 +288,7 @@ const reads: readonly Case[] = [
   read('/clients?cursor=a1', 'cursor_invalid cursor'),
   read('/users?cursor=zzz', 'cursor_invalid cursor'),
   read('/users?cursor=a1.2147483648', 'cursor_invalid cursor'),
-  read('/users?limit=-1&cursor=x', 'cursor_invalid cursor, number_invalid limit'),
+  read('/users?limit=-1&cursor=x', 'number_invalid limit, cursor_invalid cursor'),
   read('/users/ada', 'user_unknown', [404, 'user_unknown']),
   read('/users/USER/sessions?cursor=zzz', 'unknown_parameter cursor'),
   read('/grants?cursor=zzz', 'cursor_invalid cursor'),

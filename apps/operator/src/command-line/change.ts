@@ -1,4 +1,5 @@
-import { AdministrationError, withNames } from '#operations/administration.error.js';
+import { describeProblems, withNames } from '#error-guide/problems/describe-problem.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { withAdministration } from '../connections/administration.js';
 import type { Administration } from '../connections/open-administration.js';
@@ -29,7 +30,7 @@ export async function confirmedChange<Result>(
     return await change(yes);
   } catch (error) {
     if (!(error instanceof AdministrationError && error.kind === 'unconfirmed')) throw error;
-    if (!(await confirmed(false, `${error.message}. Change it?`)))
+    if (!(await confirmed(false, `${describeProblems(error, flagOf).join('\n')}. Change it?`)))
       throw new InputError(['nothing was changed']);
     return change(true);
   }

@@ -1,5 +1,5 @@
 import type { Next, Problem } from '#operations/administration.error.js';
-import { withNames } from '#operations/administration.error.js';
+import { describeProblem, nextOf, withNames } from '#error-guide/problems/describe-problem.js';
 import { commandToPaste } from './shell.js';
 
 /** Options whose names differ from the fields of the operations. */
@@ -36,9 +36,10 @@ export function flagOf(field: string): string {
   return FLAGS[field] ?? `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-export function textOf({ message, next }: Problem): string {
-  if (!next) return withNames(message, flagOf);
-  return nextText({ ...next, text: next.text === '' ? message : `${message}. ${next.text}` });
+export function textOf(problem: Problem): string {
+  const [text, next] = [describeProblem(problem, flagOf), nextOf(problem)];
+  if (!next) return text;
+  return nextText({ ...next, text: next.text === '' ? text : `${text}. ${next.text}` });
 }
 
 export function nextText({ text, command }: Next): string {

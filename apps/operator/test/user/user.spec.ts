@@ -104,7 +104,7 @@ describe('operator user create', () => {
     const wrong: [string[], RegExp][] = [
       [['update', 'lang', '--locale', 'xx'], /--locale must be one of en, de, /],
       [['update', 'lang', '--locale', 'ar-EG'], /one of en, .*, ar, with no region, or none/],
-      [['update', 'lang'], /nothing to change: give --locale/],
+      [['update', 'lang'], /--locale must be one of/],
       [['update', 'nobody', '--locale', 'de'], /no user "nobody"/],
       [['create', ...named('none'), '--locale', 'none'], /--locale must be one of/],
     ];

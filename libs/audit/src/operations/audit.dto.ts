@@ -50,7 +50,7 @@ export class AuditFilterDto {
 }
 
 export class AuditSearchDto extends AuditFilterDto {
-  @WholeNumber(1, MAX_LIMIT, `a whole number from 1 to ${MAX_LIMIT}: audit export has no limit`)
+  @WholeNumber(1, MAX_LIMIT)
   limit = 100;
 }
 

@@ -1,3 +1,5 @@
+import { IsIn, IsString } from 'class-validator';
+import { MayBeAbsent } from '#platform/validation/validate.js';
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
 import { isClientId } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
@@ -15,7 +17,7 @@ import {
 } from '#operations/validate.js';
 import { type ClientFlags, INITIAL_FLAGS, mapFlags } from '../client-flags.js';
 import { CLIENT_KINDS, type ClientKind } from '../client.store.js';
-import { Cursor, FilterDto, Limit, OneOf } from '#operations/list.js';
+import { Cursor, FilterDto, Limit } from '#operations/list.js';
 import { documentUrlProblem } from '#oauth/registration/metadata-document.js';
 import { quoted } from '#oauth/text.js';
 import { linkProblems } from '#oauth/registration/client-links.js';
@@ -343,7 +345,9 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
 
 /** `search` is part of the name, client_id, a redirect URI or a contact, in any case; or `id:` and the client_id. */
 export class ClientFilterDto extends FilterDto {
-  @OneOf(CLIENT_KINDS)
+  @IsIn(CLIENT_KINDS)
+  @IsString()
+  @MayBeAbsent()
   kind?: ClientKind;
 }
 

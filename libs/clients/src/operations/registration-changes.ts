@@ -100,6 +100,7 @@ const OF_PROFILE = ['requirePar', 'refreshTokenRotation', 'jwks', 'jwksUri', 're
 
 /** Moves a problem of a field that the caller did not give to the field that caused the problem. */
 function ofGivenField(problem: Problem, changes: ClientChangesDto): Problem {
+  if (!('message' in problem)) return problem;
   const isGiven = (field: keyof ClientChangesDto) => {
     const { [field]: value } = changes;
     return value !== undefined && !(/^(?:add|remove)/.test(field) && (value as string[]).length === 0);

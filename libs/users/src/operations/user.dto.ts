@@ -1,77 +1,68 @@
+import { IsBoolean, IsIn, IsString, Length, Matches, ValidateIf } from 'class-validator';
 import { isUserId } from '../user.js';
 import { isTimeZone } from '../user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
+import { as } from '#platform/validation/problem.js';
+import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
 import { USER_KINDS, type UserKind } from '../user-account.store.js';
-import { Flag, Rule, Text, TextOrNull } from '#operations/validate.js';
-import { Cursor, FilterDto, Limit, OneOf } from '#operations/list.js';
+import { Cursor, FilterDto, Limit } from '#operations/list.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    email_invalid: null;
+    username_invalid: null;
+    name_invalid: { readonly max: number };
+    time_zone_invalid: null;
+    locale_unknown: { readonly locales: readonly string[]; readonly clears?: true };
+    password_invalid: { readonly min: number; readonly max: number };
+    format_invalid: null;
+    issuer_invalid: { readonly max: number };
+  }
+}
 
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
 const PASSWORD = /^[^\p{Cc}]{8,256}$/u;
-
-const LOCALE_NAMES = LOCALES.join(', ');
-const isLocale = (locale: string): boolean => (LOCALES as readonly string[]).includes(locale);
-
-const passwordProblems = ({ password }: { readonly password?: string }): string[] =>
-  password === undefined || PASSWORD.test(password)
-    ? []
-    : ['‹password› must be one line of 8 to 256 characters, with no control characters'];
+const PASSWORD_INVALID = as('password_invalid', { min: 8, max: 256 });
 
 export class NewUserDto {
-  @Text()
-  @Rule('email_invalid', ({ email }: NewUserDto) =>
-    email !== undefined && isEmailAddress(email)
-      ? []
-      : ['‹email› must be an email address, like ada@example.com'],
-  )
+  @Satisfies(isEmailAddress, as('email_invalid'))
+  @IsString()
   email: string;
 
-  @Text()
-  @Rule('username_invalid', ({ username }: NewUserDto) =>
-    username !== undefined && USERNAME.test(username)
-      ? []
-      : [
-          '‹username› must be 1 to 64 letters, digits, dots, hyphens and underscores, and start with a letter or digit',
-        ],
-  )
+  @Matches(USERNAME, as('username_invalid'))
+  @IsString()
   username: string;
 
-  @Text()
-  @Rule('name_invalid', ({ name }: NewUserDto) =>
-    name !== undefined && NAME.test(name)
-      ? []
-      : ['‹name› must be 1 to 100 printable characters with no space at either end'],
-  )
+  @Matches(NAME, as('name_invalid', { max: 100 }))
+  @IsString()
   name: string;
 
   /** IANA name; UTC if absent. */
-  @Text()
-  @Rule('time_zone_invalid', ({ timeZone }: NewUserDto) =>
-    timeZone === undefined || isTimeZone(timeZone)
-      ? []
-      : ['‹timeZone› must be an IANA name, like Europe/Berlin or UTC'],
-  )
+  @Satisfies(isTimeZone, as('time_zone_invalid'))
+  @IsString()
+  @MayBeAbsent()
   timeZone?: string;
 
   /** Language of the pages; the browser's language if absent. */
-  @Text()
-  @Rule('locale_unknown', ({ locale }: NewUserDto) =>
-    locale === undefined || isLocale(locale)
-      ? []
-      : [`‹locale› must be one of ${LOCALE_NAMES}, with no region`],
-  )
+  @IsIn(LOCALES, as('locale_unknown', { locales: LOCALES }))
+  @IsString()
+  @MayBeAbsent()
   locale?: string;
 
   /** Generated if absent. */
-  @Text()
-  @Rule('password_invalid', passwordProblems)
+  @Matches(PASSWORD, PASSWORD_INVALID)
+  @IsString()
+  @MayBeAbsent()
   password?: string;
 }
 
 /** `search` is a part of the email, username, name or external_id, in any letter case; or `id:` and the id. */
 export class UserFilterDto extends FilterDto {
-  @OneOf(USER_KINDS)
+  @IsIn(USER_KINDS)
+  @IsString()
+  @MayBeAbsent()
   kind?: UserKind;
 }
 
@@ -85,43 +76,36 @@ export class UserListDto extends UserFilterDto {
 
 export class UserChangesDto {
   /** Null for the browser's language. */
-  @TextOrNull()
-  @Rule('locale_unknown', ({ locale }: UserChangesDto) => {
-    if (locale === undefined) return ['nothing to change: give ‹locale›'];
-    if (locale === null || isLocale(locale)) return [];
-    return [`‹locale› must be one of ${LOCALE_NAMES}, with no region, or none`];
-  })
+  @IsIn(LOCALES, as('locale_unknown', { locales: LOCALES, clears: true }))
+  @IsString()
+  @ValidateIf((_, value) => value !== null)
   locale: string | null;
 }
 
 export class PasswordChangeDto {
   /** Generated if absent. */
-  @Text()
-  @Rule('password_invalid', passwordProblems)
+  @Matches(PASSWORD, PASSWORD_INVALID)
+  @IsString()
+  @MayBeAbsent()
   password?: string;
 
-  @Flag()
+  @IsBoolean()
   endSessions = false;
 }
 
 export class UserImportDto {
-  @Text()
-  @Rule('format_invalid', ({ format }: UserImportDto) =>
-    format === 'csv' || format === 'jsonl' ? [] : ['‹format› must be jsonl or csv'],
-  )
+  @IsIn(['csv', 'jsonl'], as('format_invalid'))
+  @IsString()
   format: 'csv' | 'jsonl';
 
-  @Text()
-  @Rule('issuer_invalid', ({ issuer }: UserImportDto) =>
-    issuer === undefined || (issuer !== '' && issuer.length <= 255)
-      ? []
-      : ['‹issuer› must be 1 to 255 characters'],
-  )
+  @Length(1, 255, as('issuer_invalid', { max: 255 }))
+  @IsString()
+  @MayBeAbsent()
   issuer?: string;
 
-  @Flag()
+  @IsBoolean()
   replacePasswords = false;
 
-  @Flag()
+  @IsBoolean()
   dryRun = false;
 }

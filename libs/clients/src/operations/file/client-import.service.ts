@@ -75,7 +75,7 @@ export class ClientImportService {
     source: string,
   ): Promise<ImportResult & { readonly diff: string; readonly warnings: readonly string[] }> {
     const plan = await this.plan(text, () => []);
-    const warnings = this.lockOuts(plan).map(({ message }) => message);
+    const warnings = this.lockOuts(plan).flatMap((problem) => ('message' in problem ? problem.message : []));
     return { ...resultOf(plan), diff: differences(plan, source), warnings };
   }
 

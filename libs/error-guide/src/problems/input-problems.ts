@@ -1,0 +1,24 @@
+import { quoted } from '#oauth/text.js';
+import type { Problems } from '#platform/validation/problem.js';
+import type { ProblemEntries } from './problem-entry.js';
+
+const EXPECTED: Readonly<Record<Problems['type']['expected'], string>> = {
+  text: 'text without NUL characters',
+  texts: 'a list of texts without NUL characters',
+  flag: 'true or false',
+  number: 'a number',
+  file: 'the content of a file',
+  json: 'JSON',
+  object: 'an object',
+};
+
+/** Problems of any input. */
+export const INPUT_PROBLEMS = {
+  unknown_field: ({ field }) => `${field} is not a field of this operation`,
+  type: ({ field, values }) => `${field} must be ${EXPECTED[values.expected]}`,
+  number_invalid: ({ field, values: { min, max } }) =>
+    `${field} must be a whole number from ${min} to ${max}`,
+  cursor_invalid: ({ field }) => `${field} is not a cursor of this list`,
+  word_unknown: ({ field, values: { given, words } }) =>
+    `${field} ${quoted(given)} is unknown: it must be ${words.join(' or ')}`,
+} satisfies Partial<ProblemEntries<keyof Problems>>;
