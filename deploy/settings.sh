@@ -38,11 +38,12 @@ for process in authorize token console operator; do
   echo "DATABASE_URL=postgres://service:$service@postgres:5432/oauth" >$process/database.env
 done
 
-# Redis: the only user cannot run commands that configure the server, or that list or drop all keys.
+# Redis: the only user cannot run commands that configure the server, or that list or drop all keys. Nobody can log in as
+# the user default, but Redis needs its permissions at a restart: it executes the append-only file as this user.
 cache=$(password)
 cat >redis/users.acl <<ACL
-user default off
-user oauth on >$cache ~* &* +@all -@admin -@dangerous +info
+user default off resetpass ~* &* +@all
+user oauth on >$cache ~* &* +@all -@admin -@dangerous +info +acl|dryrun
 ACL
 for process in authorize token console; do
   echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env

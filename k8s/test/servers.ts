@@ -100,12 +100,31 @@ async function makeRoles(url: string, file: string): Promise<void> {
 }
 
 async function startRedis(settings: string): Promise<BackingService> {
-  const [server] = await find('redis-server', join(ROOT, '.local'));
+  const files = await redisFiles(settings);
+  return runRedis(files, [files.folder]);
+}
+
+export interface RedisFiles {
+  readonly folder: string;
+  readonly file: string;
+  readonly password: string;
+}
+
+export async function redisFiles(settings: string): Promise<RedisFiles> {
   const { folder, file } = await serverFile('redis', settings, [
     ['dir /data', 'dir FOLDER/data'],
     ['aclfile /etc/redis/settings', 'aclfile FOLDER/settings'],
   ]);
   const password = />(\S+)/.exec(await readFile(join(folder, 'settings/users.acl'), 'utf8'))?.[1] ?? '';
+  return { folder, file, password };
+}
+
+/** @param remove folders to remove when the server stops */
+export async function runRedis(
+  { folder, file, password }: RedisFiles,
+  remove: readonly string[] = [],
+): Promise<BackingService> {
+  const [server] = await find('redis-server', join(ROOT, '.local'));
   return startService('Redis', join(folder, 'log'), async (port) => {
     const url = `redis://oauth:${password}@127.0.0.1:${port}`;
     const guarded = startGuarded({
@@ -117,7 +136,7 @@ async function startRedis(settings: string): Promise<BackingService> {
       logFile: join(folder, 'log'),
       signal: 'SIGTERM',
       grace: 3_000,
-      remove: [folder],
+      remove,
     });
     const connect = async (): Promise<void> => {
       const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });

@@ -10,6 +10,7 @@ export const DOCTOR_REDIS_CHECKS = {
     'ASVS 5.0 10.4.2',
   ),
   'redis-write-failed': check('error', 'Redis can write its append-only file'),
+  'redis-not-replayed': check('error', 'Redis reads its whole append-only file when it starts'),
   'redis-no-primary': check('error', 'the apps write to a primary'),
   'redis-not-persistent': check(
     'warning',
@@ -45,6 +46,13 @@ export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
         subject,
         'the last write to the append-only file failed',
         'free disk space, and read the log of Redis',
+      );
+    if (status.aof_replay.split(',').includes('no'))
+      add(
+        'redis-not-replayed',
+        subject,
+        'the user default may not execute commands: after a restart, Redis lacks most grants (redis#14541)',
+        'ACL SETUSER default off resetpass ~* &* +@all, in the ACL file too; nobody can log in as this user',
       );
     if (role.split(',').some((name) => name !== 'master' && name !== 'unknown'))
       add(

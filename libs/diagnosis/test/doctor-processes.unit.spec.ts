@@ -141,6 +141,7 @@ describe('the redis area of doctor', () => {
     maxmemory_policy: 'noeviction',
     appendonly: 'yes',
     aof_last_write_status: 'ok',
+    aof_replay: 'yes',
     role: 'master',
     connected_replicas: 1,
   };
@@ -153,6 +154,8 @@ describe('the redis area of doctor', () => {
     ['without an append-only file', { appendonly: 'no' }, ['redis-not-persistent']],
     ['with one node without an append-only file', { appendonly: 'yes,no' }, ['redis-not-persistent']],
     ['that cannot write', { aof_last_write_status: 'err' }, ['redis-write-failed']],
+    ['that skips commands at a restart', { aof_replay: 'yes,no' }, ['redis-not-replayed']],
+    ['whose user may not ask about a restart', { aof_replay: 'unknown' }, []],
     ['that is a replica', { role: 'slave' }, ['redis-no-primary']],
     ['without a replica', { connected_replicas: 0 }, ['redis-no-replica']],
   ])('examines an instance %s', (_, changes, expected) => {

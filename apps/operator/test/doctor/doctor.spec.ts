@@ -208,6 +208,7 @@ describe('operator doctor', () => {
         maxmemory_policy: 'allkeys-lru',
         appendonly: 'yes',
         aof_last_write_status: 'ok',
+        aof_replay: 'yes',
         role: 'master',
         connected_replicas: 1,
       },

@@ -58,6 +58,8 @@ export interface RedisStatus {
   readonly maxmemory_policy: string;
   readonly appendonly: string;
   readonly aof_last_write_status: string;
+  /** `no` if a restart would lose grants; `unknown` if the Redis user may not ask. */
+  readonly aof_replay: string;
   readonly role: string;
   readonly connected_replicas: number;
 }

@@ -1,0 +1,45 @@
+import { Redis } from 'ioredis';
+import { redisStatus } from '#platform/redis/redis-status.js';
+import { redisFiles, runRedis } from './servers.js';
+import { ownSettings } from './settings.js';
+import { rm } from 'node:fs/promises';
+
+/** Runs Redis with the shipped configuration until `work` ends. */
+async function withRedis<T>(
+  files: Awaited<ReturnType<typeof redisFiles>>,
+  work: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const { url, process } = await runRedis(files);
+  const redis = new Redis(url);
+  try {
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+    await process.stop();
+  }
+}
+
+it('Redis of a development installation keeps transactions and scripts over a restart', async () => {
+  const settings = await ownSettings();
+  const files = await redisFiles(settings.folder);
+  try {
+    await withRedis(files, async (redis) => {
+      await redis.multi().set('in a transaction', '1').set('also', '1').exec();
+      await redis.eval(
+        "redis.call('SET', KEYS[1], '1') redis.call('SET', KEYS[2], '1')",
+        2,
+        'in a script',
+        'too',
+      );
+      await redis.set('alone', '1');
+      expect(await redisStatus(redis)).toMatchObject({ appendonly: 'yes', aof_replay: 'yes' });
+    });
+    const kept = await withRedis(files, (redis) =>
+      redis.mget('in a transaction', 'also', 'in a script', 'too', 'alone'),
+    );
+    expect(kept).toEqual(['1', '1', '1', '1', '1']);
+  } finally {
+    await settings.remove();
+    await rm(files.folder, { recursive: true, force: true });
+  }
+});
