@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PUBLIC_PATHS } from '#oauth/endpoints.js';
 import { all, containersOf, find, selects, type Workload, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
 import { ROOT } from './settings.js';
@@ -14,6 +15,18 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
   beforeAll(async () => {
     manifests = await render(`overlays/${overlay}`);
     everything = workloads(manifests);
+  });
+
+  it.each(APPS)('routes every public path of %s to the app', (app) => {
+    const routes = (find(manifests, 'Ingress', app).spec?.rules ?? []).flatMap(
+      ({ http }) => http?.paths ?? [],
+    );
+    const isRouted = (asked: string) =>
+      routes.some(
+        ({ path = '', pathType }) =>
+          asked === path || (pathType === 'Prefix' && asked.startsWith(`${path}/`)),
+      );
+    expect(PUBLIC_PATHS[app].filter((path) => !isRouted(path))).toEqual([]);
   });
 
   it('enforces the Pod Security level "restricted" for every pod', () => {

@@ -72,6 +72,7 @@ describe('the ingress', () => {
     [`${AUTH}/api/auth/oauth/token`, 404, 'nginx'],
     [`${AUTH}/v2/me`, 404, 'nginx'],
     [`${BASE}/.well-known/oauth-authorization-server`, 200, '"issuer":"https://base.localhost"'],
+    [`${BASE}/.well-known/openid-configuration`, 404, 'application/json'],
     [`${BASE}/api/auth/oauth/token`, 405, 'method_not_allowed'],
     [`${BASE}/auth/login`, 404, 'nginx'],
     [`${BASE}/v2/me`, 404, 'nginx'],

@@ -1,6 +1,5 @@
-/** Paths for routes, metadata, CORS, redirects and commands, except the paths of the internal port. */
-export const ENDPOINTS = {
-  // {auth_url}: the authorize app
+/** At {auth_url}. */
+const AUTHORIZE = {
   authorize: '/auth/oauth2/authorize',
   login: '/auth/login',
   loginCallback: '/auth/login/callback',
@@ -21,7 +20,10 @@ export const ENDPOINTS = {
   logos: '/auth/logos',
   brand: '/auth/brand',
   errorGuide: '/auth/errors',
-  // {base_url}: the token app
+} as const;
+
+/** At {base_url}. */
+const TOKEN = {
   token: '/api/auth/oauth/token',
   refreshToken: '/api/auth/oauth/refreshToken',
   revoke: '/api/auth/oauth/revoke',
@@ -33,13 +35,30 @@ export const ENDPOINTS = {
   jwks: '/api/auth/oauth/jwks',
   openIdConfiguration: '/.well-known/openid-configuration',
   authorizationServerMetadata: '/.well-known/oauth-authorization-server',
-  // {api_url}: the resource app
+} as const;
+
+/** At {api_url}. */
+const RESOURCE = {
   me: '/v2/me',
   userInfo: '/userinfo',
   resourceOpenApi: '/v2/me/openapi.json',
   protectedResourceMetadata: '/.well-known/oauth-protected-resource',
-  // {console_url}: the console, for operators only
+} as const;
+
+/** Paths for routes, metadata, CORS, redirects and commands, except the paths of the internal port. */
+export const ENDPOINTS = {
+  ...AUTHORIZE,
+  ...TOKEN,
+  ...RESOURCE,
+  /** At {console_url}, for operators only. */
   admin: '/admin/v1',
+} as const;
+
+/** Public paths of each app, which the ingress routes to the app. */
+export const PUBLIC_PATHS = {
+  authorize: Object.values<string>(AUTHORIZE),
+  token: Object.values<string>(TOKEN),
+  resource: Object.values<string>(RESOURCE),
 } as const;
 
 /** Scope that `ENDPOINTS.me` requires. */
