@@ -187,7 +187,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
     expect(ingress?.rules?.map(({ host }) => host)).toEqual(['console.localhost']);
   });
 
-  it.each(APPS_OF[overlay])('spreads %s over zones and nodes', (app) => {
+  it.each(APPS_OF[overlay])('spreads the pods of one version of %s over zones and nodes', (app) => {
     const { topologySpreadConstraints, affinity } =
       find(manifests, 'Deployment', app).spec?.template.spec ?? {};
     // With several constraints, the scheduler would ignore nodes that lack the label of any constraint.
@@ -196,6 +196,7 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
         maxSkew: 1,
         topologyKey: 'topology.kubernetes.io/zone',
         whenUnsatisfiable: 'ScheduleAnyway',
+        matchLabelKeys: ['pod-template-hash'],
       }),
     ]);
     expect(affinity).toEqual({
@@ -203,7 +204,10 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
         preferredDuringSchedulingIgnoredDuringExecution: [
           {
             weight: 100,
-            podAffinityTerm: expect.objectContaining({ topologyKey: 'kubernetes.io/hostname' }),
+            podAffinityTerm: expect.objectContaining({
+              topologyKey: 'kubernetes.io/hostname',
+              matchLabelKeys: ['pod-template-hash'],
+            }),
           },
         ],
       },
