@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
-import { findKubectl, OVERLAYS, withCopy } from './render.js';
+import { createdOnce, findKubectl, OVERLAYS, withCopy } from './render.js';
 import { StubApi } from './stub-api.js';
 
 // kubectl compares text, and compares a list without keys as a whole, such as the rules and ports of a NetworkPolicy.
@@ -45,6 +45,13 @@ describe.each(OVERLAYS)('applying the %s overlay twice', (overlay) => {
         expect(change).toEqual({ spec: { selector: spec?.selector } });
       }
     });
+  });
+
+  it('writes no Secret that an operator changes later', async () => {
+    const changed = (await createdOnce()).map(({ metadata }) => `secret/${metadata.name ?? ''}`);
+    expect(changed).toEqual(expect.arrayContaining(['secret/token-keys', 'secret/console-login']));
+    const applied = await withCopy((folder) => apply(folder));
+    expect(applied.filter(([object]) => changed.includes(object))).toEqual([]);
   });
 
   it.each([

@@ -17,7 +17,7 @@ import { TokenConfiguration } from '../../apps/token/src/token.configuration.js'
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { containersOf, find, workloads } from './manifests.js';
 import { SECRETS } from './settings.js';
-import { type Manifest, OVERLAYS, render } from './render.js';
+import { createdOnce, type Manifest, OVERLAYS, render } from './render.js';
 
 function secretOf(secret: string, key: string): string {
   if (key !== 'ID_TOKEN_KEYS') return SECRETS[key] ?? '';
@@ -51,7 +51,8 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   let manifests: Manifest[];
   let ours: V1Container[];
   beforeAll(async () => {
-    manifests = await render(`overlays/${overlay}`);
+    const once = overlay === 'local' ? await createdOnce() : [];
+    manifests = [...(await render(`overlays/${overlay}`)), ...once];
     ours = workloads(manifests)
       .flatMap(containersOf)
       .filter(({ image }) => image?.includes('scheduling-oauth'));

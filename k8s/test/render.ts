@@ -101,8 +101,19 @@ export async function render(path: string, change?: (folder: string) => Promise<
   return structuredClone(await rendered);
 }
 
+/** Secrets that the guide of the local overlay creates only once. */
+export function createdOnce(): Promise<Manifest[]> {
+  return withCopy(async (folder) =>
+    manifestsOf(await readFile(join(folder, 'overlays/local/generated/created-once.yaml'), 'utf8')),
+  );
+}
+
 async function kustomize(folder: string, path: string): Promise<Manifest[]> {
   const { code, stdout, stderr } = await runCommand(await findKubectl(), ['kustomize', join(folder, path)]);
   if (code !== 0 || stderr !== '') throw new Error(`kubectl kustomize ${path}: ${stderr}`);
-  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+  return manifestsOf(stdout);
+}
+
+function manifestsOf(text: string): Manifest[] {
+  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Generates passwords, keys and a certificate once (deploy/settings.sh), and writes Secrets from them:
+# Generates passwords, keys and a certificate once (deploy/settings.sh), and writes Secrets from them. Those that an
+# operator changes later are not in the overlay, because `apply` would write the first values back:
 #   sh k8s/overlays/local/settings.sh
 # Kustomize's generator would wrap long values, which kubectl reports as a change on every apply.
 set -eu
@@ -28,9 +29,6 @@ secret() {
   secret database Opaque token/database.env
   secret database-owner Opaque migrate/database.env
   secret redis Opaque token/redis.env
-  secret token-keys Opaque token/token-keys.env
-  secret id-token-keys Opaque token/id-token-keys.env
-  secret id-token-public-keys Opaque authorize/id-token-keys.env
   for process in authorize token resource console operator product migrate; do
     secret nats-$process Opaque $process/nats.env
   done
@@ -38,7 +36,14 @@ secret() {
   secret redis-server Opaque redis/users.acl
   secret nats-server Opaque nats/passwords.conf
   secret tls kubernetes.io/tls ingress/tls.crt ingress/tls.key
-  secret console-login Opaque console/login.env
   secret console-tls kubernetes.io/tls console-ingress/tls.crt console-ingress/tls.key
 } >secrets.draft
 mv secrets.draft secrets.yaml
+
+{
+  secret token-keys Opaque token/token-keys.env
+  secret id-token-keys Opaque token/id-token-keys.env
+  secret id-token-public-keys Opaque authorize/id-token-keys.env
+  secret console-login Opaque console/login.env
+} >created-once.draft
+mv created-once.draft created-once.yaml
