@@ -15,6 +15,7 @@ const PACKAGES = {
   'nats-server': ['nats-server'],
   nginx: ['nginx'],
   openssl: ['openssl'],
+  promtool: ['prometheus'],
 };
 
 const NAMES = {
@@ -23,6 +24,7 @@ const NAMES = {
   'nats-server': 'NATS',
   nginx: 'nginx',
   openssl: 'openssl',
+  promtool: 'promtool',
 };
 
 /** A server that `user` must be able to run from `folder`. */

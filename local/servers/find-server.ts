@@ -4,7 +4,7 @@ import { runCommand, type SystemUser } from './run-command.js';
 
 /** A program that this machine can run. */
 export interface FoundServer {
-  name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl';
+  name: 'postgres' | 'redis-server' | 'nats-server' | 'nginx' | 'openssl' | 'promtool';
   command: string;
   /** Such as "postgres (PostgreSQL) 15.20". */
   version: string;
