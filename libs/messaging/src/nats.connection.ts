@@ -10,6 +10,7 @@ import {
   type NodeConnectionOptions,
   RequestError,
 } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
 import type { Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { messageOf } from '#platform/message-of.js';
@@ -25,7 +26,9 @@ const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
-const RETRY_MS = 1_000;
+const RETRY_MS = 250;
+const LOG_INTERVAL_MS = 60_000;
+const CONNECTED = 'connected';
 
 /** Channel for metrics and traces, which get the subject and headers of each request, but not the payload. */
 const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly headers: MsgHdrs }>(
@@ -73,6 +76,12 @@ export class NatsConnection {
   private readonly invalidateAll = new Throttled(TRUST_MS, () => this.invalidate(null));
 
   private readonly connectOptions: NodeConnectionOptions;
+  private readonly logger = new Logger('NATS');
+  /** Reason of the last failure, or of the state without one. */
+  private failure = 'not connected yet';
+  private readonly failures = new Throttled(LOG_INTERVAL_MS, () =>
+    this.logger.warn({ cause: this.failure, msg: 'NATS is unavailable' }),
+  );
 
   /** @throws TypeError if `natsUrl` is not a URL */
   constructor(
@@ -85,7 +94,7 @@ export class NatsConnection {
 
   /** Connects and reconnects. Retries forever, even after a rejected login, because an operator may fix the login. */
   async open(): Promise<void> {
-    this.connecting = this.connect();
+    this.connecting = connectUntil(() => this.isClosed, this.connectOptions, this.onFailure);
     const nats = await this.connecting;
     if (!nats) return;
     this.nats = nats;
@@ -105,25 +114,9 @@ export class NatsConnection {
     this.isClosed = true;
     clearInterval(this.heartbeat);
     this.invalidateAll.cancel();
+    this.failures.cancel();
     this.requests.close();
     await this.nats?.close();
-  }
-
-  /** Returns the connected client, or null if this connection was closed first. */
-  private async connect(): Promise<NatsClient | null> {
-    // An exception is the only way to stop the client's first attempts, which would keep the process alive.
-    const reconnectDelayHandler = () => {
-      if (this.isClosed) throw new DependencyUnavailableError('nats', 'the connection is closed');
-      return RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS;
-    };
-    try {
-      const nats = await connect({ ...this.connectOptions, reconnectDelayHandler });
-      if (!this.isClosed) return nats;
-      await nats.close();
-    } catch (error) {
-      if (!this.isClosed) throw error;
-    }
-    return null;
   }
 
   /** True if every broadcast older than 5 s must have arrived. If false, caches must not be used. */
@@ -147,8 +140,10 @@ export class NatsConnection {
   /** Rejects while NATS is unavailable. */
   async ping(): Promise<void> {
     const sentAt = this.clock();
-    if (!this.nats) throw new DependencyUnavailableError('nats', 'not connected yet');
-    await this.nats.rtt();
+    if (!this.nats) throw new DependencyUnavailableError('nats', this.failure);
+    await this.nats.rtt().catch((error: unknown) => {
+      throw new DependencyUnavailableError('nats', this.failure === CONNECTED ? error : this.failure);
+    });
     this.echoedAt = sentAt;
   }
 
@@ -220,9 +215,10 @@ export class NatsConnection {
   }
 
   private async watch(nats: NatsClient): Promise<void> {
-    for await (const { type } of nats.status()) {
-      if (type === 'disconnect') this.requests.onDisconnected();
-      if (type !== 'reconnect') continue;
+    for await (const status of nats.status()) {
+      if (status.type === 'disconnect') this.requests.onDisconnected();
+      if (status.type === 'error') this.onFailure(status.error.message);
+      if (status.type !== 'reconnect') continue;
       // NATS does not redeliver broadcasts missed during the disconnection.
       this.invalidate(null);
       void this.onConnected(nats);
@@ -231,6 +227,8 @@ export class NatsConnection {
 
   /** Enables requests after a pong, which proves that the subscriptions are restored. */
   private async onConnected(nats: NatsClient): Promise<void> {
+    this.failures.cancel();
+    this.failure = CONNECTED;
     const isAnswered = await this.ping().then(
       () => true,
       () => false,
@@ -238,6 +236,12 @@ export class NatsConnection {
     // Without a pong, the connection was lost again, and the client will reconnect.
     if (isAnswered) this.requests.onConnected(nats);
   }
+
+  /** @param reason such as `Authorization Violation` for a wrong password */
+  private readonly onFailure = (reason: string): void => {
+    this.failure = reason;
+    this.failures.run();
+  };
 
   private invalidate(tag: string | null): void {
     for (const listener of this.listeners) listener(tag);

@@ -15,6 +15,7 @@ export class Throttled {
 
   cancel(): void {
     clearTimeout(this.timer);
+    this.timer = undefined;
     this.isDue = false;
   }
 

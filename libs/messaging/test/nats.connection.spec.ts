@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
 import type { Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { MalformedMessageError } from '#messaging/nats-message.js';
@@ -86,7 +87,7 @@ describe('the connection to NATS', () => {
     await answers();
   });
 
-  it('connects as soon as NATS accepts a login that was rejected at startup', async () => {
+  it('connects as soon as NATS accepts a login that was rejected at startup, and logs the rejection once', async () => {
     const lines = await FaultProxy.start(services.natsUrl);
     const { password } = new URL(services.natsUrl);
     let logins = 0;
@@ -96,15 +97,22 @@ describe('the connection to NATS', () => {
       if (bytes.includes(password) && (logins += 1) === 3) onThird();
       return Buffer.from(bytes.toString('latin1').replace(password, '-'.repeat(password.length)), 'latin1');
     };
+    const logged: unknown[] = [];
+    const note = (line: unknown): void => void logged.push(line);
+    Logger.overrideLogger({ log: note, error: note, warn: note });
     const late = new NatsConnection({ natsUrl: lines.url, name: 'late', invalidations });
     try {
       const opened = late.open();
       await threeRefusals;
-      await expect(late.ping()).rejects.toThrow('not connected yet');
+      const reason = 'Authorization Violation';
+      await expect(late.ping()).rejects.toThrow(password === '' ? 'not connected yet' : reason);
+      if (password !== '')
+        expect(logged).toEqual([expect.objectContaining({ cause: expect.stringContaining(reason) })]);
       lines.onData = () => undefined;
       await opened;
       await late.ping();
     } finally {
+      Logger.overrideLogger(false);
       await late.close();
       await lines.close();
     }

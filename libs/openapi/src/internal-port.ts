@@ -18,13 +18,18 @@ export const INTERNAL_PORT: Readonly<Record<string, OperationDescription>> = {
         description: 'The process cannot serve requests.',
         content: json({
           type: 'object',
-          required: ['status', 'missing'],
+          required: ['status', 'missing', 'reasons'],
           properties: {
             status: { type: 'string', const: 'not ready' },
             missing: {
               type: 'array',
               items: { type: 'string' },
               description: 'Unavailable dependencies, or `start` or `stop`.',
+            },
+            reasons: {
+              type: 'object',
+              additionalProperties: true,
+              description: 'Reason by dependency, such as `Authorization Violation`.',
             },
           },
         }),

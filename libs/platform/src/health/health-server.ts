@@ -6,7 +6,7 @@ import type { Readiness } from './readiness.js';
 const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /**
- * Serves the internal port: `/healthz`, `/readyz` (503 with the missing dependencies) and `/metrics` for Prometheus.
+ * Serves the internal port: `/healthz`, `/readyz` (503 with the missing dependencies and the reasons) and `/metrics` for Prometheus.
  */
 export async function serveHealth(
   readiness: Readiness,
@@ -34,9 +34,13 @@ async function answer(path: string | undefined, readiness: Readiness, metrics: R
       return json(200, { status: 'ok' });
     case '/readyz': {
       const missing = await readiness.missing();
-      return missing.length === 0
+      return missing.size === 0
         ? json(200, { status: 'ready' })
-        : json(503, { status: 'not ready', missing });
+        : json(503, {
+            status: 'not ready',
+            missing: [...missing.keys()],
+            reasons: Object.fromEntries(missing),
+          });
     }
     case '/metrics':
       return [200, metrics.contentType, await metrics.metrics()];

@@ -1,3 +1,5 @@
+import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import { messageOf } from '../message-of.js';
 import { withTimeout } from '../with-timeout.js';
 
 type Check = () => Promise<unknown>;
@@ -37,20 +39,25 @@ export class Readiness {
     return [...this.checks.keys()];
   }
 
-  /** Returns the unavailable dependencies, or else `start` during the startup or `stop` during the shutdown. */
-  async missing(): Promise<string[]> {
+  /**
+   * Returns the unavailable dependencies with the reasons, or else `start` during the startup or `stop` during the
+   * shutdown.
+   */
+  async missing(): Promise<ReadonlyMap<string, string>> {
     const results = await Promise.all(
-      [...this.checks].map(async ([dependency, check]) => ((await answers(check)) ? [] : [dependency])),
+      [...this.checks].map(async ([dependency, check]) => [dependency, await problemOf(check)] as const),
     );
-    const missing = results.flat();
-    return missing.length === 0 && this.phase ? [this.phase] : missing;
+    const missing = results.flatMap(([name, reason]) => (reason === null ? [] : [[name, reason] as const]));
+    return new Map(missing.length === 0 && this.phase ? [[this.phase, PHASES[this.phase]]] : missing);
   }
 }
 
-async function answers(check: Check | null | undefined): Promise<boolean> {
-  if (!check) return false;
+const PHASES = { start: 'the process starts', stop: 'the process stops' };
+
+async function problemOf(check: Check | null): Promise<string | null> {
+  if (!check) return 'not connected yet';
   return withTimeout(check(), CHECK_TIMEOUT_MS).then(
-    () => true,
-    () => false,
+    () => null,
+    (error: unknown) => messageOf(error instanceof DependencyUnavailableError ? error.cause : error),
   );
 }

@@ -63,7 +63,7 @@ export function measureDependencies(metrics: Metrics, readiness: Readiness): voi
     labelNames: ['dependency'],
     registers: [metrics.registry],
     async collect() {
-      const missing = new Set(await readiness.missing());
+      const missing = await readiness.missing();
       for (const dependency of readiness.names) gauge.set({ dependency }, missing.has(dependency) ? 0 : 1);
     },
   });

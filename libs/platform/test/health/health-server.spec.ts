@@ -13,7 +13,7 @@ describe('the internal port', () => {
     });
     expect(await Promise.all(answers)).toEqual([
       [200, { status: 'ok' }],
-      [503, { status: 'not ready', missing: expect.arrayContaining(['redis']) }],
+      [503, { status: 'not ready', missing: ['redis'], reasons: { redis: 'not connected yet' } }],
       [404, { status: 'not found' }],
     ]);
     server.close();
