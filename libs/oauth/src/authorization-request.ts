@@ -145,8 +145,18 @@ function returnAddress(parameters: Parameters, redirectUri: string): ReturnAddre
   return {
     redirectUri,
     state: typeof state === 'string' && ifValid(() => isReturnable(state)) ? state : null,
-    responseMode: ifValid(() => checkResponseMode(withRequestObject(parameters), redirectUri)) ?? 'query',
+    responseMode: ifValid(() => errorMode(withRequestObject(parameters), redirectUri)) ?? 'query',
   };
+}
+
+/**
+ * A client that asks for a token or an ID token reads the response, also an error, in the fragment (Multiple Response
+ * Type Encoding Practices 5), unless it asks for another mode.
+ */
+function errorMode(parameters: Parameters, redirectUri: string): ReturnAddress['responseMode'] {
+  const { response_mode: mode = 'fragment', response_type: type } = parameters;
+  const readsFragment = mode === 'fragment' && /\b(?:id_token|token)\b/.test(String(type));
+  return readsFragment ? 'fragment' : checkResponseMode(parameters, redirectUri);
 }
 
 /** Adds the unverified parameters of a request object, which determine only how the error is returned. */

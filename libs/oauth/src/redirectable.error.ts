@@ -7,8 +7,7 @@ export interface ReturnAddress {
   readonly redirectUri: string;
   /** Null if the request has no valid state. */
   readonly state: string | null;
-  /** `query` if the request has no valid response mode. */
-  readonly responseMode: ResponseMode;
+  readonly responseMode: ResponseMode | 'fragment';
 }
 
 /** Error to return to the client's redirect URI, which has been validated. */

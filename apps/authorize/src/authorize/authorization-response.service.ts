@@ -110,8 +110,9 @@ export class AuthorizationResponseService {
   ): void {
     const issuer: Parameter = ['iss', this.configuration.BASE_URL];
     const all = [...parameters, ...(state === null ? [] : [['state', state] as const]), issuer];
-    if (responseMode === 'query') {
-      const location = addQuery(redirectUri, queryOf(all));
+    if (responseMode !== 'form_post') {
+      const answer = queryOf(all);
+      const location = responseMode === 'query' ? addQuery(redirectUri, answer) : `${redirectUri}#${answer}`;
       return this.pages.redirect(reply, { location, application: clientName, reader });
     }
     const translator = this.language.translatorFor(reader);

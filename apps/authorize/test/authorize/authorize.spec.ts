@@ -88,11 +88,10 @@ describe('an error in a request with a registered redirect URI', () => {
     ],
     ['state is not UTF-8', '&state=%ff', 'invalid_request', /UTF-8/, null],
     ['state contains raw bytes that are not UTF-8', '&state=a%E9', 'invalid_request', /UTF-8/, null],
-    // @rfc 6749 3.1.1 @rfc 9700 2.1.2
-    ['response_type is token', '&state=s&response_type=token', 'unsupported_response_type', /code/, 's'],
+    ['response_type is unknown', '&state=s&response_type=codes', 'unsupported_response_type', /code/, 's'],
     [
-      'response_type has two values',
-      '&state=s&response_type=code+id_token',
+      'response_type is token, with response_mode=query',
+      '&state=s&response_type=token&response_mode=query',
       'unsupported_response_type',
       /code/,
       's',
@@ -224,6 +223,23 @@ describe('an error in a request with a registered redirect URI', () => {
     });
     expect(redirectParameters(answer.headers['location'])['error_description']).toMatch(description);
   });
+
+  // @rfc 6749 3.1.1 @rfc 9700 2.1.2 (Multiple Response Type Encoding Practices 5)
+  it.each(['token', 'id_token', 'code+id_token', 'code+token', 'id_token+token&response_mode=fragment'])(
+    'is returned in the fragment when response_type is %s, which is not supported',
+    async (type) => {
+      const answer = await raw(`${base()}&state=s&response_type=${type}`);
+      expect(answer.status).toBe(303);
+      const [address, fragment] = String(answer.headers['location']).split('#');
+      expect(address).toMatch(/\?tenant=7&x=%2F$/);
+      const { error, state, iss } = Object.fromEntries(new URLSearchParams(fragment));
+      expect({ error, state, iss }).toEqual({
+        error: 'unsupported_response_type',
+        state: 's',
+        iss: BASE_URL,
+      });
+    },
+  );
 
   // @rfc 7636 4.4.1 @rfc 8252 6 @rfc 9700 2.1.1
   it('is returned to a public client that does not use PKCE', async () => {
