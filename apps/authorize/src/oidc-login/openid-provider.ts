@@ -31,7 +31,8 @@ export interface Authenticated {
 const FRESH_MS = 15_000;
 
 /** Asymmetric algorithms, because a shared secret or `none` does not prove that the provider signed a token. */
-const LOGOUT_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
+const isAsymmetric = (algorithm: string): boolean =>
+  /^(?:[RPE]S(?:256|384|512)|EdDSA|Ed25519)$/.test(algorithm);
 
 // Loaded at the first use, so that a process without a provider never loads the library.
 const openid = () => import('openid-client');
@@ -155,12 +156,14 @@ export class OpenIdProvider implements LoginProvider {
 
   async logoutTokenRules(): Promise<LogoutTokenRules> {
     const { LOGIN_ISSUER, LOGIN_CLIENT_ID } = this.configuration;
-    const { jwks_uri: url } = (await this.anyMetadata()).serverMetadata();
+    const metadata = (await this.anyMetadata()).serverMetadata();
+    // Back-Channel Logout 1.0 2.6: the algorithms of ID tokens. Without a list, openid-client accepts RS256.
+    const { jwks_uri: url, id_token_signing_alg_values_supported: listed = ['RS256'] } = metadata;
     if (url === undefined) throw new InvalidLogoutTokenError('jwks_uri');
     if (!url.startsWith('https:') && !LOGIN_ISSUER.startsWith('http:'))
       throw new InvalidLogoutTokenError('jwks_uri');
     if (this.logoutKeys?.url !== url) this.logoutKeys = { url, get: fetchedKeys(url) };
-    return { keys: this.logoutKeys.get, audience: LOGIN_CLIENT_ID, algorithms: LOGOUT_ALGORITHMS };
+    return { keys: this.logoutKeys.get, audience: LOGIN_CLIENT_ID, algorithms: listed.filter(isAsymmetric) };
   }
 
   private async anyMetadata(): Promise<Configuration> {

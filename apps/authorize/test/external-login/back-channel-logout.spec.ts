@@ -120,6 +120,16 @@ describe('a logout token', () => {
     expect(await isLoggedIn(browser)).toBe(true);
   });
 
+  // Section 2.6 of OpenID Connect Back-Channel Logout 1.0
+  it('is rejected if its algorithm is not in the metadata of the provider, like an ID token', async () => {
+    const claims = { ...valid(), sub: 'frances' };
+    const [other, listed] = [
+      await provider.sign(claims, { typ: 'logout+jwt', alg: 'PS256' }),
+      await provider.sign(claims, { typ: 'logout+jwt', alg: 'RS256' }),
+    ];
+    expect([(await send(other)).status, (await send(listed)).status]).toEqual([400, 200]);
+  });
+
   it('is rejected if it was used before', async () => {
     const token = await provider.sign({ ...valid(), sub: 'barbara' });
     expect((await send(token)).status).toBe(200);
