@@ -1,9 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPair } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
+import { promisify } from 'node:util';
+import { exportJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 import { type Browser, targetOf } from './browser.js';
+
+const newRsaKey = promisify(generateKeyPair);
 
 export const FORGER_CLIENT = { id: 'scheduling', secret: 'a secret of the client' } as const;
 
@@ -129,7 +132,8 @@ export async function startForgingProvider(port: number) {
 export type ForgingProvider = Awaited<ReturnType<typeof startForgingProvider>>;
 
 async function newKey(kid: string) {
-  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  // Not a CryptoKey, which signs with only one algorithm.
+  const { privateKey, publicKey } = await newRsaKey('rsa', { modulusLength: 2048 });
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
 }
 
