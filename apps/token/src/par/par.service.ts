@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { checkAuthorizationRequest } from '#oauth/authorization-request.js';
+import { checkRequestObject } from '#oauth/openid/authentication-request.js';
 import { type Parameters, readParameter } from '#oauth/parameters.js';
 import { writePushedParameters, generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -57,6 +58,8 @@ export class ParService {
     // RFC 9126 2.1: "The request_uri authorization request parameter is one exception, and it MUST NOT be provided."
     if (readParameter(parameters, 'request_uri') !== undefined)
       throw OAuthError.invalidRequest('request_uri_invalid.pushed');
+    // Without this, a request that has its parameters only in the object would lack a redirect_uri.
+    checkRequestObject(parameters);
     const { scopes } = this;
     const request = checkAuthorizationRequest(parameters, client, { scopes, apis: this.configuration.apis });
     const requestUri = generateRequestUri();

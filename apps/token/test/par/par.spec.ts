@@ -215,6 +215,13 @@ describe('the pushed authorization request endpoint', () => {
       400,
       'invalid_request',
     ],
+    // @rfc 9126 3 @openid core 6.1
+    [
+      'only a request object',
+      () => send().send({ ...client, request: 'a.b.c' }),
+      400,
+      'request_not_supported',
+    ],
     // @rfc 9126 2.1
     ['an unknown scope', () => send().send({ ...valid(), scope: 'root' }), 400, 'invalid_scope'],
     ...UNKNOWN_RESOURCES.map(([name, resource]): Case => [
