@@ -42,6 +42,7 @@ export const PAR_OPERATION: OperationDescription = {
         400: [
           'invalid_request',
           'unauthorized_client',
+          'request_not_supported',
           'unsupported_response_type',
           'invalid_scope',
           'invalid_target',
