@@ -1,7 +1,7 @@
 import type { Next, ProblemId, Problems } from '#platform/validation/problem.js';
 
 interface Given<Values> {
-  /** Name of the invalid field, as the reader knows it. */
+  /** Option, label or member of the invalid field. */
   readonly field: string;
   readonly values: Values;
   readonly nameOf: (field: string) => string;

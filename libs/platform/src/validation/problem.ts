@@ -1,4 +1,4 @@
-/** Ids of problems, by the values that their texts need; null without values. Each room declares its own beside its rules. */
+/** Ids of problems, by the values that their texts need; null without values. Each room declares its own in the file of its rules. */
 export interface Problems {
   unknown_field: null;
   type: { readonly expected: 'text' | 'texts' | 'flag' | 'number' | 'file' | 'json' | 'object' };
