@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { IsArray, IsIn, IsString } from 'class-validator';
 import { ClientStore } from '#clients/client.store.js';
 import { DatabaseInspection } from '#database/database-inspection.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { Rule, Text, Texts, type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/validate.js';
+import { as } from '#platform/validation/problem.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { type Answers, askServices } from '#operations/running-services/status.js';
 import { addressArea } from './address.area.js';
@@ -17,19 +19,21 @@ import { logoutArea } from './logout.area.js';
 import { natsArea } from './nats.area.js';
 import { processAreas, statusesOf } from './process.area.js';
 
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    part_unknown: { readonly words: readonly string[] };
+    severity_unknown: { readonly words: readonly string[] };
+  }
+}
+
 class DoctorDto {
-  @Texts()
-  @Rule('part_unknown', ({ skip }: DoctorDto) =>
-    skip.every((part) => (AREAS as readonly string[]).includes(part))
-      ? []
-      : [`‹skip› must be one of ${AREAS.join(', ')}`],
-  )
+  @IsIn(AREAS, { each: true, ...as('part_unknown', { words: AREAS }) })
+  @IsString({ each: true })
+  @IsArray()
   skip: readonly string[] = [];
 
-  @Text()
-  @Rule('severity_unknown', ({ failOn }: DoctorDto) =>
-    ['error', 'warning'].includes(failOn) ? [] : ['‹failOn› must be error or warning'],
-  )
+  @IsIn(['error', 'warning'], as('severity_unknown', { words: ['error', 'warning'] }))
+  @IsString()
   failOn: 'error' | 'warning' = 'error';
 }
 

@@ -29,3 +29,12 @@ export function withOneSpace(authorization: string | undefined): string | undefi
 export function quoted(text: string): string {
   return jsonText(text.slice(0, 200)).replaceAll(/[‹›]/g, escaped);
 }
+
+/** Formats words for a shell. Values of an attacker's request may contain shell syntax. */
+export function shellWords(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : shellQuoted(word))).join(' ');
+}
+
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

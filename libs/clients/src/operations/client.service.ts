@@ -44,7 +44,7 @@ import { handoverText } from './handover.js';
 import { checkDocumentClient, checkNewClient } from './registration.js';
 import { changedRegistration, checkClientChanges, newSector } from './registration-changes.js';
 
-const APPLICATION = 'the application';
+const APPLICATION = 'application';
 const MAX_CANDIDATES = 20;
 
 /** Fields of `DocumentClientDto` if there is a `metadataUrl`, otherwise of `NewClientDto`. */

@@ -123,7 +123,7 @@ export class ResourceServerService {
     refuseInvalid([...problems, ...keyProblems, ...without]);
     const { name } = dto;
     const changes = { ...(name !== undefined && { name }), ...keys };
-    const changed = await unlessOutdated('the account', this.servers.update(id, changes, expected?.version));
+    const changed = await unlessOutdated('account', this.servers.update(id, changes, expected?.version));
     if (!changed) throw unknownServer(id);
     const { before, after } = changed;
     return {
@@ -141,7 +141,7 @@ export class ResourceServerService {
     id: string,
     expected?: Expected,
   ): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
-    if (!(await unlessOutdated('the account', this.servers.revoke(id, expected?.version))))
+    if (!(await unlessOutdated('account', this.servers.revoke(id, expected?.version))))
       throw unknownServer(id);
     return {
       result: { id, revoked: true },

@@ -19,6 +19,8 @@ export const INPUT_PROBLEMS = {
   number_invalid: ({ field, values: { min, max } }) =>
     `${field} must be a whole number from ${min} to ${max}`,
   cursor_invalid: ({ field }) => `${field} is not a cursor of this list`,
+  version_outdated: ({ values: { record = 'resource' } }) =>
+    `the ${record} has changed since it was read: read it again`,
   word_unknown: ({ field, values: { given, words } }) =>
     `${field} ${quoted(given)} is unknown: it must be ${words.join(' or ')}`,
 } satisfies Partial<ProblemEntries<keyof Problems>>;

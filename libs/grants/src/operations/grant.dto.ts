@@ -1,16 +1,28 @@
-import { DtoRule, Flag, Text } from '#operations/validate.js';
+import { IsBoolean, IsString } from 'class-validator';
 import { Cursor, Limit } from '#operations/list.js';
+import { problem } from '#platform/validation/problem.js';
+import { MayBeAbsent, ObjectRule } from '#platform/validation/validate.js';
 
-const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    grants_not_selected: null;
+    grant_id_invalid: null;
+    grant_unknown: { readonly id: string };
+  }
+}
+
+export const GRANT_ID = /^[A-Za-z0-9_-]{43}$/;
 
 export class GrantListDto {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   user?: string;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   client?: string;
 
-  @Flag()
+  @IsBoolean()
   ended = false;
 
   @Cursor((id) => GRANT_ID.test(id))
@@ -21,26 +33,25 @@ export class GrantListDto {
 }
 
 /** Selects the grants of a user, to a client, or of a user to a client; `all` selects every grant. */
-@DtoRule('grants_not_selected', ({ id, user, client, all }: GrantSelectionDto) =>
+@ObjectRule(({ id, user, client, all }: GrantSelectionDto) =>
   id !== undefined || (user !== undefined || client !== undefined) === all
-    ? ['say which grants: the id of one; or ‹user›, ‹client› or both; or ‹all›']
+    ? [problem('grants_not_selected', [])]
     : [],
 )
 export class GrantSelectionDto {
   /** Always rejected, because `revoke` takes the id of one grant. */
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   id?: string;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   user?: string;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   client?: string;
 
-  @Flag()
+  @IsBoolean()
   all = false;
-}
-
-export function grantIdProblems(what: string, id: string): string[] {
-  return GRANT_ID.test(id) ? [] : [`${what} must be the id of a grant, 43 characters: see grant list`];
 }

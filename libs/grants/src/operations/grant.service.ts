@@ -8,7 +8,7 @@ import {
 } from '../records/grant-administration.store.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
-import { AdministrationError, refusal, refuseInvalid } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
@@ -16,10 +16,10 @@ import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest } from '#operations/list.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
-import { quoted } from '#operations/wording.js';
+import { problem } from '#platform/validation/problem.js';
 import { isUserId } from '#users/user.js';
 import { findUser } from '#users/operations/user-lookup.js';
-import { grantIdProblems, GrantListDto, GrantSelectionDto } from './grant.dto.js';
+import { GRANT_ID, GrantListDto, GrantSelectionDto } from './grant.dto.js';
 
 export type GrantView = ReturnType<typeof grantView>;
 
@@ -48,19 +48,14 @@ export class GrantService {
   async find(id: string): Promise<GrantView> {
     const grant = await this.grants.find(id);
     if (grant) return grantView(grant);
-    throw refusal('unknown', 'grant_unknown', `there is no grant ${quoted(id)}`, {
-      text: 'See',
-      command: ['grant', 'list', '--ended'],
-    });
+    throw refused('unknown', problem('grant_unknown', [], { id }));
   }
 
   /** Safe to repeat. @throws AdministrationError of the kind `incomplete` if the services do not answer */
   async revoke(actor: Actor, id: string, expected?: Expected): Promise<Change<RevokedGrant>> {
-    refuseInvalid(
-      grantIdProblems('the grant', id).map((message) => ({ id: 'grant_id_invalid', field: 'id', message })),
-    );
+    if (!GRANT_ID.test(id)) throw refused('invalid', problem('grant_id_invalid', 'id'));
     const { user_id, client_id } = await this.find(id);
-    const revoked = await unlessOutdated('the grant', this.grants.revokeOne(id, expected?.version));
+    const revoked = await unlessOutdated('grant', this.grants.revokeOne(id, expected?.version));
     const record = { type: 'grant.revoked', client_id, user_id, grant_id: id } as const;
     const warnings = await this.announcer.applyRevocation(actor, { user_id }, 'the grant is revoked', record);
     return {

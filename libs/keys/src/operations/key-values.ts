@@ -1,26 +1,21 @@
 import { KeyRing } from '../key-ring.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 
-/** @param name name of the value in messages, which never contain the value */
-export function idTokenKeyProblemsOf(name: string, text: string): string[] {
-  if (text === undefined || text.trim() === '')
-    return [`${name}: it is empty: give the private keys of the token app`];
+/** Returns `empty`, `public`, or the reason why the text cannot be read; null for private keys. Never repeats the text. */
+export function whyNotPrivateKeys(text: string): string | null {
+  if (text.trim() === '') return 'empty';
   try {
-    return SigningKeys.parse(text).canSign ? [] : [`${name}: give the private keys, which the token app has`];
+    return SigningKeys.parse(text).canSign ? null : 'public';
   } catch (error) {
-    return [`${name}: this is not a value of ID_TOKEN_KEYS: ${(error as Error).message}`];
+    return (error as Error).message;
   }
 }
 
-export function tokenKeyProblems(text: string): string[] {
+export function isTokenKeys(text: string): boolean {
   try {
     KeyRing.parse(text);
-    return [];
+    return true;
   } catch {
-    return [
-      text === undefined || text === ''
-        ? '‹tokenKeys›: stdin is empty: give the current value of TOKEN_KEYS'
-        : '‹tokenKeys›: this is not a value of TOKEN_KEYS: give different keys of 32 random bytes in base64url, comma-separated',
-    ];
+    return false;
   }
 }

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { IsBoolean, IsIn, IsString } from 'class-validator';
 import { TokenKeyStore } from '../token-key.store.js';
 import { generateSigningKey } from '#oauth/openid/generate-keys.js';
 import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import { Announcer } from '#operations/announcer.js';
-import { Flag, Rule, Text, type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/validate.js';
+import { as, problem } from '#platform/validation/problem.js';
+import { MayBeAbsent, Rule, Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
@@ -12,7 +15,7 @@ import { processName } from '#operations/wording.js';
 import { idTokenKeyProblems, idTokenKeyReport } from './id-token-key-report.js';
 import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
 import { type KeyProblem, keyReport, type ReportedKey } from './key-report.js';
-import { idTokenKeyProblemsOf, tokenKeyProblems } from './key-values.js';
+import { isTokenKeys, whyNotPrivateKeys } from './key-values.js';
 import { nextStep, type RotationStep } from './rotation.js';
 
 /**
@@ -35,33 +38,40 @@ export interface KeyList {
   readonly problems: readonly KeyProblem[];
 }
 
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    token_keys_invalid: null;
+    /** `reason` is `empty`, `public`, or the reason why the text cannot be read, without the text. */
+    id_token_keys_invalid: { readonly reason: string };
+    algorithm_unknown: { readonly algorithms: readonly string[] };
+  }
+}
+
 class TokenKeyRotationDto {
-  @Text()
-  @Rule('token_keys_invalid', ({ tokenKeys }: TokenKeyRotationDto) => tokenKeyProblems(tokenKeys))
+  @Satisfies(isTokenKeys, as('token_keys_invalid'))
+  @IsString()
   tokenKeys: string;
 
   /** Begins a rotation even if live tokens still need a key of the previous rotation. */
-  @Flag()
+  @IsBoolean()
   begin = false;
 }
 
 class IdTokenKeyRotationDto {
-  @Text()
-  @Rule('id_token_keys_invalid', ({ idTokenKeys }: IdTokenKeyRotationDto) =>
-    idTokenKeyProblemsOf('‹idTokenKeys›', idTokenKeys),
-  )
+  @Rule(({ idTokenKeys }: IdTokenKeyRotationDto) => {
+    const reason = whyNotPrivateKeys(idTokenKeys);
+    return reason === null ? [] : [problem('id_token_keys_invalid', 'idTokenKeys', { reason })];
+  })
+  @IsString(as('id_token_keys_invalid', { reason: 'empty' }))
   idTokenKeys: string;
 
   /** Default: the algorithm in rotation, otherwise RS256. */
-  @Text()
-  @Rule('algorithm_unknown', ({ alg }: IdTokenKeyRotationDto) =>
-    alg === undefined || SIGNING_ALGORITHMS.includes(alg)
-      ? []
-      : [`‹alg› must be ${SIGNING_ALGORITHMS.join(', ')}`],
-  )
+  @IsIn(SIGNING_ALGORITHMS, as('algorithm_unknown', { algorithms: SIGNING_ALGORITHMS }))
+  @IsString()
+  @MayBeAbsent()
   alg?: SigningAlgorithm;
 
-  @Flag()
+  @IsBoolean()
   begin = false;
 }
 

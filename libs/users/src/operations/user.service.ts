@@ -17,7 +17,8 @@ import {
   type UserSessionsReply,
   type UserSessionsRequest,
 } from '#messaging/operator-requests.js';
-import { AdministrationError, refusal } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
 import { unlessLastAdmin } from './operators/last-admin.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
@@ -38,11 +39,16 @@ import {
   UserListDto,
 } from './user.dto.js';
 
-const USER = 'the user';
 /** Way back after the deletion of the last admin. */
 const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
-const OPERATOR_PASSWORD =
-  'the user has a role in the console, or an invitation to it: set the password on the command line';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** The user has a role in the console, or an invitation to it. */
+    user_is_operator: null;
+    user_exists: null;
+  }
+}
 
 export interface CreatedUser {
   readonly id: number;
@@ -168,7 +174,7 @@ export class UserService {
   ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
     const { locale } = validated(UserChangesDto, input);
     const { id, username } = await findUser(this.accounts, login);
-    const before = await unlessOutdated(USER, this.accounts.setLocale(id, locale, expected?.version));
+    const before = await unlessOutdated('user', this.accounts.setLocale(id, locale, expected?.version));
     if (!before) throw unknownUser(login);
     return {
       result: { username, locale },
@@ -193,7 +199,7 @@ export class UserService {
     await this.refuseInvited(actor, email);
     const hash = await hashPassword(password);
     const changed = await unlessOutdated(
-      USER,
+      'user',
       this.accounts.setPassword(id, hash, endSessions, expected?.version),
     );
     if (!changed) throw unknownUser(login);
@@ -226,7 +232,7 @@ export class UserService {
   /** Ends all sessions; grants stay. Safe to repeat. */
   async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    await unlessOutdated(USER, this.users.endSessions(id, expected?.version));
+    await unlessOutdated('user', this.users.endSessions(id, expected?.version));
     const warnings = await this.services.sessionsEnded(id);
     return {
       result: { id, username, logged_out: true },
@@ -272,7 +278,10 @@ export class UserService {
     expected?: Expected,
   ): Promise<Change<EnabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const enabling = await unlessOutdated(USER, this.accounts.enable(id, overrideProduct, expected?.version));
+    const enabling = await unlessOutdated(
+      'user',
+      this.accounts.enable(id, overrideProduct, expected?.version),
+    );
     if (!enabling) throw unknownUser(login);
     const { disabledBefore, disabledBy } = enabling;
     return {
@@ -346,7 +355,7 @@ export class UserService {
     confirmLastAdmin: boolean,
     wayBack: readonly string[],
   ): EndingUser {
-    const unlessRefused = <T>(change: Promise<T>) => unlessLastAdmin(unlessOutdated(USER, change), wayBack);
+    const unlessRefused = <T>(change: Promise<T>) => unlessLastAdmin(unlessOutdated('user', change), wayBack);
     return {
       by: 'operator',
       disable: () => unlessRefused(this.accounts.disable(id, expected?.version, confirmLastAdmin)),
@@ -371,16 +380,12 @@ function generatePassword(): string {
 
 /** Otherwise an API client could log in to the console as an operator, and make changes that the API forbids. */
 function refuseApi({ channel }: Actor): void {
-  if (channel === 'api') throw refusal('unsafe', 'user_is_operator', OPERATOR_PASSWORD);
+  if (channel === 'api') throw refused('unsafe', problem('user_is_operator', []));
 }
 
 function duplicate({ fields }: DuplicateUserError): AdministrationError {
   return new AdministrationError(
     'conflict',
-    fields.map((field) => ({
-      id: 'user_exists',
-      field,
-      message: `‹${field}›: another user has this ${field} already; choose another one`,
-    })),
+    fields.map((field) => problem('user_exists', field)),
   );
 }

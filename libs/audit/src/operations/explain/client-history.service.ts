@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsString } from 'class-validator';
 import type { AuditEvent } from '../../event.js';
 import type { AuditReader, Progress } from '../../reader.js';
 import type { EventCount } from '../../index/audit-index.store.js';
@@ -8,10 +9,11 @@ import { AuditIndex } from '../index/audit-index.js';
 import { nextStart, startOf, type Unit } from '../index/event-counts.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { INDEX_BEHIND } from '../audit.service.js';
-import { MOMENT, parseTime } from '../moment.js';
+import { parseTime } from '../moment.js';
 import { clientIdInTrail, unknownClient } from '#clients/operations/client-lookup.js';
-import { Rule, Text, type Input, validated } from '#operations/validate.js';
-import { quoted } from '#operations/wording.js';
+import { type Input, validated } from '#operations/validate.js';
+import { as } from '#platform/validation/problem.js';
+import { IsTime } from '../audit.dto.js';
 import { isRefusal } from './explanation.js';
 import { GrantOwners } from './grant-owners.js';
 import { type RefusalSummary, SummaryBuilder, summaryOfCounts } from './refusal-summary.js';
@@ -51,15 +53,17 @@ export interface ClientSummary extends RefusalSummary {
 
 const MISUSES: ReadonlySet<string> = new Set(['code_replayed', 'refresh_token_reused', 'verifier_mismatch']);
 
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    client_missing: null;
+  }
+}
+
 class PeriodDto {
-  @Text()
-  @Rule('client_missing', ({ client }: PeriodDto) => (client === undefined ? ['‹client› is missing'] : []))
+  @IsString(as('client_missing'))
   client: string;
 
-  @Text()
-  @Rule('time_invalid', ({ since }: PeriodDto) =>
-    since === undefined || parseTime(since) ? [] : [`‹since› ${quoted(since)} is not a time: give ${MOMENT}`],
-  )
+  @IsTime()
   since?: string;
 }
 

@@ -1,6 +1,13 @@
 import type { AuditStreamState } from '../../reader.js';
-import { quoted } from '#operations/wording.js';
-import { refusal } from '#operations/administration.error.js';
+import { refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    reference_of_proxy: { readonly given: string };
+    reference_invalid: { readonly given: string };
+  }
+}
 
 const REFERENCE = /^[\w-]{12}$/;
 /** Format of nginx's $request_id. */
@@ -12,16 +19,8 @@ export function referenceIn(text: string): string {
   const [, reference = named] = /^["'\s]*([\w-]+)["'\s.,]*$/.exec(named) ?? [];
   if (REFERENCE.test(reference)) return reference;
   if (NGINX_REQUEST_ID.test(reference))
-    throw refusal(
-      'invalid',
-      'reference_of_proxy',
-      `${quoted(reference)} is a reference of the proxy (nginx): the request did not reach the service, because it was too large, exceeded a rate limit, or no process answered. Search the log of the proxy for it`,
-    );
-  throw refusal(
-    'invalid',
-    'reference_invalid',
-    `${quoted(reference)} is not a reference: one has 12 letters, digits, - and _, like dhdpfs_iGBYa`,
-  );
+    throw refused('invalid', problem('reference_of_proxy', [], { given: reference }));
+  throw refused('invalid', problem('reference_invalid', [], { given: reference }));
 }
 
 /** Returns true for a likely misreading: at most two different characters, or only different letter case. */

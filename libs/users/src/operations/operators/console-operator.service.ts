@@ -1,4 +1,5 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { applyDecorators, Injectable, Logger } from '@nestjs/common';
+import { IsBoolean, IsIn, IsString } from 'class-validator';
 import { changesBetween } from '#audit/changes.js';
 import { CONSOLE_ROLES, type ConsoleRole } from '../../operators/console-role.js';
 import type { ConsoleInvitationEntity } from '../../operators/console-invitation.entity.js';
@@ -6,41 +7,48 @@ import { ConsoleInvitationStore } from '../../operators/console-invitation.store
 import { ConsoleOperatorStore } from '../../operators/console-operator.store.js';
 import { isUserId } from '../../user.js';
 import { UserStore } from '../../user.store.js';
-import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { Flag, Rule, Text, type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/validate.js';
+import { as, problem } from '#platform/validation/problem.js';
+import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
-import { quoted } from '#operations/wording.js';
+import { unknownUser } from '../user-lookup.js';
 import { unlessLastAdmin } from './last-admin.js';
 
-const roleProblems = (role: ConsoleRole): string[] =>
-  CONSOLE_ROLES.includes(role) ? [] : [`‹role› must be one of ${CONSOLE_ROLES.join(', ')}`];
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    role_unknown: { readonly roles: readonly string[] };
+    console_operator_known: { readonly email: string };
+    console_operator_unknown: { readonly login: string };
+    invitation_unknown: { readonly id: string };
+    /** The groups of the login provider decide who has a role. */
+    roles_of_groups: null;
+  }
+}
+
+const IsRole = (): PropertyDecorator =>
+  applyDecorators(IsString(), IsIn(CONSOLE_ROLES, as('role_unknown', { roles: CONSOLE_ROLES })));
 
 class RoleDto {
-  @Text()
+  @IsString()
   login: string;
 
-  @Text()
-  @Rule('role_unknown', ({ role }: RoleDto) => roleProblems(role))
+  @IsRole()
   role: ConsoleRole;
 
-  @Flag()
+  @IsBoolean()
   confirmLastAdmin = false;
 }
 
 class InvitationDto {
-  @Text()
-  @Rule('email_invalid', ({ email }: InvitationDto) =>
-    email !== undefined && isEmailAddress(email)
-      ? []
-      : ['‹email› must be an email address, like ada@example.com'],
-  )
+  @Satisfies(isEmailAddress, as('email_invalid'))
+  @IsString()
   email: string;
 
-  @Text()
-  @Rule('role_unknown', ({ role }: InvitationDto) => roleProblems(role))
+  @IsRole()
   role: ConsoleRole;
 }
 
@@ -167,8 +175,7 @@ export class ConsoleOperatorService {
     const { email, role } = validated(InvitationDto, input);
     this.requireStoredRoles();
     const invitation = await this.invited.create({ email, role, invitedBy: actor.name, inviter });
-    if (!invitation)
-      throw refusal('conflict', 'console_operator_known', `${quoted(email)} has a role already: change it`);
+    if (!invitation) throw refused('conflict', problem('console_operator_known', 'email', { email }));
     return {
       result: invitationView(invitation),
       announced: this.announcer.record(actor, {
@@ -236,11 +243,7 @@ export class ConsoleOperatorService {
 
   private requireStoredRoles(): void {
     if (this.options.settings.CONSOLE_GROUPS_CLAIM !== '')
-      throw refusal(
-        'conflict',
-        'roles_of_groups',
-        'the groups of the login provider decide who has a role (CONSOLE_GROUPS_CLAIM)',
-      );
+      throw refused('conflict', problem('roles_of_groups', []));
   }
 
   private async userOf(login: string): Promise<number> {
@@ -274,19 +277,9 @@ function invitationView({
 }
 
 function unknownInvitation(id: string): AdministrationError {
-  return refusal('unknown', 'invitation_unknown', `there is no invitation ${quoted(id)}`);
+  return refused('unknown', problem('invitation_unknown', [], { id }));
 }
 
 function unknownOperator(login: string): AdministrationError {
-  return refusal('unknown', 'console_operator_unknown', `${quoted(login)} has no role in the console`, {
-    text: 'See',
-    command: ['console', 'list'],
-  });
-}
-
-function unknownUser(login: string): AdministrationError {
-  return refusal('unknown', 'user_unknown', `no user logs in here as ${quoted(login)}`, {
-    text: 'See',
-    command: ['user', 'list'],
-  });
+  return refused('unknown', problem('console_operator_unknown', [], { login }));
 }

@@ -1,6 +1,12 @@
 import { LastAdminError } from '../../operators/console-role.js';
-import { refusal } from '#operations/administration.error.js';
-import { shellWords } from '#operations/wording.js';
+import { refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    confirmLastAdmin: { readonly wayBack: readonly string[] };
+  }
+}
 
 /**
  * @param wayBack command that restores the access
@@ -9,10 +15,6 @@ import { shellWords } from '#operations/wording.js';
 export function unlessLastAdmin<T>(change: Promise<T>, wayBack: readonly string[]): Promise<T> {
   return change.catch((error: unknown) => {
     if (!(error instanceof LastAdminError)) throw error;
-    throw refusal(
-      'unconfirmed',
-      'confirmLastAdmin',
-      `this user is the last admin of the console, and only the command line could appoint another one. The way back is: operator ${shellWords(wayBack)}`,
-    );
+    throw refused('unconfirmed', problem('confirmLastAdmin', [], { wayBack }));
   });
 }
