@@ -1,13 +1,5 @@
-import { applyDecorators } from '@nestjs/common';
-import { IsArray, IsBoolean, IsInstance, IsString, ValidateBy, ValidateIf } from 'class-validator';
 import type { Problem as DeclaredProblem } from '#platform/validation/problem.js';
-import {
-  MayBeAbsent,
-  ObjectRule,
-  Rule as CheckRule,
-  validate,
-  WholeNumber as IsWholeNumber,
-} from '#platform/validation/validate.js';
+import { ObjectRule, Rule as CheckRule, validate } from '#platform/validation/validate.js';
 import { AdministrationError, type Problem, refuseInvalid } from './administration.error.js';
 
 /**
@@ -45,20 +37,7 @@ export function validated<T extends object>(shape: new () => T, input: Input<NoI
   return dto;
 }
 
-// What follows is for rooms whose rules still return texts.
-const MayBeNull = () => ValidateIf((_, value) => value !== undefined && value !== null);
-export const Text = () => applyDecorators(MayBeAbsent(), IsString());
-export const TextOrNull = () => applyDecorators(MayBeNull(), IsString());
-export const Texts = () => applyDecorators(MayBeAbsent(), IsString({ each: true }), IsArray());
-export const Flag = () => applyDecorators(MayBeAbsent(), IsBoolean());
-export const FileOrNull = () => applyDecorators(MayBeNull(), IsInstance(Uint8Array));
-const isJson = (value: unknown) => typeof value === 'string' || (typeof value === 'object' && value !== null);
-const IsJson = () => ValidateBy({ name: 'isJson', validator: { validate: isJson } });
-export const Json = () => applyDecorators(MayBeAbsent(), IsJson());
-export const JsonOrNull = () => applyDecorators(MayBeNull(), IsJson());
-export const WholeNumber = (min: number, max: number) =>
-  applyDecorators(MayBeAbsent(), IsWholeNumber(min, max));
-
+// For rooms whose rules still return texts.
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
   return (target, field) =>
     CheckRule((dto) => textProblems(id, String(field), messagesOf(dto as never)))(target, field);

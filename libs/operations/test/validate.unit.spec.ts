@@ -3,23 +3,27 @@ import { AdministrationError } from '#operations/administration.error.js';
 import { ClientChangesDto } from '#clients/operations/client.dto.js';
 import { checkNewClient } from '#clients/operations/registration.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
-import { Flag, Rule, Text, Texts, validated, WholeNumber } from '#operations/validate.js';
+import { IsArray, IsBoolean, IsString } from 'class-validator';
+import { MayBeAbsent, WholeNumber } from '#platform/validation/validate.js';
+import { Rule, validated } from '#operations/validate.js';
 import { quoted } from '#operations/wording.js';
 import { NewUserDto } from '#users/operations/user.dto.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 
 class Example {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('name_missing', ({ name }: Example) => (name === undefined ? ['‹name› is missing'] : []))
   name: string;
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
   @Rule('list_invalid', ({ list, name }: Example) =>
     list.filter((item) => item === name).map((item) => `‹list› has ${quoted(item)}`),
   )
   list: string[] = [];
 
-  @Flag()
+  @IsBoolean()
   flag = false;
 
   @WholeNumber(1, 10)

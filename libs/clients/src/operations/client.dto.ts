@@ -1,20 +1,10 @@
-import { IsIn, IsString } from 'class-validator';
-import { MayBeAbsent } from '#platform/validation/validate.js';
+import { applyDecorators } from '@nestjs/common';
+import { IsArray, IsBoolean, IsIn, IsInstance, IsOptional, IsString } from 'class-validator';
+import { IsJson, MayBeAbsent, WholeNumber } from '#platform/validation/validate.js';
 import { ADMIN_SCOPES, type GrantType } from '#oauth/client-credentials.js';
 import { isClientId } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import {
-  DtoRule,
-  FileOrNull,
-  Flag,
-  Json,
-  JsonOrNull,
-  Rule,
-  Text,
-  TextOrNull,
-  Texts,
-  WholeNumber,
-} from '#operations/validate.js';
+import { DtoRule, Rule } from '#operations/validate.js';
 import { type ClientFlags, INITIAL_FLAGS, mapFlags } from '../client-flags.js';
 import { CLIENT_KINDS, type ClientKind } from '../client.store.js';
 import { Cursor, FilterDto, Limit } from '#operations/list.js';
@@ -49,18 +39,21 @@ function withFlags<Flags extends Partial<ClientFlags>>(initial: Flags): new () =
       Object.assign(this, initial);
     }
   }
-  mapFlags((flag) => Flag()(DtoWithFlags.prototype, flag));
+  const isFlag = applyDecorators(IsBoolean(), MayBeAbsent());
+  mapFlags((flag) => isFlag(DtoWithFlags.prototype, flag));
   return DtoWithFlags as new () => Flags;
 }
 
 /** `checkNewClient` checks the logo, the keys and the scopes. */
 export class NewClientDto extends withFlags(INITIAL_FLAGS) {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('name_invalid', ({ name }: NewClientDto) => nameProblems('‹name›', name, PURPOSE))
   name: string;
 
   /** `client_credentials` (RFC 6749 4.4) for an API client, which calls the operators' HTTP API. */
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('grant_type_unknown', ({ grantType }: NewClientDto) =>
     ['authorization_code', 'client_credentials'].includes(grantType)
       ? []
@@ -69,10 +62,12 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   grantType: GrantType = 'authorization_code';
 
   /** True if the client may use the device authorization grant (RFC 8628), and then needs no redirect URI. */
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   deviceGrant = false;
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   @Rule('public_client_with_keys', ({ public: isPublic, ...keys }: NewClientDto) =>
     isPublic && hasKeys(keys)
       ? ['‹public› and keys exclude each other: a public client cannot keep a private key either']
@@ -80,21 +75,25 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   )
   public = false;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('algorithm_unknown', ({ idTokenAlg, profile }: NewClientDto) => [
     ...algorithmProblems('‹idTokenAlg›', idTokenAlg),
     ...profileAlgorithmProblems('‹idTokenAlg›', profile, idTokenAlg ?? defaultAlgorithm(profile)),
   ])
   idTokenAlg?: SigningAlgorithm;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('subject_invalid', ({ subject, redirectUris }: NewClientDto) => [
     ...subjectProblems('‹subject›', subject),
     ...(subject === 'pairwise' ? sectorProblems('‹redirectUris›', redirectUris, null) : []),
   ])
   subject: SubjectType = 'public';
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule(
     'redirect_uri_invalid',
     ({ redirectUris: uris, privateSchemes, public: isPublic, ...grant }: NewClientDto) => {
@@ -111,13 +110,17 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   redirectUris: string[] = [];
 
   /** Schemes of redirect URIs that need not be reversed domain names, because the maker has fixed the callback. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule('private_scheme_invalid', ({ privateSchemes, public: isPublic }: NewClientDto) =>
     named('‹privateSchemes›', privateSchemeProblems(privateSchemes, typeOf(isPublic))),
   )
   privateSchemes: string[] = [];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule(
     'post_logout_redirect_uri_invalid',
     ({ postLogoutRedirectUris: uris, privateSchemes, public: isPublic }: NewClientDto) =>
@@ -125,20 +128,24 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   )
   postLogoutRedirectUris: string[] = [];
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: NewClientDto) =>
     named('‹backchannelLogoutUri›', backchannelProblems(uri)),
   )
   backchannelLogoutUri: string | null = null;
 
   /** JWK Set with public keys (RFC 7517 5). */
-  @JsonOrNull()
+  @IsJson()
+  @IsOptional()
   jwks?: string | object | null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   jwksUri?: string | null;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('profile_invalid', ({ profile, ...keys }: NewClientDto) => {
     if (profile === undefined) return [];
     if (profile !== 'fapi2') return ['‹profile› must be fapi2'];
@@ -146,10 +153,12 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   })
   profile?: string;
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   dpopBound = false;
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   @Rule('rotation_invalid', ({ refreshTokenRotation: rotates, dpopBound, profile }: NewClientDto) => {
     if (profile === 'fapi2' && rotates === true)
       return ['‹profile› fapi2 and ‹refreshTokenRotation› on exclude each other'];
@@ -157,20 +166,26 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   })
   refreshTokenRotation?: boolean;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   @Rule('links_invalid', ({ clientUri }: NewClientDto) => linkProblems({ clientUri }, fieldName))
   clientUri: string | null = null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   @Rule('links_invalid', ({ policyUri }: NewClientDto) => linkProblems({ policyUri }, fieldName))
   policyUri: string | null = null;
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule('links_invalid', ({ contacts }: NewClientDto) => linkProblems({ contacts }, fieldName))
   contacts: string[] = [];
 
   /** The default scopes if absent; required for `client_credentials`. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule('scope_missing', ({ scopes, grantType }: NewClientDto) => {
     if (grantType === 'client_credentials')
       return scopes?.length ? [] : [`‹scopes› is missing: give one or more of ${ADMIN_SCOPES.join(', ')}`];
@@ -178,16 +193,20 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   })
   scopes?: string[];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   optionalScopes: string[] = [];
 
   /** Content of a PNG, JPEG or WebP file. */
-  @FileOrNull()
+  @IsInstance(Uint8Array)
+  @IsOptional()
   logo?: Buffer | null;
 }
 
 export class DocumentClientDto {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('metadata_url_invalid', ({ metadataUrl: url }: DocumentClientDto) => {
     const problem = documentUrlProblem(url);
     return problem === null ? [] : [`‹metadataUrl› ${quoted(url)} ${problem}`];
@@ -195,13 +214,17 @@ export class DocumentClientDto {
   metadataUrl: string;
 
   /** Defaults to the scopes of the document, or to every scope if the document names no known scope. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule('scope_missing', ({ scopes }: DocumentClientDto) =>
     scopes?.length === 0 ? ['‹scopes› is empty: leave it out for the scopes of the document'] : [],
   )
   scopes?: string[];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   optionalScopes: string[] = [];
 }
 
@@ -217,14 +240,17 @@ export class DocumentClientDto {
     : [],
 )
 export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('name_invalid', ({ name }: ClientChangesDto) =>
     name === undefined ? [] : nameProblems('‹name›', name, PURPOSE),
   )
   name?: string;
 
   /** Replaces the whole list. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule('scope_missing', ({ scopes }: ClientChangesDto) =>
     scopes?.length === 0 ? ['‹scopes› is empty: give at least one'] : [],
   )
@@ -235,75 +261,98 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
   )
   scopes?: string[];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   addScopes: string[] = [];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   removeScopes: string[] = [];
 
   /** Replaces the whole list. An empty list makes every scope required. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   optionalScopes?: string[];
 
   /** Without the device grant, a client of `authorization_code` needs a redirect URI. */
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   deviceGrant?: boolean;
 
   /** Replaces the whole list. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   postLogoutRedirectUris?: string[];
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('algorithm_unknown', ({ idTokenAlg }: ClientChangesDto) =>
     algorithmProblems('‹idTokenAlg›', idTokenAlg),
   )
   idTokenAlg?: SigningAlgorithm;
 
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('subject_invalid', ({ subject }: ClientChangesDto) => subjectProblems('‹subject›', subject))
   subject?: SubjectType;
 
   @WholeNumber(1, 2 ** 31)
+  @MayBeAbsent()
   expectedVersion?: number;
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   confirmNewSubjects = false;
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   confirmConsole = false;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   @Rule('backchannel_logout_uri_invalid', ({ backchannelLogoutUri: uri }: ClientChangesDto) =>
     named('‹backchannelLogoutUri›', backchannelProblems(uri ?? null)),
   )
   backchannelLogoutUri?: string | null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   @Rule('links_invalid', ({ clientUri = null }: ClientChangesDto) => linkProblems({ clientUri }, fieldName))
   clientUri?: string | null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   @Rule('links_invalid', ({ policyUri = null }: ClientChangesDto) => linkProblems({ policyUri }, fieldName))
   policyUri?: string | null;
 
   /** Replaces the whole list. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule('links_invalid', ({ contacts = [] }: ClientChangesDto) => linkProblems({ contacts }, fieldName))
   contacts?: string[];
 
   /** Content of a PNG, JPEG or WebP file. */
-  @FileOrNull()
+  @IsInstance(Uint8Array)
+  @IsOptional()
   logo?: Buffer | null;
 
   /** JWK Set with public keys (RFC 7517 5). */
-  @JsonOrNull()
+  @IsJson()
+  @IsOptional()
   jwks?: string | object | null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   jwksUri?: string | null;
 
   /** JWK (RFC 7517 4) or JWK Set (5) with public keys. */
-  @Json()
+  @IsJson()
+  @MayBeAbsent()
   @Rule('fields_exclude_each_other', ({ jwks, jwksUri, addKeys, removeKeys }: ClientChangesDto) =>
     (jwks !== undefined || jwksUri !== undefined) && (addKeys !== undefined || removeKeys.length > 0)
       ? ['‹jwks› and ‹jwksUri› replace all keys: leave them out, or ‹addKeys› and ‹removeKeys›']
@@ -312,17 +361,23 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
   addKeys?: string | object;
 
   /** The `kid` or the thumbprint (RFC 7638) of each key. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   removeKeys: string[] = [];
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   dpopBound?: boolean;
 
-  @Flag()
+  @IsBoolean()
+  @MayBeAbsent()
   refreshTokenRotation?: boolean;
 
   /** Replaces the whole list. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   @Rule(
     'fields_exclude_each_other',
     ({ redirectUris, addRedirectUris, removeRedirectUris }: ClientChangesDto) =>
@@ -332,14 +387,20 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
   )
   redirectUris?: string[];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   addRedirectUris: string[] = [];
 
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   removeRedirectUris: string[] = [];
 
   /** Replaces the whole list. */
-  @Texts()
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
   privateSchemes?: string[];
 }
 
@@ -360,11 +421,13 @@ export class ClientListDto extends ClientFilterDto {
 }
 
 export class HandoverDto {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   secretDelivery = 'delivered to you separately, through a channel that you agree on with the operator';
 
   /** URL of the integration guide; absent if the operator sends the guide as a file. */
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('guide_invalid', ({ guide }: HandoverDto) =>
     guide === undefined || /^https?:\/\/\S+$/.test(guide) ? [] : ['‹guide› must be an http or https URL'],
   )

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IsOptional, IsString } from 'class-validator';
 import { changesBetween } from '#audit/changes.js';
 import type { ResourceServer } from '../resource-server/resource-server.entity.js';
 import { ResourceServerStore } from '../resource-server/resource-server.store.js';
@@ -15,22 +16,26 @@ import { Announcer } from '#operations/announcer.js';
 import { nameProblems } from '#oauth/registration/client-rules.js';
 import { keysToStore, readKeys } from './keys.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import { type Input, checked, DtoRule, JsonOrNull, Rule, Text, TextOrNull } from '#operations/validate.js';
+import { type Input, checked, DtoRule, Rule } from '#operations/validate.js';
+import { IsJson, MayBeAbsent } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { quoted } from '#operations/wording.js';
 
 class NewResourceServerDto {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('name_invalid', ({ name }: NewResourceServerDto) =>
     nameProblems('‹name›', name, 'operators identify the account by it'),
   )
   name: string;
 
   /** JWK Set with public keys (RFC 7517 5), instead of a secret. */
-  @JsonOrNull()
+  @IsJson()
+  @IsOptional()
   jwks?: string | object | null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   jwksUri?: string | null;
 }
 
@@ -40,17 +45,20 @@ class NewResourceServerDto {
     : [],
 )
 class ResourceServerChangesDto {
-  @Text()
+  @IsString()
+  @MayBeAbsent()
   @Rule('name_invalid', ({ name }: ResourceServerChangesDto) =>
     name === undefined ? [] : nameProblems('‹name›', name, 'operators identify the account by it'),
   )
   name?: string;
 
   /** Replaces the secret or the keys immediately. */
-  @JsonOrNull()
+  @IsJson()
+  @IsOptional()
   jwks?: string | object | null;
 
-  @TextOrNull()
+  @IsString()
+  @IsOptional()
   jwksUri?: string | null;
 }
 

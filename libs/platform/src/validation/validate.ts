@@ -11,6 +11,13 @@ export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_, value) => val
 export const WholeNumber = (min: number, max: number): PropertyDecorator =>
   applyDecorators(IsInt(), Min(min), Max(max));
 
+const isJson = (value: unknown): boolean =>
+  typeof value === 'string' || (typeof value === 'object' && value !== null);
+
+/** Accepts JSON, as text or as a parsed object. */
+export const IsJson = (): PropertyDecorator =>
+  ValidateBy({ name: 'isJson', validator: { validate: isJson } });
+
 /** Accepts the values that `isValid` accepts. */
 export function Satisfies(
   isValid: (value: string) => boolean,
