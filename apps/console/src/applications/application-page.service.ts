@@ -29,7 +29,7 @@ export class ApplicationPageService {
       this.clients.countGrants(id),
       this.histories.read({ client: id, since: REFUSALS_SINCE }).catch(unlessUnavailable),
     ]);
-    const mayEnable = this.privileged.mayEnableApplication(operator, client);
-    return applicationPage({ operator, client, secrets, live, refused, mayEnable, changed });
+    const mayChange = this.privileged.mayChangeApplication(operator, client);
+    return applicationPage({ operator, client, secrets, live, refused, mayChange, changed });
   }
 }

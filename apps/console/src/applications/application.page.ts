@@ -98,12 +98,13 @@ export interface ApplicationView {
   readonly live: { readonly grants: number; readonly users: number | null };
   /** Text if the audit trail is unavailable. */
   readonly refused: RefusalSummary | string;
-  readonly mayEnable: boolean;
+  /** See `PrivilegedAccounts`. */
+  readonly mayChange: boolean;
   readonly changed: Notices;
 }
 
 export function applicationPage(view: ApplicationView): Page {
-  const { operator, client, secrets, live, refused, mayEnable, changed } = view;
+  const { operator, client, secrets, live, refused, mayChange, changed } = view;
   const { client_id: id, name, disabled_at: disabledAt } = client;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   const link = (address: string | null) =>
@@ -127,10 +128,10 @@ export function applicationPage(view: ApplicationView): Page {
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">Consent page</a>`}
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">Grants</a>
         <a class="button even" href="/events?client=${encodeURIComponent(id)}">What happened</a>
-        ${isSupport && (!isDisabled || mayEnable) && disableOrEnable(operator, pathOf(id), isDisabled)}
+        ${isSupport && mayChange && disableOrEnable(operator, pathOf(id), isDisabled)}
         ${isAdmin && html`<a class="button danger" href="${pathOf(id, 'delete')}">Delete</a>`}
       </div>
-      ${isSupport && isDisabled && !mayEnable && html`<p>Only an admin can enable an API client.</p>`}
+      ${isSupport && !mayChange && html`<p>Only an admin can disable or enable an API client, or the application of the console.</p>`}
       ${facts([
         ['Client ID', html`<code>${id}</code>`],
         ['Users', hasUsers && usersOf(live)],

@@ -55,6 +55,7 @@ export class ApplicationsController {
   @Get(':id/disable')
   @RequireRole('support')
   async confirmDisable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
+    await this.privileged.checkApplication(operator, id);
     return confirmPage(await this.confirmation(operator, id, 'disable'));
   }
 
@@ -65,6 +66,7 @@ export class ApplicationsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
+    await this.privileged.checkApplication(operator, id);
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';

@@ -129,17 +129,16 @@ export class JobActions {
     item: string,
   ): Promise<Change<unknown>> {
     const actor = actorOf(operator);
-    switch (action) {
-      case 'disable-applications':
-        return this.clients.disable(actor, item);
-      case 'enable-applications':
-        await this.privileged.checkApplication(operator, item);
-        return this.clients.enable(actor, item);
-      case 'disable-users':
-        return this.users.disable(actor, `id:${item}`);
-      default:
-        return this.users.logOut(actor, `id:${item}`);
+    if (ACTIONS[action].section === '/users') {
+      await this.privileged.checkUser(operator, Number(item));
+      return action === 'disable-users'
+        ? this.users.disable(actor, `id:${item}`)
+        : this.users.logOut(actor, `id:${item}`);
     }
+    await this.privileged.checkApplication(operator, item);
+    return action === 'disable-applications'
+      ? this.clients.disable(actor, item)
+      : this.clients.enable(actor, item);
   }
 }
 

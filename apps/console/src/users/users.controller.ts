@@ -56,6 +56,7 @@ export class UsersController {
   @Get(':id/disable')
   @RequireRole('support')
   async confirmDisable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    await this.privileged.checkUser(operator, id);
     return confirmPage(await this.confirmation(operator, id, 'disable'));
   }
 
@@ -66,6 +67,7 @@ export class UsersController {
     @UserId() id: number,
     @Body() form: Form,
   ): Promise<Page> {
+    await this.privileged.checkUser(operator, id);
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
@@ -90,6 +92,7 @@ export class UsersController {
   @SentFrom('.')
   @RequireRole('support')
   async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
+    await this.privileged.checkUser(operator, id);
     const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);
     const note = 'The user is logged out everywhere.';
     return this.page(operator, id, { note, warnings: await announced });
@@ -150,12 +153,12 @@ export class UsersController {
   private async page(operator: Operator, id: number, changed: Notices = {}): Promise<Page> {
     const login = `id:${id}`;
     const user = await this.users.find(login);
-    const [grants, sessions, mayEnable] = await Promise.all([
+    const [grants, sessions, mayChange] = await Promise.all([
       this.grants.list({ user: login, limit: SHOWN_GRANTS }),
       this.users.sessions(login).catch(unlessUnavailable),
-      this.privileged.mayEnableUser(operator, id),
+      this.privileged.mayChangeUser(operator, id),
     ]);
-    return userPage({ operator, user, grants, sessions, mayEnable, changed });
+    return userPage({ operator, user, grants, sessions, mayChange, changed });
   }
 }
 

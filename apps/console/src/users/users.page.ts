@@ -63,11 +63,12 @@ export interface UserPageView {
   readonly user: UserDetails;
   readonly grants: ListPage<GrantView>;
   readonly sessions: readonly UserSession[] | null;
-  readonly mayEnable: boolean;
+  /** See `PrivilegedAccounts`. */
+  readonly mayChange: boolean;
   readonly changed: Notices;
 }
 
-export function userPage({ operator, user, grants, sessions, mayEnable, changed }: UserPageView): Page {
+export function userPage({ operator, user, grants, sessions, mayChange, changed }: UserPageView): Page {
   const { id, disabled_by: disabledBy } = user;
   const [isAdmin, isSupport] = [mayActAs(operator.role, 'admin'), mayActAs(operator.role, 'support')];
   // On this page, an operator cannot enable a user that was disabled by the product.
@@ -79,11 +80,11 @@ export function userPage({ operator, user, grants, sessions, mayEnable, changed 
     content: html`
       ${notices(changed)}
       <div class="actions">
-        ${isSupport && (!isDisabled || mayEnable) && disableOrEnable(operator, `/users/${id}`, isDisabled)}
+        ${isSupport && mayChange && disableOrEnable(operator, `/users/${id}`, isDisabled)}
         <a class="button even" href="/audit?user=id:${id}">Audit</a>
         ${isAdmin && html`<a class="button danger" href="/users/${id}/delete">Delete</a>`}
       </div>
-      ${isSupport && isDisabled && !mayEnable && html`<p>Only an admin can enable this user, who has a role in the console.</p>`}
+      ${isSupport && !mayChange && html`<p>Only an admin can disable, enable or log out this user, who has a role in the console.</p>`}
       ${isSupport && !isDisabled && disabledBy.length > 0 && html`<p>The product has disabled this user. Enable the user there, or with the command user enable --override-product.</p>`}
       ${facts([
         ['ID', html`<code>${id}</code>`],
@@ -113,6 +114,7 @@ export function userPage({ operator, user, grants, sessions, mayEnable, changed 
         ${sessions === null ? html`<p>Sessions are unavailable, because authorize does not respond.</p>` : sessionTable(sessions)}
         ${
           isSupport &&
+          mayChange &&
           sessions?.length !== 0 &&
           postForm(operator, `/users/${id}/logout`, button('Log out everywhere', 'danger'), '')
         }

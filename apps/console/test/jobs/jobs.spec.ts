@@ -249,6 +249,22 @@ async function asApiClient(id: string): Promise<string> {
   return `sc_${id}`;
 }
 
+it.each(['disable-users', 'log-out-users'])(
+  'a job of an operator with the support role does not %s an admin',
+  async (action) => {
+    await operator('admin');
+    const [row] = await app.sql<{ id: number }>('SELECT id FROM users WHERE username = $1', [
+      `operator${users}`,
+    ]);
+    const page = await check(support, '/users', action, [String(row?.id)]);
+    const { headers } = await confirm(support, page);
+    await reaches(support, headers['location'] ?? '', 'finished');
+    const { text } = await support.get(headers['location'] ?? '');
+    expect(text).toContain('0 of 1 done, 1 failed');
+    expect(text).toContain('only an admin may change a user');
+  },
+);
+
 it('a job of an operator with the support role does not enable an API client', async () => {
   const ids = await applications(2);
   await disableClients(app, ...ids);
@@ -260,11 +276,11 @@ it('a job of an operator with the support role does not enable an API client', a
   };
   const refused = await enable(support);
   expect(refused.text).toContain('1 of 2 done, 1 failed');
-  expect(refused.text).toContain('only an admin may enable an API client');
+  expect(refused.text).toContain('only an admin may change an API client');
   const path = `/applications/${ids[0]}/enable`;
   const page = await support.get(`/applications/${ids[0]}`);
   expect(page.text).not.toContain(path);
-  expect(wordsOf(page)).toContain('Only an admin can enable an API client.');
+  expect(wordsOf(page)).toContain('Only an admin can disable or enable an API client');
   expect((await app.postForm(support, path)).status).toBe(409);
   expect((await enable(await operator('admin'))).text).toContain('2 of 2 done, 0 failed');
 });
@@ -391,7 +407,7 @@ describe('a running job', () => {
     await reaches(support, path, 'finished');
     const { text } = await support.get(path);
     expect(text).toContain('2 of 3 done, 1 failed');
-    expect(text).toContain('only an admin may enable an API client');
+    expect(text).toContain('only an admin may change an API client');
   });
 
   it('is shown to every operator and can be stopped', async () => {

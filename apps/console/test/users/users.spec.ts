@@ -95,14 +95,14 @@ it('the confirmation of a disable or delete is shown again if the number of gran
 });
 
 it('the last admin is disabled only after a warning that names the way back', async () => {
-  const userId = await fixture.user();
+  const [admin, userId] = [await app.operator('admin'), await fixture.user()];
   const path = `/users/${userId}/disable`;
-  const confirm = await support.get(path);
+  const confirm = await admin.get(path);
   await app.sql(`UPDATE users SET console_role = 'admin' WHERE id = $1`, [userId]);
-  const warned = await support.submit(confirm, {}, path);
+  const warned = await admin.submit(confirm, {}, path);
   expect(warned.status).toBe(409);
   expect(wordsOf(warned)).toContain(`operator user enable id:${userId}`);
-  expect((await support.submit(warned, {}, path)).status).toBe(200);
+  expect((await admin.submit(warned, {}, path)).status).toBe(200);
 });
 
 it.each(['disable', 'delete'])(
@@ -286,6 +286,28 @@ it('the revocation of a grant succeeds even if the application was deleted after
   expect(await liveGrants(userId)).toEqual([]);
 });
 
+// Otherwise the role could lock out the admins, and could not undo it.
+it.each(['disable', 'logout', 'enable'])(
+  'an operator with the support role cannot %s another operator with this role or a higher one',
+  async (action) => {
+    const statuses = await Promise.all(
+      ['viewer', 'support', 'admin'].map(async (role) => {
+        const userId = await fixture.user();
+        await app.sql(`UPDATE users SET console_role = $2 WHERE id = $1`, [userId, role]);
+        const page = await support.get(`/users/${userId}`);
+        const isOffered = /\/users\/\d+\/(?:disable|logout)/.test(page.text);
+        const answer = await app.postForm(support, `/users/${userId}/${action}`);
+        return [isOffered, wordsOf(answer).includes('only an admin may change a user')];
+      }),
+    );
+    expect(statuses).toEqual([
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
+  },
+);
+
 it('only an admin can enable a user with a role in the console', async () => {
   const userId = await fixture.user();
   await app.sql(`UPDATE users SET console_role = 'admin', operator_disabled_at = now() WHERE id = $1`, [
@@ -294,14 +316,14 @@ it('only an admin can enable a user with a role in the console', async () => {
   const path = `/users/${userId}/enable`;
   const page = await support.get(`/users/${userId}`);
   expect(page.text).not.toContain(path);
-  expect(wordsOf(page)).toContain('Only an admin can enable this user, who has a role in the console.');
+  expect(wordsOf(page)).toContain('Only an admin can disable, enable or log out this user');
   const refused = await app.postForm(support, path);
   expect(refused.status).toBe(409);
-  expect(wordsOf(refused)).toContain('only an admin may enable a user with a role in the console');
+  expect(wordsOf(refused)).toContain('only an admin may change a user with this role in the console');
   const admin = await app.operator('admin');
   const enabled = await admin.submit(await admin.get(`/users/${userId}`), {}, path);
   expect(enabled.text).toContain('can log in again');
-  expect((await support.get(`/users/${userId}`)).text).toContain(`/users/${userId}/disable`);
+  expect((await support.get(`/users/${userId}`)).text).not.toContain(`/users/${userId}/disable`);
 });
 
 it('only an admin can delete a user', async () => {

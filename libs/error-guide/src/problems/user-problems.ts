@@ -29,6 +29,10 @@ export const USER_PROBLEMS = {
   user_is_operator: () =>
     'the user has a role in the console, or an invitation to it: set the password on the command line',
   role_unknown: ({ field, values: { roles } }) => `${field} must be one of ${roles.join(', ')}`,
+  admin_required: ({ values: { account } }) =>
+    account === 'user'
+      ? 'only an admin may change a user with this role in the console'
+      : 'only an admin may change an API client, or the application of the console',
   roles_of_groups: () => 'the groups of the login provider decide who has a role (CONSOLE_GROUPS_CLAIM)',
   console_operator_known: ({ values: { email } }) => `${quoted(email)} has a role already: change it`,
   console_operator_unknown: {

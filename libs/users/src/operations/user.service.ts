@@ -195,7 +195,7 @@ export class UserService {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
     const { id, username, email } = await findUser(this.accounts, login);
-    if (await this.operators.hasRole(id)) refuseApi(actor);
+    if ((await this.operators.roleOf(id)) !== null) refuseApi(actor);
     await this.refuseInvited(actor, email);
     const hash = await hashPassword(password);
     const changed = await unlessOutdated(

@@ -40,8 +40,9 @@ export class ConsoleOperatorStore {
   }
 
   /** Also returns true for a disabled user with a role. */
-  hasRole(id: number): Promise<boolean> {
-    return this.users.existsBy({ id, consoleRole: Not(IsNull()) });
+  /** Returns null for a user without a role, or an unknown user. */
+  async roleOf(id: number): Promise<ConsoleRole | null> {
+    return (await this.users.findOne({ where: { id }, select: { consoleRole: true } }))?.consoleRole ?? null;
   }
 
   /**
