@@ -93,7 +93,10 @@ describe('a process in its container environment', () => {
     // An idle keep-alive connection closes as soon as the shutdown begins.
     await closed;
     const ready = await fetch(`${internal}/readyz`);
-    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['stop'], reasons: expect.any(Object) }]);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'not ready', missing: ['stop'], reasons: expect.any(Object) },
+    ]);
     const answer = collect(busy);
     busy.write(body);
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"access_token":"sat_/);

@@ -1,13 +1,13 @@
 import { IsNotEmpty, IsUrl } from 'class-validator';
-import { ChoiceVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
+import { IsOneOf, IsWholeNumber, IsOrigin } from '#platform/configuration/variables.js';
 
 export class DemoConfiguration {
   readonly HOST: string = '127.0.0.1';
 
-  @NumberVariable(1, 65_535)
+  @IsWholeNumber(1, 65_535)
   readonly PORT: number = 3000;
 
-  @ChoiceVariable('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
+  @IsOneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
   readonly LOG_LEVEL: string = 'info';
 
   @IsNotEmpty({ message: 'CLIENT_ID must be the client id that the operator issued' })
@@ -23,13 +23,13 @@ export class DemoConfiguration {
   )
   readonly REDIRECT_URI: string;
 
-  @OriginVariable()
+  @IsOrigin()
   readonly AUTH_URL: string;
 
   /** The URL of the token app, which is the issuer (RFC 9207). */
-  @OriginVariable()
+  @IsOrigin()
   readonly BASE_URL: string;
 
-  @OriginVariable()
+  @IsOrigin()
   readonly API_URL: string;
 }

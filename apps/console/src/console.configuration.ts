@@ -3,17 +3,17 @@ import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { TogetherWith, UnlessEqual } from '#platform/configuration/variable-relations.js';
 import {
-  DatabaseUrlVariable,
+  IsDatabaseUrl,
   DEFAULT_SCHEMA,
-  IssuerVariable,
-  NameVariable,
-  NumberVariable,
-  OriginVariable,
-  ParsedVariable,
-  SchemaVariable,
+  IsIssuer,
+  IsDisplayName,
+  IsWholeNumber,
+  IsOrigin,
+  ParsedBy,
+  IsSchema,
 } from '#platform/configuration/variables.js';
-import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
-import { RedisUrlVariable } from '#platform/redis/redis-url.js';
+import { IsOutsideHosts } from '#platform/http/outside-hosts.js';
+import { IsRedisUrl } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { IsNotEmpty, MinLength } from 'class-validator';
 import { parseRoles, type RolesOfGroups } from './role.js';
@@ -23,19 +23,19 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   override INTERNAL_PORT = 9004;
 
   /** Origin of the console; must differ from the origins of the public apps. With https, the cookies are Secure. */
-  @OriginVariable()
+  @IsOrigin()
   CONSOLE_URL: string;
 
-  @OriginVariable()
+  @IsOrigin()
   AUTH_URL: string;
 
-  @OriginVariable()
+  @IsOrigin()
   BASE_URL: string;
 
-  @OriginVariable()
+  @IsOrigin()
   API_URL: string;
 
-  @NameVariable()
+  @IsDisplayName()
   PRODUCT_NAME = 'Scheduling';
 
   ACCENT_COLOR = '';
@@ -45,31 +45,31 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   /** Relative to the working directory; must be the same file in every process. */
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
 
-  @DatabaseUrlVariable()
+  @IsDatabaseUrl()
   DATABASE_URL: string;
 
-  @SchemaVariable()
+  @IsSchema()
   DATABASE_SCHEMA = DEFAULT_SCHEMA;
 
-  @RedisUrlVariable()
+  @IsRedisUrl()
   REDIS_URL: string;
 
   /** Same value as in the other apps: hosts outside the public internet that may serve metadata documents. */
-  @OutsideHostsVariable()
+  @IsOutsideHosts()
   OUTSIDE_FETCH_ALLOW = '';
 
   /** The three must equal the values of the last `operator migrate`: the diagnosis compares them with the streams. */
-  @NumberVariable(1, 3650)
+  @IsWholeNumber(1, 3650)
   AUDIT_RETENTION_DAYS = DEFAULT_AUDIT_RETENTION.days;
 
-  @NumberVariable(1, 1_000_000)
+  @IsWholeNumber(1, 1_000_000)
   AUDIT_MAX_MEGABYTES = DEFAULT_AUDIT_RETENTION.megabytes;
 
-  @NumberVariable(1, 5)
+  @IsWholeNumber(1, 5)
   AUDIT_REPLICAS = DEFAULT_AUDIT_RETENTION.replicas;
 
   /** OpenID provider of the operators; BASE_URL if operators log in at this service. */
-  @IssuerVariable()
+  @IsIssuer()
   CONSOLE_ISSUER: string;
 
   @IsNotEmpty()
@@ -96,10 +96,10 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @UnlessEqual('CONSOLE_ISSUER', 'BASE_URL')
   CONSOLE_GROUPS_CLAIM = '';
 
-  @ParsedVariable(parseRoles, 'must be GROUP=viewer|support|admin, comma-separated')
+  @ParsedBy(parseRoles, 'must be GROUP=viewer|support|admin, comma-separated')
   CONSOLE_ROLES = '';
 
-  @NumberVariable(0, 300)
+  @IsWholeNumber(0, 300)
   CLOCK_SKEW = 5;
 
   get roles(): RolesOfGroups {

@@ -3,23 +3,23 @@ import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
-import { NameVariable, NumberVariable, OriginVariable } from '#platform/configuration/variables.js';
+import { IsDisplayName, IsWholeNumber, IsOrigin } from '#platform/configuration/variables.js';
 import type { Settings } from '#platform/status/status-report.js';
 
 export class ResourceConfiguration extends ServiceConfiguration {
   override PORT = 3003;
   override INTERNAL_PORT = 9003;
   /** Issuer (`authorization_servers`, RFC 9728 2), {base_url} in the documentation. */
-  @OriginVariable() BASE_URL: string;
+  @IsOrigin() BASE_URL: string;
   /** Origin of this app, {api_url} in the documentation. */
-  @OriginVariable() API_URL: string;
+  @IsOrigin() API_URL: string;
   /** Name in `resource_name` (RFC 9728 2). */
-  @NameVariable() PRODUCT_NAME = 'Scheduling';
+  @IsDisplayName() PRODUCT_NAME = 'Scheduling';
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
   /** Maximum age of a DPoP proof, in seconds (RFC 9449 11.1). */
-  @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
+  @IsWholeNumber(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** Seconds by which the `iat` of a proof may be in the future. A value outside 10 to 60 counts as 10 or 60. */
-  @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
+  @IsWholeNumber(0, 300) CLOCK_SKEW = DEFAULT_CLOCK_SKEW;
 
   #scopes?: ConfigurationFile<ScopeCatalogue>;
 

@@ -2,20 +2,20 @@ import { type ConfigurationFile, readConfigurationFile } from '#platform/configu
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {
-  ChoiceVariable,
-  DatabaseUrlVariable,
+  IsOneOf,
+  IsDatabaseUrl,
   DEFAULT_SCHEMA,
-  KeysVariable,
+  IsKeyRing,
   listOf,
-  NumberVariable,
-  OriginsVariable,
-  OriginVariable,
-  ParsedVariable,
-  SchemaVariable,
+  IsWholeNumber,
+  IsOrigins,
+  IsOrigin,
+  ParsedBy,
+  IsSchema,
 } from '#platform/configuration/variables.js';
-import { MetadataHostsVariable } from '#clients/documents/metadata-hosts.js';
-import { OutsideHostsVariable } from '#platform/http/outside-hosts.js';
-import { RedisUrlVariable } from '#platform/redis/redis-url.js';
+import { IsMetadataHosts } from '#clients/documents/metadata-hosts.js';
+import { IsOutsideHosts } from '#platform/http/outside-hosts.js';
+import { IsRedisUrl } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
@@ -29,50 +29,50 @@ export class TokenConfiguration extends ServiceConfiguration {
   override PORT = 3002;
   override INTERNAL_PORT = 9002;
   /** {auth_url}: URL of the authorize app. */
-  @OriginVariable() AUTH_URL: string;
+  @IsOrigin() AUTH_URL: string;
   /** {base_url}: issuer, and URL of this app. */
-  @OriginVariable() BASE_URL: string;
+  @IsOrigin() BASE_URL: string;
   /** {api_url}: origin of the API, which clients may request as a resource (RFC 8707). */
-  @OriginVariable({ optional: true }) API_URL = '';
+  @IsOrigin({ optional: true }) API_URL = '';
   /** Origins of other APIs that accept access tokens, comma-separated. */
-  @OriginsVariable() OTHER_API_URLS = '';
+  @IsOrigins() OTHER_API_URLS = '';
   /** Origin of the console; turns on `client_credentials` for its HTTP API (RFC 6749 4.4). Empty without a console. */
-  @OriginVariable({ optional: true })
+  @IsOrigin({ optional: true })
   @NotAmong('AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS')
   CONSOLE_URL = '';
   SCOPES_FILE = DEFAULT_SCOPES_FILE;
-  @DatabaseUrlVariable() DATABASE_URL: string;
-  @SchemaVariable() DATABASE_SCHEMA = DEFAULT_SCHEMA;
-  @RedisUrlVariable() REDIS_URL: string;
+  @IsDatabaseUrl() DATABASE_URL: string;
+  @IsSchema() DATABASE_SCHEMA = DEFAULT_SCHEMA;
+  @IsRedisUrl() REDIS_URL: string;
   /** Must have the same value as in the authorize app; published in the metadata (RFC 9126 5). */
-  @ChoiceVariable('true', 'false') REQUIRE_PAR = 'false';
+  @IsOneOf('true', 'false') REQUIRE_PAR = 'false';
   /**
    * Must have the same value as in the authorize app. If true, `oauth.user.upsert` can link accounts by email.
    */
-  @ChoiceVariable('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
-  @KeysVariable() TOKEN_KEYS: string;
+  @IsOneOf('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
+  @IsKeyRing() TOKEN_KEYS: string;
   /** Private keys of ID tokens (PKCS#8 PEM, JWK or JWK Set). An empty value disables OpenID Connect. */
-  @ParsedVariable(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
+  @ParsedBy(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
   /** All lifetimes are in seconds. */
-  @NumberVariable(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
+  @IsWholeNumber(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
   /** Seconds in which the browser must open a pushed request (RFC 9126 2.2), fewer than 600 (FAPI 2.0, section 5.3.2.2). */
-  @NumberVariable(5, 599) PAR_LIFETIME = 300;
-  @NumberVariable(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
-  @NumberVariable(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
-  @NumberVariable(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
-  @NumberVariable(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
+  @IsWholeNumber(5, 599) PAR_LIFETIME = 300;
+  @IsWholeNumber(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
+  @IsWholeNumber(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
+  @IsWholeNumber(0, 3600) RETRY_WINDOW = DEFAULT_LIFETIMES.retryWindow;
+  @IsWholeNumber(0, 300) CLOCK_SKEW = DEFAULT_LIFETIMES.clockSkew;
   /** Maximum age of a DPoP proof (RFC 9449 11.1). */
-  @NumberVariable(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
+  @IsWholeNumber(1, 3600) DPOP_PROOF_LIFETIME = DEFAULT_PROOF_LIFETIME;
   /** `required`: DPoP proofs need a nonce of this server (RFC 9449 8), here and at APIs. `optional`: no nonces. */
-  @ChoiceVariable('required', 'optional') DPOP_NONCE = 'optional';
+  @IsOneOf('required', 'optional') DPOP_NONCE = 'optional';
 
   /**
    * Hosts whose metadata documents admit clients at their first use. Must have the same value as in the authorize app.
    */
-  @MetadataHostsVariable() CLIENT_METADATA_HOSTS = '';
+  @IsMetadataHosts() CLIENT_METADATA_HOSTS = '';
 
   /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */
-  @OutsideHostsVariable() OUTSIDE_FETCH_ALLOW = '';
+  @IsOutsideHosts() OUTSIDE_FETCH_ALLOW = '';
 
   #scopes?: ConfigurationFile<ScopeCatalogue>;
 

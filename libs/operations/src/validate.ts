@@ -40,11 +40,11 @@ export function validated<T extends object>(shape: new () => T, input: Input<NoI
 // For rooms whose rules still return texts.
 export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
   return (target, field) =>
-    CheckRule((dto) => textProblems(id, String(field), messagesOf(dto as never)))(target, field);
+    CheckRule((dto) => textProblems(id, String(field), messagesOf(dto)))(target, field);
 }
 
 export function DtoRule(id: string, messagesOf: (dto: never) => readonly string[]): ClassDecorator {
-  return ObjectRule((dto) => textProblems(id, '', messagesOf(dto as never)));
+  return ObjectRule((dto) => textProblems(id, '', messagesOf(dto)));
 }
 
 const textProblems = (id: string, field: string, messages: readonly string[]): DeclaredProblem[] =>

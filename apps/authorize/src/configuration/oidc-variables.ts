@@ -1,30 +1,21 @@
-import { ValidateBy } from 'class-validator';
+import { MustBe } from '#platform/configuration/variables.js';
 import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from './profile-claims.js';
 
-/** Validates scope tokens (RFC 6749 3.3). @param required token that must be among them */
-export function ScopeVariable(required: string): PropertyDecorator {
-  return ValidateBy({
-    name: 'scope',
-    validator: {
-      validate: (value) =>
-        typeof value === 'string' &&
-        /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value) &&
-        value.split(' ').includes(required),
-      defaultMessage: (argument) =>
-        `${argument?.property} must be scopes, separated by spaces, one of them ${required}`,
-    },
-  });
+/** Accepts scope tokens (RFC 6749 3.3). @param required token that must be among them */
+export function IsScope(required: string): PropertyDecorator {
+  return MustBe(
+    `scopes, separated by spaces, one of them ${required}`,
+    (value) =>
+      /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value) &&
+      value.split(' ').includes(required),
+  );
 }
 
-export function ClaimsVariable(): PropertyDecorator {
-  return ValidateBy({
-    name: 'claims',
-    validator: {
-      validate: (value) => typeof value === 'string' && readClaimMapping(value) !== null,
-      defaultMessage: (argument) =>
-        `${argument?.property} must be field=claim, comma-separated, such as username=nickname,timeZone=zoneinfo; the fields are those of /v2/me and locale, and email needs a claim`,
-    },
-  });
+export function IsClaimMapping(): PropertyDecorator {
+  return MustBe(
+    'field=claim, comma-separated, such as username=nickname,timeZone=zoneinfo; the fields are those of /v2/me and locale, and email needs a claim',
+    (value) => readClaimMapping(value) !== null,
+  );
 }
 
 /** Reads `field=claim,field=claim`. An empty claim disables the field. @returns null if invalid or without `email` */

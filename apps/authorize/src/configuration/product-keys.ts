@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { ValidateBy } from 'class-validator';
+import { ParsedBy } from '#platform/configuration/variables.js';
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 
 /** Finds the key of a JWT from the product. Throws a JWKS error of jose if no key or several keys match. */
@@ -19,23 +19,11 @@ export function readPublicKeys(text: string): JWK[] {
   return keys.map(publicJwk);
 }
 
-export function PublicKeysVariable(): PropertyDecorator {
-  const problem = (value: unknown): string | null => {
-    try {
-      if (value !== '') readPublicKeys(String(value));
-      return null;
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
-  return ValidateBy({
-    name: 'publicKeys',
-    validator: {
-      validate: (value) => problem(value) === null,
-      defaultMessage: (argument) =>
-        `${argument?.property} must be public keys, as PEM (SPKI), JWK or JWK Set: ${problem(argument?.value)}`,
-    },
-  });
+export function IsPublicKeys(): PropertyDecorator {
+  return ParsedBy(
+    (text) => text === '' || readPublicKeys(text),
+    'public keys, as PEM (SPKI), JWK or JWK Set',
+  );
 }
 
 function readPem(text: string): KeyObject[] {

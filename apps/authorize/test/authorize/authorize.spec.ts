@@ -224,7 +224,8 @@ describe('an error in a request with a registered redirect URI', () => {
     expect(redirectParameters(answer.headers['location'])['error_description']).toMatch(description);
   });
 
-  // @rfc 6749 3.1.1 @rfc 9700 2.1.2 (Multiple Response Type Encoding Practices 5)
+  // Multiple Response Type Encoding Practices 5
+  // @rfc 6749 3.1.1 @rfc 9700 2.1.2
   it.each(['token', 'id_token', 'code+id_token', 'code+token', 'id_token+token&response_mode=fragment'])(
     'is returned in the fragment when response_type is %s, which is not supported',
     async (type) => {

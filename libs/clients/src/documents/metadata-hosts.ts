@@ -1,8 +1,8 @@
-import { listOf, ParsedVariable } from '#platform/configuration/variables.js';
+import { listOf, ParsedBy } from '#platform/configuration/variables.js';
 
 /** CLIENT_METADATA_HOSTS: comma-separated hosts, each with a port unless the port is the default. */
-export function MetadataHostsVariable(): PropertyDecorator {
-  return ParsedVariable(
+export function IsMetadataHosts(): PropertyDecorator {
+  return ParsedBy(
     metadataHosts,
     'hosts such as app.example.com or app.example.com:8443, in lower case, comma-separated',
   );

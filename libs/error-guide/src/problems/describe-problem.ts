@@ -12,7 +12,7 @@ type AnyProblem = Problem | TextProblem;
 export function describeProblem(problem: AnyProblem, nameOf: (field: string) => string): string {
   if ('message' in problem) return withNames(problem.message, nameOf);
   const { text } = entryOf(problem);
-  return text({ field: nameOf(fieldOf(problem) ?? ''), values: problem.values as never, nameOf });
+  return text({ field: nameOf(fieldOf(problem) ?? ''), values: problem.values, nameOf });
 }
 
 export function describeProblems(
@@ -24,7 +24,7 @@ export function describeProblems(
 
 /** Returns the command that helps, for operators. */
 export function nextOf(problem: AnyProblem): Next | undefined {
-  return 'message' in problem ? problem.next : entryOf(problem).next?.(problem.values as never);
+  return 'message' in problem ? problem.next : entryOf(problem).next?.(problem.values);
 }
 
 /** Returns undefined if the problem is about no single field. */

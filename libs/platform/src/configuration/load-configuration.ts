@@ -31,7 +31,7 @@ export function loadConfiguration<T extends object>(
     ({ property, constraints = {} }) =>
       Object.values(constraints).map((rule) => (given.includes(property) ? rule : missing(property, rule))),
   );
-  // Removes duplicates, because `NumberVariable` applies three decorators with one message.
+  // Removes duplicates, because `IsWholeNumber` applies three decorators with one message.
   const all = [...new Set(problems)].sort();
   for (const read of readers) all.push(...problemsOf(() => read(configuration), all.length === 0));
   if (all.length > 0) throw new ConfigurationError(all);

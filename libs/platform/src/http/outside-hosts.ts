@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { listOf, ParsedVariable } from '../configuration/variables.js';
+import { listOf, ParsedBy } from '../configuration/variables.js';
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -32,8 +32,8 @@ export class OutsideHosts {
   }
 }
 
-export function OutsideHostsVariable(): PropertyDecorator {
-  return ParsedVariable(
+export function IsOutsideHosts(): PropertyDecorator {
+  return ParsedBy(
     (text) => new OutsideHosts(text),
     'host names, IP addresses or ranges such as 10.1.0.0/16, comma-separated',
   );

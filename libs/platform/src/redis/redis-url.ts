@@ -1,4 +1,4 @@
-import { ValidateBy } from 'class-validator';
+import { MustBe } from '../configuration/variables.js';
 import { serverUrls } from '../configuration/server-urls.js';
 
 interface Address {
@@ -77,14 +77,10 @@ function addressOf({ hostname, port }: URL, defaultPort: number): Address {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
 }
 
-export function RedisUrlVariable(): PropertyDecorator {
-  return ValidateBy({
-    name: 'redisUrl',
-    validator: {
-      validate: (value) => typeof value === 'string' && parseRedisUrl(value) !== null,
-      defaultMessage: (argument) =>
-        `${argument?.property} must be a URL, redis://host, redis-cluster://host,host or redis-sentinel://host,host/master ` +
-        '(with TLS rediss…; a Cluster has no database numbers)',
-    },
-  });
+export function IsRedisUrl(): PropertyDecorator {
+  return MustBe(
+    'a URL, redis://host, redis-cluster://host,host or redis-sentinel://host,host/master ' +
+      '(with TLS rediss…; a Cluster has no database numbers)',
+    (value) => parseRedisUrl(value) !== null,
+  );
 }

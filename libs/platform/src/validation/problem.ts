@@ -27,7 +27,7 @@ export function as<Id extends ProblemId>(
   id: Id,
   ...[values]: ValuesOf<Id>
 ): { context: Pick<Problem, 'id' | 'values'> } {
-  return { context: { id, values: (values ?? null) as Problems[Id] } };
+  return { context: { id, values: values ?? null } };
 }
 
 /** @param path name of a field of the input, or a whole path */

@@ -36,19 +36,19 @@ export function Satisfies(
  * Checks a rule that may read all fields.
  * @param find returns the problems, whose paths begin at the object
  */
-export function Rule<Shape extends object>(find: (dto: Shape) => readonly Problem[]): PropertyDecorator {
+export function Rule(find: (dto: never) => readonly Problem[]): PropertyDecorator {
   return ValidateBy(
     {
       name: RULE,
       constraints: [find],
-      validator: { validate: (_, given) => find(given?.object as Shape).length === 0 },
+      validator: { validate: (_, given) => find(given?.object as never).length === 0 },
     },
     { groups: [RULE] },
   );
 }
 
 /** Checks a rule about the whole object. */
-export function ObjectRule<Shape extends object>(find: (dto: Shape) => readonly Problem[]): ClassDecorator {
+export function ObjectRule(find: (dto: never) => readonly Problem[]): ClassDecorator {
   return ({ prototype }) => Rule(find)(prototype as object, '');
 }
 
@@ -73,7 +73,7 @@ export function validate<Shape extends object>(
   if (problems.some(({ id }) => id === 'type' || id === 'unknown_field'))
     return { dto: null, problems: at(path, problems) };
   const rules = metadataOf(shape, [RULE]).map(
-    ({ constraints: [find] }) => find as Parameters<typeof Rule<Shape>>[0],
+    ({ constraints: [find] }) => find as (dto: Shape) => readonly Problem[],
   );
   return { dto, problems: at(path, [...problems, ...rules.flatMap((find) => find(dto))]) };
 }
@@ -107,9 +107,7 @@ const EXPECTED: Readonly<Record<string, Problems['type']['expected']>> = {
 };
 
 function typeProblem(field: string, value: unknown, rules: ReturnType<typeof metadataOf>): Problem {
-  const constraints = new Map(
-    rules.map(({ name = '', constraints: given = [] }) => [name, given as unknown[]]),
-  );
+  const constraints = new Map(rules.map(({ name = '', constraints: given }) => [name, given as unknown[]]));
   if (constraints.has('isIn') && typeof value === 'string')
     return problem('word_unknown', field, { words: constraints.get('isIn')?.[0] as string[], given: value });
   if (constraints.has('isInt')) {

@@ -1,12 +1,6 @@
 import 'reflect-metadata';
 import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
-import {
-  ChoiceVariable,
-  listOf,
-  NumberVariable,
-  OriginsVariable,
-  OriginVariable,
-} from '#platform/configuration/variables.js';
+import { IsOneOf, listOf, IsWholeNumber, IsOrigins, IsOrigin } from '#platform/configuration/variables.js';
 
 function problemsOf<T extends object>(
   shape: new () => T,
@@ -23,9 +17,9 @@ function problemsOf<T extends object>(
 }
 
 class Configuration {
-  @NumberVariable(0, 65_535) PORT = 3001;
-  @NumberVariable(1, 600) CODE_LIFETIME = 60;
-  @ChoiceVariable('info', 'warn') LOG_LEVEL = 'info';
+  @IsWholeNumber(0, 65_535) PORT = 3001;
+  @IsWholeNumber(1, 600) CODE_LIFETIME = 60;
+  @IsOneOf('info', 'warn') LOG_LEVEL = 'info';
 }
 
 describe('the configuration of a process', () => {
@@ -69,7 +63,7 @@ describe('the configuration of a process', () => {
 
   it.each([undefined, ''])('reports a required variable as missing if it is %p', (AUTH_URL) => {
     class Required {
-      @OriginVariable() AUTH_URL: string;
+      @IsOrigin() AUTH_URL: string;
     }
     const load = () => loadConfiguration(Required, { AUTH_URL });
     expect(load).toThrow('AUTH_URL is missing: it must be an http(s) origin');
@@ -81,8 +75,8 @@ describe('the configuration of a process', () => {
 
 class Origins {
   NODE_ENV = 'development';
-  @OriginVariable() BASE_URL: string;
-  @OriginVariable({ optional: true }) API_URL = '';
+  @IsOrigin() BASE_URL: string;
+  @IsOrigin({ optional: true }) API_URL = '';
 }
 
 const problems = (env: NodeJS.ProcessEnv) => problemsOf(Origins, env);
@@ -127,7 +121,7 @@ describe('the public origin of a service', () => {
 describe('trusted origins', () => {
   class Trusting {
     NODE_ENV = 'development';
-    @OriginsVariable() ORIGINS = '';
+    @IsOrigins() ORIGINS = '';
   }
   const trusted = (ORIGINS: string, NODE_ENV = 'production') =>
     listOf(loadConfiguration(Trusting, { NODE_ENV, ORIGINS }).ORIGINS);

@@ -42,7 +42,8 @@ afterAll(async () => {
   await servers.stop();
 });
 
-const missing = async () => [...(await app.get(Readiness).missing()).keys()].filter((name) => name === 'redis');
+const missing = async () =>
+  [...(await app.get(Readiness).missing()).keys()].filter((name) => name === 'redis');
 
 /** Script that runs the build in dist and disconnects during a refresh of the slot map. */
 const DISCONNECTS_DURING_REFRESH = `

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
-import { DatabaseUrlVariable } from '#platform/configuration/variables.js';
-import { parseRedisUrl, RedisUrlVariable } from '#platform/redis/redis-url.js';
+import { IsDatabaseUrl } from '#platform/configuration/variables.js';
+import { parseRedisUrl, IsRedisUrl } from '#platform/redis/redis-url.js';
 
 class Configuration {
-  @DatabaseUrlVariable() DATABASE_URL: string;
-  @RedisUrlVariable() REDIS_URL: string;
+  @IsDatabaseUrl() DATABASE_URL: string;
+  @IsRedisUrl() REDIS_URL: string;
 }
 
 const [DATABASE_URL, REDIS_URL] = ['postgres://u:p@a/db', 'redis://a'];
