@@ -34,10 +34,6 @@ export class AdministrationError extends Error {
   warnings: readonly string[] = [];
 }
 
-export function refusal(kind: RefusalKind, id: string, message: string, next?: Next): AdministrationError {
-  return new AdministrationError(kind, [{ id, message, ...(next && { next }) }]);
-}
-
 export function refused(kind: RefusalKind, problem: DeclaredProblem): AdministrationError {
   return new AdministrationError(kind, [problem]);
 }

@@ -1,5 +1,6 @@
 import { Param, Req } from '@nestjs/common';
-import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#clients/operations/logo.js';
 import type { ApiRequest } from './api.guard.js';
@@ -8,6 +9,12 @@ import { type ChangeRequest, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import { API } from './operation-rules.js';
 import { type ApiResponse, deleted } from './response.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    logo_missing: null;
+  }
+}
 
 /** OpenAPI 3.1 describes a binary body by its media type alone. */
 const IMAGE = {};
@@ -71,5 +78,5 @@ export class ClientLogoApiController {
 }
 
 function noLogo(): AdministrationError {
-  return refusal('unknown', 'logo_missing', 'the application has no logo');
+  return refused('unknown', problem('logo_missing', []));
 }

@@ -20,7 +20,8 @@ const FIELDS: Readonly<Record<string, string>> = { dpop_bound_access_tokens: 'dp
 const MEMBERS = new Map(Object.entries(FIELDS).map(([member, field]) => [field, member]));
 
 export function fieldOf(member: string): string {
-  return FIELDS[member] ?? member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const named = Object.hasOwn(FIELDS, member) ? FIELDS[member] : undefined;
+  return named ?? member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 export function memberOf(field: string): string {

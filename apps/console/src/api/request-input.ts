@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AdministrationError, type Problem } from '#operations/administration.error.js';
 import type { Actor } from '#operations/actor.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
+import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../form.js';
@@ -9,6 +10,12 @@ import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
 import { duplicateMember } from './duplicate-member.js';
 import { fieldOf, located, pointerTo } from './problem-location.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    member_repeated: null;
+  }
+}
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -55,16 +62,17 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
 
 function flagParameter(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw notAFlag({ id: 'type', message: `${name} must be true or false`, ...located({ parameter: name }) });
+  throw notAFlag({ ...NOT_A_FLAG(fieldOf(name)), ...located({ parameter: name }) });
 }
 
 /** Returns false if the member is absent. */
 export function flagOf(input: Values, field: string): boolean {
   const { [field]: value = false } = input;
   if (typeof value === 'boolean') return value;
-  throw notAFlag({ id: 'type', field, message: `‹${field}› must be true or false` });
+  throw notAFlag(NOT_A_FLAG(field));
 }
 
+const NOT_A_FLAG = (field: string) => problem('type', field, { expected: 'flag' });
 const notAFlag = (problem: Problem) => new AdministrationError('invalid', [problem]);
 
 /** Maximum depth of nesting. A JWK Set has four levels. */
@@ -90,8 +98,7 @@ export function parseApiBody(text: string): object | undefined {
   if (repeated === null) return body;
   throw new AdministrationError('invalid', [
     {
-      id: 'member_repeated',
-      message: 'an object of the body contains this member twice',
+      ...problem('member_repeated', []),
       ...(!repeated.isNested && located({ pointer: pointerTo(repeated.name) })),
     },
   ]);

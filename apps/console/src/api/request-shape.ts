@@ -1,10 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import type { Problem } from '#operations/administration.error.js';
 import { refuseInvalid } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { queryOf } from '../form.js';
 import { mediaTypesOf, type OperationRules, parametersOf } from './operation-rules.js';
-import { located, pointerTo } from './problem-location.js';
+import { fieldOf, located, pointerTo } from './problem-location.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    unknown_parameter: null;
+    parameter_repeated: null;
+  }
+}
 
 /**
  * Refuses what the operation does not describe: media types, members, parameters, and repeated parameters.
@@ -33,12 +41,11 @@ export function checkShape({ method, url, headers, body }: FastifyRequest, rules
 function queryProblems(url: string, rules: OperationRules): Problem[] {
   const query = queryOf(url);
   const described = parametersOf(rules);
-  return [...new Set(query.keys())].flatMap((name) => {
+  return [...new Set(query.keys())].flatMap((name): Problem[] => {
     const location = located({ parameter: name });
-    if (!Object.hasOwn(described, name))
-      return [{ id: 'unknown_parameter', message: 'this operation has no such parameter', ...location }];
+    if (!Object.hasOwn(described, name)) return [{ ...problem('unknown_parameter', name), ...location }];
     if (query.getAll(name).length === 1 || rules.lists?.includes(name)) return [];
-    return [{ id: 'parameter_repeated', message: 'the parameter is sent twice', ...location }];
+    return [{ ...problem('parameter_repeated', name), ...location }];
   });
 }
 
@@ -47,8 +54,7 @@ function memberProblems(body: unknown, { input = {} }: OperationRules): Problem[
   return Object.keys(body as object)
     .filter((name) => !Object.hasOwn(properties, name))
     .map((name) => ({
-      id: 'unknown_field',
-      message: 'this operation has no such member',
+      ...problem('unknown_field', fieldOf(name)),
       ...located({ pointer: pointerTo(name) }),
     }));
 }

@@ -1,10 +1,16 @@
 import { Param } from '@nestjs/common';
-import { refusal } from '#operations/administration.error.js';
-import { quoted } from '#operations/wording.js';
+import { refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
 import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, result, wholeList } from './response.js';
 import * as schemas from './schemas.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    scope_unknown: { readonly name: string };
+  }
+}
 
 /** The file SCOPES_FILE defines the scopes, so that the API only reads them. */
 @ApiController('scopes')
@@ -23,7 +29,7 @@ export class ScopesApiController {
   @Operation('get', ':id', { summary: 'Reads a scope', returns: schemas.SCOPE })
   async readScope(@Param('id') name: string): Promise<ApiResponse> {
     const scope = this.catalogue.find(name);
-    if (!scope) throw refusal('unknown', 'scope_unknown', `there is no scope ${quoted(name)}`);
+    if (!scope) throw refused('unknown', problem('scope_unknown', [], { name }));
     return result(scopeResource(scope));
   }
 }

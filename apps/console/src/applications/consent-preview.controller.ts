@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type AdministrationError, refusal } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
@@ -9,17 +10,19 @@ import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { pathOf } from './paths.js';
 
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    consent_page_unreadable: null;
+  }
+}
+
 /** Hash of an inline style sheet (Content Security Policy Level 3, 2.3.1). */
 const STYLE_SOURCE = /^'sha256-[A-Za-z0-9+/]{43}='$/;
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language' });
 
 function unreadable(): AdministrationError {
-  return refusal(
-    'unavailable',
-    'consent_page_unreadable',
-    'authorize answered with a page that this version cannot show',
-  );
+  return refused('unavailable', problem('consent_page_unreadable', []));
 }
 
 @Controller('applications/:id/consent')

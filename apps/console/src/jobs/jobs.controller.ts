@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { refusal } from '#operations/administration.error.js';
+import { refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
@@ -15,6 +16,12 @@ import { jobPage, jobsPage } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore, MAX_FAILURES } from './job.store.js';
 import { type Selection, selectionOf } from './selection.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    job_unknown: null;
+  }
+}
 
 const REFRESH = 3;
 
@@ -135,7 +142,7 @@ export class JobsController {
 
   private async find(id: string, failures?: number): Promise<Job & { readonly action: ActionName }> {
     const job = JOB_ID.test(id) ? await this.jobs.find(id, failures) : null;
-    if (!job || !isAction(job.action)) throw refusal('unknown', 'job_unknown', 'there is no such job');
+    if (!job || !isAction(job.action)) throw refused('unknown', problem('job_unknown', []));
     return { ...job, action: job.action };
   }
 }

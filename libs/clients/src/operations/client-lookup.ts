@@ -1,7 +1,14 @@
 import type { ClientStore } from '../client.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { AdministrationError, refusal } from '#operations/administration.error.js';
-import { quoted } from '#operations/wording.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    client_ambiguous: { readonly given: string; readonly count: number } | { readonly candidate: string };
+    client_unknown: { readonly id: string };
+  }
+}
 
 /**
  * Returns an unknown name unchanged, because the name may be the id of a deleted client.
@@ -11,10 +18,9 @@ export async function identifyClient(clients: ClientStore, idOrName: string): Pr
   const [clientId = idOrName, ...others] = await clients.identify(idOrName);
   if (others.length === 0) return clientId;
   const ids = [clientId, ...others];
-  const message = `${ids.length} applications are called ${quoted(idOrName)}: give the client_id of one of them`;
   throw new AdministrationError('conflict', [
-    { id: 'client_ambiguous', message },
-    ...ids.map((id) => ({ id: 'client_ambiguous', message: id })),
+    problem('client_ambiguous', [], { given: idOrName, count: ids.length }),
+    ...ids.map((candidate) => problem('client_ambiguous', [], { candidate })),
   ]);
 }
 
@@ -39,8 +45,5 @@ export async function clientIdInTrail(
 }
 
 export function unknownClient(clientId: string): AdministrationError {
-  return refusal('unknown', 'client_unknown', `there is no client ${quoted(clientId)}`, {
-    text: 'See',
-    command: ['client', 'list'],
-  });
+  return refused('unknown', problem('client_unknown', [], { id: clientId }));
 }

@@ -3,12 +3,12 @@ import type { ClientSecretRecord } from '../client.js';
 import { ClientSecretStore, type SecretOutcome } from '../client-secret.store.js';
 import { ClientStore } from '../client.store.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
-import { AdministrationError, refusal } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import type { Actor, Change } from '#operations/actor.js';
-import { quoted } from '#operations/wording.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { isConsoleClient } from './console-client.js';
 
@@ -33,6 +33,26 @@ export interface RevokedSecret {
 }
 
 /** Methods accept the client_id, or a name that only one client has. */
+interface SecretUsage {
+  readonly id: string;
+  /** Day, like 2026-01-31. */
+  readonly createdOn: string;
+  readonly lastUsedOn: string | null;
+}
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    public_client: { readonly clientId: string };
+    key_client: { readonly clientId: string };
+    /** The problem, followed by one for each secret. */
+    two_live_secrets:
+      { readonly clientId: string; readonly secret: SecretUsage } | { readonly secret?: never };
+    /** `isConsole` for the application by which operators log in. */
+    last_live_secret: { readonly clientId: string; readonly isConsole: boolean };
+    secret_unknown: { readonly clientId: string; readonly secretId: string };
+  }
+}
+
 @Injectable()
 export class ClientSecretService {
   constructor(
@@ -113,27 +133,15 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): S
     case 'unknown_client':
       throw unknownClient(clientId);
     case 'public_client':
-      throw refusal(
-        'conflict',
-        'public_client',
-        `${clientId} is a public client: it uses PKCE instead of a secret`,
-      );
+      throw refused('conflict', problem('public_client', [], { clientId }));
     case 'key_client':
-      throw refusal('conflict', 'key_client', `${clientId} authenticates with its keys, and has no secret`, {
-        text: 'To change that',
-        command: ['client', 'update', clientId, '--jwks', 'none'],
-      });
+      throw refused('conflict', problem('key_client', [], { clientId }));
     case 'two_live':
       throw new AdministrationError('conflict', [
-        {
-          id: 'two_live_secrets',
-          message: 'the client already has two live secrets: revoke the one that is no longer used',
-        },
-        ...outcome.live.map((secret) => ({
-          id: 'two_live_secrets',
-          message: `secret ${secret.id} (${usageOf(secret)})`,
-          next: { text: '', command: ['client', 'secret', 'revoke', clientId, secret.id] },
-        })),
+        problem('two_live_secrets', [], {}),
+        ...outcome.live.map((secret) =>
+          problem('two_live_secrets', [], { clientId, secret: usageOf(secret) }),
+        ),
       ]);
     case 'unknown_secret':
       return unknownSecret(clientId, secretId);
@@ -143,22 +151,13 @@ function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): S
 }
 
 function lastSecret(clientId: string, isConsole: boolean): AdministrationError {
-  const effect = isConsole
-    ? 'operators cannot log in to the console until CONSOLE_CLIENT_SECRET is another secret'
-    : 'the application cannot authenticate';
-  return refusal('conflict', 'last_live_secret', `this is the last live secret: without it, ${effect}`, {
-    text: 'Give ‹force›, or create another one first',
-    command: ['client', 'secret', 'rotate', clientId],
-  });
+  return refused('conflict', problem('last_live_secret', [], { clientId, isConsole }));
 }
 
 function unknownSecret(clientId: string, secretId: string): never {
-  throw refusal('unknown', 'secret_unknown', `the client has no live secret ${quoted(secretId)}`, {
-    text: 'See',
-    command: ['client', 'secret', 'list', clientId],
-  });
+  throw refused('unknown', problem('secret_unknown', [], { clientId, secretId }));
 }
 
-function usageOf({ createdAt, lastUsedOn }: ClientSecretRecord): string {
-  return `created ${createdAt.toISOString().slice(0, 10)}, ${lastUsedOn ? `last used ${lastUsedOn}` : 'never used'}`;
+function usageOf({ id, createdAt, lastUsedOn }: ClientSecretRecord): SecretUsage {
+  return { id, createdOn: createdAt.toISOString().slice(0, 10), lastUsedOn };
 }

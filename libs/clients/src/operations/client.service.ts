@@ -17,7 +17,8 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { AdministrationError, type Problem, refusal } from '#operations/administration.error.js';
+import { AdministrationError, type Problem, refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
@@ -26,7 +27,6 @@ import { mapPage, pageRequest, trimmed } from '#operations/list.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { serviceTimes } from '#operations/running-services/status.js';
-import { counted } from '#operations/wording.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';
 import {
   type ClientChangesDto,
@@ -43,6 +43,14 @@ import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
 import { checkDocumentClient, checkNewClient } from './registration.js';
 import { changedRegistration, checkClientChanges, newSector } from './registration-changes.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    client_registered: { readonly clientId: string };
+    /** Number of live grants whose users would get another `sub`. */
+    confirmNewSubjects: { readonly clientId: string; readonly grants: number };
+  }
+}
 
 const APPLICATION = 'application';
 const MAX_CANDIDATES = 20;
@@ -413,12 +421,11 @@ export class ClientService {
     if (!current || newSector(current, changes) === current.sector) return [];
     const live = await this.grants.countLive({ clientId });
     if (live === 0) return [];
-    const message = `${clientId} has ${counted(live, 'live grant')}: with another subject their users look new to it`;
-    return [{ id: 'confirmNewSubjects', message }];
+    return [problem('confirmNewSubjects', [], { clientId, grants: live })];
   }
 }
 
 /** The id of a deleted client is never used again. */
 function registeredBefore({ clientId }: DuplicateClientError): AdministrationError {
-  return refusal('conflict', 'client_registered', `${clientId} is registered already, or was deleted`);
+  return refused('conflict', problem('client_registered', [], { clientId }));
 }

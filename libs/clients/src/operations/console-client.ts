@@ -1,6 +1,13 @@
 import type { ClientRegistration } from '../client-registration.store.js';
 import type { Problem } from '#operations/administration.error.js';
-import { shellWords } from '#operations/wording.js';
+import { problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** `wayBack` is the command that restores the login of operators. */
+    confirmConsole: { readonly wayBack: readonly string[] };
+  }
+}
 
 type Registration = Pick<ClientRegistration, 'redirectUris' | 'scopes' | 'requirePar' | 'jwks' | 'jwksUri'>;
 
@@ -17,10 +24,7 @@ export function isConsoleClient(redirectUris: readonly string[], consoleUrl: str
 
 /** @param wayBack command that restores the login */
 export function consoleLockOut(wayBack: readonly string[]): Problem {
-  return {
-    id: 'confirmConsole',
-    message: `operators log in to the console by this application: nobody could log in there. The way back is: operator ${shellWords(wayBack)}`,
-  };
+  return problem('confirmConsole', [], { wayBack });
 }
 
 /** Returns the problem of a change that takes away what the login to the console needs. */

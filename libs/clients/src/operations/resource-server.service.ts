@@ -8,7 +8,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import {
   type AdministrationError,
   type Problem,
-  refusal,
+  refused,
   refuseInvalid,
 } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
@@ -19,7 +19,14 @@ import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import { type Input, checked, DtoRule, Rule } from '#operations/validate.js';
 import { IsJson, MayBeAbsent } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
-import { quoted } from '#operations/wording.js';
+import { problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    resource_server_unknown: { readonly id: string };
+    keys_missing: null;
+  }
+}
 
 class NewResourceServerDto {
   @IsString()
@@ -127,7 +134,7 @@ export class ResourceServerService {
     const { dto, problems } = checked(ResourceServerChangesDto, input);
     const { keys, problems: keyProblems } = readKeys(dto);
     const field = dto.jwks === undefined ? 'jwksUri' : 'jwks';
-    const without = keys && !hasKeys(keys) ? [{ ...NO_CREDENTIAL, field }] : [];
+    const without = keys && !hasKeys(keys) ? [problem('keys_missing', field)] : [];
     refuseInvalid([...problems, ...keyProblems, ...without]);
     const { name } = dto;
     const changes = { ...(name !== undefined && { name }), ...keys };
@@ -161,18 +168,10 @@ export class ResourceServerService {
   }
 }
 
-const NO_CREDENTIAL: Problem = {
-  id: 'keys_missing',
-  message: 'the account would have neither keys nor a secret: give ‹jwks› or ‹jwksUri›',
-};
-
 const recorded = (server: ResourceServer) => ({ name: server.name, ...describeKeys(server) });
 
 function unknownServer(id: string): AdministrationError {
-  return refusal('unknown', 'resource_server_unknown', `there is no resource server ${quoted(id)}`, {
-    text: 'See',
-    command: ['resource-server', 'list'],
-  });
+  return refused('unknown', problem('resource_server_unknown', [], { id }));
 }
 
 function resourceServerView(server: ResourceServer) {

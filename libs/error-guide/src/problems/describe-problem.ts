@@ -1,10 +1,18 @@
 import type { Next, Problem, ProblemId, Problems, TextProblem } from '#platform/validation/problem.js';
+import { CLIENT_PROBLEMS } from './client-problems.js';
+import { CONSOLE_PROBLEMS } from './console-problems.js';
 import { INPUT_PROBLEMS } from './input-problems.js';
 import { OPERATION_PROBLEMS } from './operation-problems.js';
 import { USER_PROBLEMS } from './user-problems.js';
 import type { ProblemEntries, ProblemEntry } from './problem-entry.js';
 
-const ENTRIES: ProblemEntries<ProblemId> = { ...INPUT_PROBLEMS, ...OPERATION_PROBLEMS, ...USER_PROBLEMS };
+const ENTRIES: ProblemEntries<ProblemId> = {
+  ...INPUT_PROBLEMS,
+  ...CLIENT_PROBLEMS,
+  ...CONSOLE_PROBLEMS,
+  ...OPERATION_PROBLEMS,
+  ...USER_PROBLEMS,
+};
 
 type AnyProblem = Problem | TextProblem;
 

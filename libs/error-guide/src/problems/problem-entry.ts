@@ -11,7 +11,8 @@ type ProblemText<Values> = (given: Given<Values>) => string;
 
 /** Text of a problem, which says what to do, and for operators the command that helps. */
 export type ProblemEntry<Values> =
-  ProblemText<Values> | { readonly text: ProblemText<Values>; readonly next?: (values: Values) => Next };
+  | ProblemText<Values>
+  | { readonly text: ProblemText<Values>; readonly next?: (values: Values) => Next | undefined };
 
 export type ProblemEntries<Ids extends ProblemId> = {
   readonly [Id in Ids]: ProblemEntry<Problems[Id]>;

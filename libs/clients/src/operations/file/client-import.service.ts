@@ -6,10 +6,12 @@ import { hasKeys } from '#oauth/oauth-client.js';
 import {
   AdministrationError,
   type Problem,
-  refusal,
+  refused,
   refuseInvalid,
 } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { problem } from '#platform/validation/problem.js';
 import { Announcer } from '#operations/announcer.js';
 import { consoleChangeProblems, consoleLockOut, isConsoleClient } from '../console-client.js';
 import type { Actor, Change } from '#operations/actor.js';
@@ -17,6 +19,12 @@ import { summaryOf } from './client-file.js';
 import { importEvents } from './import-events.js';
 import { type ImportPlan, type PlannedChange, planImport } from './import-plan.js';
 import { readClientFile } from './read-client-file.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    import_running: null;
+  }
+}
 
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
@@ -75,7 +83,7 @@ export class ClientImportService {
     source: string,
   ): Promise<ImportResult & { readonly diff: string; readonly warnings: readonly string[] }> {
     const plan = await this.plan(text, () => []);
-    const warnings = this.lockOuts(plan).flatMap((problem) => ('message' in problem ? problem.message : []));
+    const warnings = this.lockOuts(plan).map((lockOut) => describeProblem(lockOut, (field) => field));
     return { ...resultOf(plan), diff: differences(plan, source), warnings };
   }
 
@@ -116,8 +124,7 @@ export class ClientImportService {
         return decide(plan);
       });
       if (decided && plan) return plan;
-      if (Date.now() > deadline)
-        throw refusal('unavailable', 'import_running', 'another import is still running: try again later');
+      if (Date.now() > deadline) throw refused('unavailable', problem('import_running', []));
     }
   }
 }
