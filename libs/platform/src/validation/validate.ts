@@ -63,9 +63,9 @@ export function validate<Shape extends object>(
   path: Path = [],
 ): { readonly dto: Shape | null; readonly problems: readonly Problem[] } {
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
-  // Assigning `__proto__` would replace the class.
+  // Assigning these would replace the class, by which class-validator finds the rules.
   const unknown = given
-    .filter(([name]) => name === '__proto__')
+    .filter(([name]) => name === '__proto__' || name === 'constructor')
     .map(([name]) => problem('unknown_field', name));
   const dto = new shape();
   if (unknown.length === 0) Object.assign(dto, Object.fromEntries(given));
