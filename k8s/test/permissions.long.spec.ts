@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { withDatabase } from '#test/support/test-database.js';
 import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
@@ -10,7 +11,7 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { LOGOUT_STREAM, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
 import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
-import { natsOptions } from '#messaging/nats.connection.js';
+import { NatsConnection as ProcessConnection, natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
 import { pendingMigrations } from '#database/migrate.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
@@ -497,6 +498,24 @@ describe('a development installation', () => {
       const violations = () => app.token.output().slice(before).split('Permissions Violation').length - 1;
       await until('a violation is logged', 30_000, () => violations() > 0);
       expect(violations()).toBeLessThan(10);
+    });
+
+    it('do not make a process report NATS as unavailable if they deny a subject', async () => {
+      const { NATS_URL: natsUrl = '' } = await servers.environmentOf('resource');
+      const lines: unknown[] = [];
+      const note = (line: unknown): void => void lines.push(line);
+      Logger.overrideLogger({ log: note, error: note, warn: note });
+      const connection = new ProcessConnection({ natsUrl, name: 'test', invalidations: {} });
+      try {
+        await connection.open();
+        connection.publish('oauth.grant.revoked', {});
+        // The server answers in order: the violation has arrived before the second pong.
+        for (let n = 0; n < 2; n++) await connection.ping();
+        expect(lines).toEqual([]);
+      } finally {
+        Logger.overrideLogger(false);
+        await connection.close();
+      }
     });
 
     it('are sufficient for the console', async () => {

@@ -96,7 +96,7 @@ export class ConsoleConfiguration extends ServiceConfiguration {
   @UnlessEqual('CONSOLE_ISSUER', 'BASE_URL')
   CONSOLE_GROUPS_CLAIM = '';
 
-  @ParsedBy(parseRoles, 'must be GROUP=viewer|support|admin, comma-separated')
+  @ParsedBy(parseRoles, 'GROUP=viewer|support|admin, comma-separated')
   CONSOLE_ROLES = '';
 
   @IsWholeNumber(0, 300)

@@ -6,7 +6,7 @@ import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/validate.js';
-import { as } from '#platform/validation/problem.js';
+import { reports } from '#platform/validation/problem.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { type Answers, askServices } from '#operations/running-services/status.js';
 import { addressArea } from './address.area.js';
@@ -27,12 +27,12 @@ declare module '#platform/validation/problem.js' {
 }
 
 class DoctorDto {
-  @IsIn(AREAS, { each: true, ...as('part_unknown', { words: AREAS }) })
+  @IsIn(AREAS, { each: true, ...reports('part_unknown', { words: AREAS }) })
   @IsString({ each: true })
   @IsArray()
   skip: readonly string[] = [];
 
-  @IsIn(['error', 'warning'], as('severity_unknown', { words: ['error', 'warning'] }))
+  @IsIn(['error', 'warning'], reports('severity_unknown', { words: ['error', 'warning'] }))
   @IsString()
   failOn: 'error' | 'warning' = 'error';
 }

@@ -8,6 +8,7 @@ import {
   type MsgHdrs,
   type NatsConnection as NatsClient,
   type NodeConnectionOptions,
+  PermissionViolationError,
   RequestError,
 } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
@@ -217,7 +218,9 @@ export class NatsConnection {
   private async watch(nats: NatsClient): Promise<void> {
     for await (const status of nats.status()) {
       if (status.type === 'disconnect') this.requests.onDisconnected();
-      if (status.type === 'error') this.onFailure(status.error.message);
+      // A denied subject is an error too, but the connection stays.
+      if (status.type === 'error' && !(status.error instanceof PermissionViolationError))
+        this.onFailure(status.error.message);
       if (status.type !== 'reconnect') continue;
       // NATS does not redeliver broadcasts missed during the disconnection.
       this.invalidate(null);

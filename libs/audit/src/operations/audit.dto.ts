@@ -3,7 +3,7 @@ import { IsArray, IsString } from 'class-validator';
 import { AUDIT_TYPES } from '../event.js';
 import { typesNamed } from '../filter.js';
 import { Cursor } from '#operations/list.js';
-import { as, problem } from '#platform/validation/problem.js';
+import { problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Rule, Satisfies, WholeNumber } from '#platform/validation/validate.js';
 import { MOMENT, parseTime } from './moment.js';
 
@@ -21,7 +21,7 @@ export const IsTime = (): PropertyDecorator =>
   applyDecorators(
     MayBeAbsent(),
     IsString(),
-    Satisfies((text) => parseTime(text) !== null, as('time_invalid', { form: MOMENT })),
+    Satisfies((text) => parseTime(text) !== null, reports('time_invalid', { form: MOMENT })),
   );
 
 export class AuditFilterDto {

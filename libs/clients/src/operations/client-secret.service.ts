@@ -32,7 +32,6 @@ export interface RevokedSecret {
   readonly secrets: readonly SecretView[];
 }
 
-/** Methods accept the client_id, or a name that only one client has. */
 interface SecretUsage {
   readonly id: string;
   /** Day, like 2026-01-31. */
@@ -53,6 +52,7 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
+/** Methods accept the client_id, or a name that only one client has. */
 @Injectable()
 export class ClientSecretService {
   constructor(

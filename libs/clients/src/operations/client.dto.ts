@@ -53,7 +53,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
 
   /** `client_credentials` (RFC 6749 4.4) for an API client, which calls the operators' HTTP API. */
   @IsString()
-  @MayBeAbsent()
   @Rule('grant_type_unknown', ({ grantType }: NewClientDto) =>
     ['authorization_code', 'client_credentials'].includes(grantType)
       ? []
@@ -63,11 +62,9 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
 
   /** True if the client may use the device authorization grant (RFC 8628), and then needs no redirect URI. */
   @IsBoolean()
-  @MayBeAbsent()
   deviceGrant = false;
 
   @IsBoolean()
-  @MayBeAbsent()
   @Rule('public_client_with_keys', ({ public: isPublic, ...keys }: NewClientDto) =>
     isPublic && hasKeys(keys)
       ? ['‹public› and keys exclude each other: a public client cannot keep a private key either']
@@ -84,7 +81,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   idTokenAlg?: SigningAlgorithm;
 
   @IsString()
-  @MayBeAbsent()
   @Rule('subject_invalid', ({ subject, redirectUris }: NewClientDto) => [
     ...subjectProblems('‹subject›', subject),
     ...(subject === 'pairwise' ? sectorProblems('‹redirectUris›', redirectUris, null) : []),
@@ -93,7 +89,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   @Rule(
     'redirect_uri_invalid',
     ({ redirectUris: uris, privateSchemes, public: isPublic, ...grant }: NewClientDto) => {
@@ -112,7 +107,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   /** Schemes of redirect URIs that need not be reversed domain names, because the maker has fixed the callback. */
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   @Rule('private_scheme_invalid', ({ privateSchemes, public: isPublic }: NewClientDto) =>
     named('‹privateSchemes›', privateSchemeProblems(privateSchemes, typeOf(isPublic))),
   )
@@ -120,7 +114,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   @Rule(
     'post_logout_redirect_uri_invalid',
     ({ postLogoutRedirectUris: uris, privateSchemes, public: isPublic }: NewClientDto) =>
@@ -154,7 +147,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
   profile?: string;
 
   @IsBoolean()
-  @MayBeAbsent()
   dpopBound = false;
 
   @IsBoolean()
@@ -178,7 +170,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   @Rule('links_invalid', ({ contacts }: NewClientDto) => linkProblems({ contacts }, fieldName))
   contacts: string[] = [];
 
@@ -195,7 +186,6 @@ export class NewClientDto extends withFlags(INITIAL_FLAGS) {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   optionalScopes: string[] = [];
 
   /** Content of a PNG, JPEG or WebP file. */
@@ -224,7 +214,6 @@ export class DocumentClientDto {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   optionalScopes: string[] = [];
 }
 
@@ -263,12 +252,10 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   addScopes: string[] = [];
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   removeScopes: string[] = [];
 
   /** Replaces the whole list. An empty list makes every scope required. */
@@ -305,11 +292,9 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
   expectedVersion?: number;
 
   @IsBoolean()
-  @MayBeAbsent()
   confirmNewSubjects = false;
 
   @IsBoolean()
-  @MayBeAbsent()
   confirmConsole = false;
 
   @IsString()
@@ -363,7 +348,6 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
   /** The `kid` or the thumbprint (RFC 7638) of each key. */
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   removeKeys: string[] = [];
 
   @IsBoolean()
@@ -389,12 +373,10 @@ export class ClientChangesDto extends withFlags<Partial<ClientFlags>>({}) {
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   addRedirectUris: string[] = [];
 
   @IsString({ each: true })
   @IsArray()
-  @MayBeAbsent()
   removeRedirectUris: string[] = [];
 
   /** Replaces the whole list. */
@@ -422,7 +404,6 @@ export class ClientListDto extends ClientFilterDto {
 
 export class HandoverDto {
   @IsString()
-  @MayBeAbsent()
   secretDelivery = 'delivered to you separately, through a channel that you agree on with the operator';
 
   /** URL of the integration guide; absent if the operator sends the guide as a file. */

@@ -6,7 +6,7 @@ import { generateSigningKey } from '#oauth/openid/generate-keys.js';
 import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Input, validated } from '#operations/validate.js';
-import { as, problem } from '#platform/validation/problem.js';
+import { problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Rule, Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
@@ -48,7 +48,7 @@ declare module '#platform/validation/problem.js' {
 }
 
 class TokenKeyRotationDto {
-  @Satisfies(isTokenKeys, as('token_keys_invalid'))
+  @Satisfies(isTokenKeys, reports('token_keys_invalid'))
   @IsString()
   tokenKeys: string;
 
@@ -62,11 +62,11 @@ class IdTokenKeyRotationDto {
     const reason = whyNotPrivateKeys(idTokenKeys);
     return reason === null ? [] : [problem('id_token_keys_invalid', 'idTokenKeys', { reason })];
   })
-  @IsString(as('id_token_keys_invalid', { reason: 'empty' }))
+  @IsString(reports('id_token_keys_invalid', { reason: 'empty' }))
   idTokenKeys: string;
 
   /** Default: the algorithm in rotation, otherwise RS256. */
-  @IsIn(SIGNING_ALGORITHMS, as('algorithm_unknown', { algorithms: SIGNING_ALGORITHMS }))
+  @IsIn(SIGNING_ALGORITHMS, reports('algorithm_unknown', { algorithms: SIGNING_ALGORITHMS }))
   @IsString()
   @MayBeAbsent()
   alg?: SigningAlgorithm;

@@ -6,7 +6,8 @@ import type { Readiness } from './readiness.js';
 const LIMITS = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 
 /**
- * Serves the internal port: `/healthz`, `/readyz` (503 with the missing dependencies and the reasons) and `/metrics` for Prometheus.
+ * Serves the internal port: `/healthz`, `/readyz` (503 with the missing dependencies and the reasons), and `/metrics`
+ * for Prometheus.
  */
 export async function serveHealth(
   readiness: Readiness,

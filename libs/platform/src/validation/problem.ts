@@ -23,7 +23,7 @@ export interface Problem<Id extends ProblemId = ProblemId> {
 type ValuesOf<Id extends ProblemId> = Problems[Id] extends null ? [] : [values: Problems[Id]];
 
 /** Option of class-validator's decorators: reports this problem if the decorator refuses the value, or if it is absent. */
-export function as<Id extends ProblemId>(
+export function reports<Id extends ProblemId>(
   id: Id,
   ...[values]: ValuesOf<Id>
 ): { context: Pick<Problem, 'id' | 'values'> } {

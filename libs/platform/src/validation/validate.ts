@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { getMetadataStorage, IsInt, Max, Min, ValidateBy, ValidateIf, validateSync } from 'class-validator';
-import { type as, at, type Path, type Problem, problem, type Problems } from './problem.js';
+import { at, type Path, type Problem, problem, type Problems, type reports } from './problem.js';
 
 /** Group of the rules, which run only if all types are correct, so that a rule can rely on the types of all fields. */
 const RULE = 'rule';
@@ -21,7 +21,7 @@ export const IsJson = (): PropertyDecorator =>
 /** Accepts the values that `isValid` accepts. */
 export function Satisfies(
   isValid: (value: string) => boolean,
-  options: ReturnType<typeof as>,
+  options: ReturnType<typeof reports>,
 ): PropertyDecorator {
   return ValidateBy(
     {

@@ -3,7 +3,7 @@ import { isUserId } from '../user.js';
 import { isTimeZone } from '../user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
-import { as } from '#platform/validation/problem.js';
+import { reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
 import { USER_KINDS, type UserKind } from '../user-account.store.js';
 import { Cursor, FilterDto, Limit } from '#operations/list.js';
@@ -24,29 +24,29 @@ declare module '#platform/validation/problem.js' {
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const NAME = /^(?!\s)[^\p{C}]{1,100}(?<!\s)$/u;
 const PASSWORD = /^[^\p{Cc}]{8,256}$/u;
-const PASSWORD_INVALID = as('password_invalid', { min: 8, max: 256 });
+const PASSWORD_INVALID = reports('password_invalid', { min: 8, max: 256 });
 
 export class NewUserDto {
-  @Satisfies(isEmailAddress, as('email_invalid'))
+  @Satisfies(isEmailAddress, reports('email_invalid'))
   @IsString()
   email: string;
 
-  @Matches(USERNAME, as('username_invalid'))
+  @Matches(USERNAME, reports('username_invalid'))
   @IsString()
   username: string;
 
-  @Matches(NAME, as('name_invalid', { max: 100 }))
+  @Matches(NAME, reports('name_invalid', { max: 100 }))
   @IsString()
   name: string;
 
   /** IANA name; UTC if absent. */
-  @Satisfies(isTimeZone, as('time_zone_invalid'))
+  @Satisfies(isTimeZone, reports('time_zone_invalid'))
   @IsString()
   @MayBeAbsent()
   timeZone?: string;
 
   /** Language of the pages; the browser's language if absent. */
-  @IsIn(LOCALES, as('locale_unknown', { locales: LOCALES }))
+  @IsIn(LOCALES, reports('locale_unknown', { locales: LOCALES }))
   @IsString()
   @MayBeAbsent()
   locale?: string;
@@ -76,7 +76,7 @@ export class UserListDto extends UserFilterDto {
 
 export class UserChangesDto {
   /** Null for the browser's language. */
-  @IsIn(LOCALES, as('locale_unknown', { locales: LOCALES, clears: true }))
+  @IsIn(LOCALES, reports('locale_unknown', { locales: LOCALES, clears: true }))
   @IsString()
   @ValidateIf((_, value) => value !== null)
   locale: string | null;
@@ -94,11 +94,11 @@ export class PasswordChangeDto {
 }
 
 export class UserImportDto {
-  @IsIn(['csv', 'jsonl'], as('format_invalid'))
+  @IsIn(['csv', 'jsonl'], reports('format_invalid'))
   @IsString()
   format: 'csv' | 'jsonl';
 
-  @Length(1, 255, as('issuer_invalid', { max: 255 }))
+  @Length(1, 255, reports('issuer_invalid', { max: 255 }))
   @IsString()
   @MayBeAbsent()
   issuer?: string;

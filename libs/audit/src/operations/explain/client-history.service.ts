@@ -12,7 +12,7 @@ import { INDEX_BEHIND } from '../audit.service.js';
 import { parseTime } from '../moment.js';
 import { clientIdInTrail, unknownClient } from '#clients/operations/client-lookup.js';
 import { type Input, validated } from '#operations/validate.js';
-import { as } from '#platform/validation/problem.js';
+import { reports } from '#platform/validation/problem.js';
 import { IsTime } from '../audit.dto.js';
 import { isRefusal } from './explanation.js';
 import { GrantOwners } from './grant-owners.js';
@@ -60,7 +60,7 @@ declare module '#platform/validation/problem.js' {
 }
 
 class PeriodDto {
-  @IsString(as('client_missing'))
+  @IsString(reports('client_missing'))
   client: string;
 
   @IsTime()

@@ -11,7 +11,7 @@ import { type AdministrationError, refused } from '#operations/administration.er
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Input, validated } from '#operations/validate.js';
-import { as, problem } from '#platform/validation/problem.js';
+import { problem, reports } from '#platform/validation/problem.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { isEmailAddress } from '#oauth/registration/client-links.js';
@@ -30,7 +30,7 @@ declare module '#platform/validation/problem.js' {
 }
 
 const IsRole = (): PropertyDecorator =>
-  applyDecorators(IsString(), IsIn(CONSOLE_ROLES, as('role_unknown', { roles: CONSOLE_ROLES })));
+  applyDecorators(IsString(), IsIn(CONSOLE_ROLES, reports('role_unknown', { roles: CONSOLE_ROLES })));
 
 class RoleDto {
   @IsString()
@@ -44,7 +44,7 @@ class RoleDto {
 }
 
 class InvitationDto {
-  @Satisfies(isEmailAddress, as('email_invalid'))
+  @Satisfies(isEmailAddress, reports('email_invalid'))
   @IsString()
   email: string;
 
