@@ -325,7 +325,7 @@ export async function openConsoleScenes() {
     },
     user: at(`/users/${userId}`),
     'user, a disabled operator, as support': async (page) => {
-      const disable = `UPDATE users SET operator_disabled_at = now(), console_role = 'viewer' WHERE id = $1`;
+      const disable = `UPDATE users SET operator_disabled_at = now(), console_role = 'admin' WHERE id = $1`;
       await app.sql(disable, [longUser]);
       await as('support', at(`/users/${longUser}`))(page);
       const enable = 'UPDATE users SET operator_disabled_at = NULL, console_role = NULL WHERE id = $1';
