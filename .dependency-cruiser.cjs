@@ -142,7 +142,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|qa/bench/peers|test/recipes/drivers|test/mcp/clients|libs/introspection/dist)' },
+    exclude: { path: '^(dist|test/recipes/drivers|test/mcp/clients|libs/introspection/dist)' },
     tsPreCompilationDeps: true,
     // The package.json of libs/introspection does not list the libraries that are bundled into the package.
     combinedDependencies: true,

@@ -76,10 +76,7 @@ export function summary(settings: Settings, account: Account, internal: Internal
         ['account', accountPage],
       ];
   // The demo needs a login with a password.
-  const commands = [
-    ...(settings.loginAt ? [] : ['npm run demo', 'npm run demo:operator']),
-    'npx operator --help',
-  ];
+  const commands = [...(settings.loginAt ? [] : ['npm run demo']), 'npx operator --help'];
   return [
     '',
     'Services',

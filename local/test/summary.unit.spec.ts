@@ -25,7 +25,7 @@ test('npm start prints the password of the demo user and the demo commands', () 
     /^  OpenID discovery  http:\/\/localhost:3002\/\.well-known\/openid-configuration$/m,
   );
   expect(printed).not.toContain('id token keys');
-  expect(printed).toContain('npm run demo, npm run demo:operator, npx operator --help');
+  expect(printed).toContain('npm run demo, npx operator --help');
 });
 
 test.each([

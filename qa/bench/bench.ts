@@ -1,32 +1,19 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseOptions } from '../command.js';
-import { authorizeCases } from './cases/authorize-cases.js';
-import { resourceCases } from './cases/resource-cases.js';
-import { tokenCases, Tokens } from './cases/token-cases.js';
-import { benchmark } from './command.js';
-import { compare, pin } from './compare/compare.js';
-import { installPeers, startPeers } from './compare/contestants.js';
-import { chart, tables } from './compare/report.js';
-import type { Case } from './load.js';
-import { type Figures, highestMemory, measureAll, type Usage, usageOf } from './measure.js';
-import { newPerson } from './person.js';
-import { many, type Product } from './product.js';
-import { type Report, reportOf, writePeers, writeReport } from './report.js';
-import { sizesFrom } from './sizing.js';
-import { grantBytes, redisBytes, sessionBytes } from './storage.js';
+import { authorizeCases, newPerson, resourceCases, tokenCases, Tokens } from './cases.js';
+import { benchmark, many, type Product } from './product.js';
+import { type Case, type Figures, highestMemory, measureAll, type Usage, usageOf } from './measure.js';
+import { type Report, reportOf, writeReport } from './report.js';
+import { grantBytes, redisBytes, sessionBytes, sizesFrom } from './sizing.js';
 
-const USAGE = `npm run bench [-- --peers] [-- --write]
+const USAGE = `npm run bench [-- --write]
 
 Measures what each request costs, and computes the size of an installation. It takes some minutes, in which nothing
 else should run on the machine.
 
-  --peers   compares the product with oidc-provider and with two floors instead; writes dist/qa/bench/peers.json and peers.svg
-  --write   also writes the figures to docs/sizing.md, with --peers to docs/performance.md
+  --write   also writes the figures to docs/sizing.md
   --help    shows this
-
-npm run bench:growth compares 1,000 live grants with 1,000,000.
 `;
 
 const SECONDS = 4;
@@ -83,28 +70,9 @@ async function bench(product: Product, write: boolean): Promise<string> {
   return report;
 }
 
-async function benchPeers(product: Product, write: boolean): Promise<string> {
-  await installPeers();
-  const contestants = await startPeers(product, product.redisUrl, product.folder);
-  try {
-    if (!(await pin()))
-      process.stderr.write('servers and load share cores: taskset or a second core is missing\n');
-    const results = await compare(contestants, (done, next) =>
-      process.stderr.write(`${Math.round(done * 100)} % ${next}\n`),
-    );
-    await mkdir('dist/qa/bench', { recursive: true });
-    await writeFile('dist/qa/bench/peers.json', `${JSON.stringify(results, null, 2)}\n`);
-    await writeFile('dist/qa/bench/peers.svg', chart(results));
-    if (write) await writePeers(tables(results), chart(results));
-    return tables(results);
-  } finally {
-    await Promise.all(contestants.map((contestant) => contestant.stop()));
-  }
-}
-
 const flag = { type: 'boolean', default: false } as const;
 await benchmark(
   USAGE,
-  () => parseOptions({ options: { write: flag, peers: flag, help: flag } }).values,
-  (product, { peers, write }) => (peers ? benchPeers : bench)(product, write),
+  () => parseOptions({ options: { write: flag, help: flag } }).values,
+  (product, { write }) => bench(product, write),
 );

@@ -7,19 +7,20 @@ import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provi
 import { parseOptions, UsageError } from '../command.js';
 import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { table } from './report.js';
-import { benchmark } from './command.js';
+import { benchmark, type Product } from './product.js';
 import {
   addRefusals,
   clientId,
   CONTACT,
   fillClients,
   fillTrail,
+  fillUser,
+  FIRST_USER,
+  recordGrants,
   reference,
   type Trail,
 } from './console-fill.js';
-import { fillUser, FIRST_USER, recordGrants } from './growth-fill.js';
 import { usageOf } from './measure.js';
-import type { Product } from './product.js';
 
 const USAGE = `npm run bench:console [-- --clients 100000 --grants 100000 --events 10000000]
 

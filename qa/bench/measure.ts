@@ -1,7 +1,7 @@
 import type { AppProcess } from '#test/support/app-process.js';
-import { type Case, load, type Timing } from './load.js';
 import { readFile } from 'node:fs/promises';
 import { descendantsOf } from '#test/support/process-tree.js';
+import autocannon from 'autocannon';
 
 export interface Figures {
   readonly name: string;
@@ -100,31 +100,18 @@ async function serverTimes(): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
   for (const { pid, command } of await descendantsOf(process.pid)) {
     const server = Object.entries(SERVERS).find(([, pattern]) => pattern.test(command))?.[0];
-    if (server) times[server] = (times[server] ?? 0) + (await cpuOf([pid]));
+    if (server) times[server] = (times[server] ?? 0) + (await cpuOf(pid));
   }
   return times;
 }
 
-/** Returns the CPU milliseconds since the start of the processes. A process that has ended counts as 0. */
-export function cpuOf(pids: readonly number[]): Promise<number> {
-  return timesIn(pids.map((pid) => `/proc/${pid}/stat`));
-}
-
-export function mainThreadCpuOf(pids: readonly number[]): Promise<number> {
-  return timesIn(pids.map((pid) => `/proc/${pid}/task/${pid}/stat`));
-}
-
-async function timesIn(files: readonly string[]): Promise<number> {
-  let ticks = 0;
-  for (const file of files) {
-    const stat = await readFile(file, 'utf8').catch(() => undefined);
-    if (!stat) continue;
-    // Skips the process name, which may contain any character. utime and stime are fields 14 and 15
-    // (proc_pid_stat(5)).
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    ticks += Number(fields[11]) + Number(fields[12]);
-  }
-  return ticks * TICK_MS;
+/** Returns the CPU milliseconds since the start of the process, 0 for a process that has ended. */
+async function cpuOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (!stat) return 0;
+  // Skips the process name, which may contain any character. utime and stime are fields 14 and 15 (proc_pid_stat(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 function perRequest(
@@ -142,4 +129,64 @@ export function highestMemory(usages: readonly Pick<Usage, 'memory'>[]): Usage['
   for (const { memory } of usages)
     for (const [app, bytes] of Object.entries(memory)) highest[app] = Math.max(highest[app] ?? 0, bytes);
   return highest;
+}
+
+/** A kind of request. Each request may differ, because codes are single-use. */
+export interface Case {
+  readonly name: string;
+  readonly url: string;
+  /** Expected status. Any other status fails the measurement. */
+  readonly status: number;
+  /** Maximum number of requests; absent means unlimited. */
+  readonly most?: () => number;
+  readonly next: () => autocannon.Request;
+  readonly answered?: (body: string) => void;
+}
+
+export interface Timing {
+  readonly requests: number;
+  readonly perSecond: number;
+  /** In milliseconds, like p99. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Sends requests sequentially on each connection. @throws Error for an unexpected response */
+export async function load(
+  { name, url, status, next, answered }: Case,
+  connections: number,
+  length: { readonly amount: number } | { readonly seconds: number },
+): Promise<Timing> {
+  const times: number[] = [];
+  const wrong = new Map<number, number>();
+  const start = performance.now();
+  let end = start;
+  const options: autocannon.Options = {
+    url,
+    connections,
+    ...('amount' in length ? { amount: Math.max(length.amount, connections) } : { duration: length.seconds }),
+    requests: [
+      {
+        setupRequest: (request) => ({ ...request, ...next() }),
+        onResponse: (_status, body) => answered?.(body),
+      },
+    ],
+  };
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const instance = autocannon(options, (error: unknown, done) =>
+      error instanceof Error ? reject(error) : resolve(done),
+    );
+    instance.on('response', (_client, answer, _bytes, time) => {
+      // Measures times here: autocannon's histogram has a resolution of 1 ms, and its end time is up to a second late.
+      times.push(time);
+      end = performance.now();
+      if (answer !== status) wrong.set(answer, (wrong.get(answer) ?? 0) + 1);
+    });
+  });
+  if (wrong.size > 0 || result.errors > 0)
+    throw new Error(`${name}: ${result.errors} errors, other answers ${JSON.stringify([...wrong])}`);
+  times.sort((a, b) => a - b);
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? NaN;
+  const perSecond = (times.length / (end - start)) * 1000;
+  return { requests: times.length, perSecond, p50: at(0.5), p99: at(0.99) };
 }

@@ -8,6 +8,7 @@ import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { startPrivateServices } from '../private-services.js';
+import { runTool } from '../command.js';
 
 /** One replica each of the authorize, token and resource apps, with private servers. */
 export interface Product {
@@ -87,4 +88,21 @@ export async function many<T>(count: number, make: () => Promise<T>): Promise<T[
   };
   await Promise.all(Array.from({ length: 10 }, worker));
   return results;
+}
+
+/** Starts a product, runs the benchmark on it and prints the result. */
+export function benchmark<Options extends { readonly help: boolean }>(
+  usage: string,
+  readOptions: () => Options,
+  run: (product: Product, options: Options) => Promise<string>,
+): Promise<void> {
+  return runTool(usage, readOptions, async (options) => {
+    const product = await startProduct();
+    try {
+      process.stdout.write(`${await run(product, options)}\n`);
+    } finally {
+      await product.close();
+    }
+    return 0;
+  });
 }

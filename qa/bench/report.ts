@@ -1,7 +1,6 @@
 import { arch, cpus, totalmem } from 'node:os';
 import { CONNECTIONS, type Figures, type Usage } from './measure.js';
-import { DAY, type Size } from './sizing.js';
-import type { Storage } from './storage.js';
+import { DAY, type Size, type Storage } from './sizing.js';
 import { readFile, writeFile } from 'node:fs/promises';
 
 export interface Report {
@@ -106,27 +105,12 @@ Under the apps: replicas with one core at 70 %, at least three.
 }
 
 export async function writeReport(report: string): Promise<void> {
-  await writeInto('docs/sizing.md', 'bench', report);
-}
-
-async function writeInto(path: string, name: string, report: string): Promise<void> {
+  const path = 'docs/sizing.md';
   const page = await readFile(path, 'utf8');
-  const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
+  const [start, end] = ['<!-- bench -->\n', '<!-- /bench -->'];
   const [from, to] = [page.indexOf(start) + start.length, page.indexOf(end)];
   if (from < start.length || to < from) throw new Error(`${path} has no place for figures: ${start.trim()}`);
   await writeFile(path, `${page.slice(0, from)}${report}\n${page.slice(to)}`);
-}
-
-/** Updates the section of this version of Node in docs/performance.md, and docs/performance.svg. */
-export async function writePeers(report: string, chart: string): Promise<void> {
-  const { node } = process.versions;
-  const date = new Date().toISOString().slice(0, 10);
-  await writeInto(
-    'docs/performance.md',
-    `bench node ${node.split('.', 1)[0]}`,
-    `Node ${node}, ${date}.\n\n${report}`,
-  );
-  await writeFile('docs/performance.svg', chart);
 }
 
 /** Returns a Markdown table with numbers in all columns except the first. */

@@ -10,7 +10,7 @@ describe('npm run bench', () => {
   it('prints its usage for --help and measures nothing', async () => {
     const { code, stdout, stderr } = await bench('--help');
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^npm run bench \[-- --peers\] \[-- --write\]\n/);
+    expect(stdout).toMatch(/^npm run bench \[-- --write\]\n/);
     expect(stdout).toContain('docs/sizing.md');
   });
 

@@ -281,7 +281,7 @@ describe('operator', () => {
   it.each([
     ['by npx', 'npx operator', { npm_lifecycle_script: "'operator' 'client' 'show'" }],
     ['by its own name', 'operator', {}],
-    ['by another npm script', 'operator', { npm_lifecycle_script: 'node dist/local/demo-operator.js' }],
+    ['by another npm script', 'operator', { npm_lifecycle_script: 'node dist/local/demo.js' }],
   ])('prints hints with the name under which it was started: %s', async (_, name, env) => {
     const help = await operator.run(['client', 'show', '--help'], env);
     expect(help.stdout).toContain(`\n  $ ${name} client show sc_`);

@@ -1,5 +1,0 @@
-export const PROFILE = { status: 'success', data: { id: 1, username: 'bench', email: 'bench@example.com' } };
-
-export function listening() {
-  process.stdout.write('listening\n');
-}
