@@ -1,4 +1,4 @@
-import { ENDPOINTS } from '#oauth/endpoints.js';
+import { ENDPOINTS, PUBLIC_PATHS } from '#oauth/endpoints.js';
 import {
   DOCTOR_ADDRESS_CHECKS,
   type Addresses,
@@ -9,6 +9,7 @@ import {
   examineMetrics,
   examinePlainHttp,
   examineResourceMetadata,
+  examineRoute,
   isLoopback,
 } from './address.checks.js';
 import { type Area, type Finding, findingOf } from './finding.js';
@@ -42,12 +43,22 @@ async function examine(addresses: Addresses): Promise<Finding[]> {
       ...examineApi(addresses, answer),
       ...examineHeaders(API_URL, API_URL + ENDPOINTS.me, answer),
     ]),
+    ...routes(addresses),
     ...[...new Set([AUTH_URL, BASE_URL, API_URL])].flatMap((address) => [
       ask(address, '/metrics', (answer) => examineMetrics(address, answer)),
       plainHttp(address),
     ]),
   ]);
   return [...examineAddresses(addresses), ...distinct(sites.flat())];
+}
+
+function routes({ AUTH_URL, BASE_URL, API_URL }: Addresses): Promise<Finding[]>[] {
+  const apps = { authorize: AUTH_URL, token: BASE_URL, resource: API_URL };
+  return (Object.keys(PUBLIC_PATHS) as (keyof typeof PUBLIC_PATHS)[]).flatMap((app) =>
+    PUBLIC_PATHS[app].map((path) =>
+      ask(apps[app], path, (answer) => examineRoute(app, apps[app] + path, answer)),
+    ),
+  );
 }
 
 /** Skips `header-cache`, because metadata may be cached. */

@@ -15,6 +15,7 @@ export const DOCTOR_ADDRESS_CHECKS = {
   'address-shared': check('info', 'each application has its own host name', 'ASVS 5.0 3.5.4'),
   'address-unreachable': check('error', 'AUTH_URL, BASE_URL and API_URL answer'),
   'address-http': check('warning', 'plain http redirects to https or is refused', 'ASVS 5.0 12.2.1'),
+  'path-not-routed': check('error', 'each public path leads to its app'),
   'metadata-wrong': check(
     'error',
     'the metadata names this issuer and the addresses of the settings',
@@ -175,6 +176,26 @@ export function examineApi({ API_URL }: Addresses, answer: ProbeResponse): Findi
     subject,
     'its 401 lacks WWW-Authenticate: Bearer with resource_metadata',
     'configure the proxy to forward WWW-Authenticate',
+  );
+}
+
+/** Every response of our apps has these headers; a proxy or another application does not send all of them. */
+function isOurs({ headers }: ProbeResponse): boolean {
+  const policy = headers.get('content-security-policy') ?? '';
+  return (
+    (policy.startsWith("default-src 'none'") && policy.includes("frame-ancestors 'none'")) ||
+    (headers.get('referrer-policy') === 'no-referrer' && headers.get('x-frame-options') === 'DENY')
+  );
+}
+
+/** Reports a response that is not from an app of this service. A proxy's 429 says nothing about the route. */
+export function examineRoute(app: string, url: string, answer: ProbeResponse): Finding[] {
+  if (answer.status === 429 || isOurs(answer)) return [];
+  return finding(
+    'path-not-routed',
+    url,
+    `it answers ${answer.status}, and the response is not from the ${app} app`,
+    `route this path to the ${app} app, as the manifests of k8s/ do`,
   );
 }
 

@@ -8,6 +8,7 @@ import {
   examineMetrics,
   examinePlainHttp,
   examineResourceMetadata,
+  examineRoute,
 } from '#diagnosis/address.checks.js';
 import { CATALOGUE } from '#diagnosis/catalogue.js';
 import { examineHeaders, examineLoginPage } from '#diagnosis/header.checks.js';
@@ -102,6 +103,28 @@ describe('the addresses area of doctor', () => {
     expect(examineApi(ADDRESSES, answer(401, challenge))).toEqual([]);
     expect(ids(examineApi(ADDRESSES, answer(401)))).toEqual(['api-open']);
     expect(ids(examineApi(ADDRESSES, answer(200, challenge)))).toEqual(['api-open']);
+  });
+
+  it.each<[string, ProbeResponse, string[]]>([
+    [
+      'of the app',
+      answer(404, { 'content-security-policy': "default-src 'none';frame-ancestors 'none'" }),
+      [],
+    ],
+    [
+      'of the app, without the policy that a proxy replaced',
+      answer(405, {
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'content-security-policy': 'upgrade-insecure-requests',
+      }),
+      [],
+    ],
+    ['of a proxy that limits requests', answer(429), []],
+    ['of a proxy without a route', answer(404, { 'x-frame-options': 'DENY' }), ['path-not-routed']],
+    ['of another application', answer(200, {}, '<html>'), ['path-not-routed']],
+  ])('examines the route of a path: the response is %s', (_, given, expected) => {
+    expect(ids(examineRoute('token', 'https://base.example.com/x', given))).toEqual(expected);
   });
 
   it('reports public metrics', () => {

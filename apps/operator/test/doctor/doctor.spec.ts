@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -92,6 +93,7 @@ describe('operator doctor', () => {
       expect.arrayContaining([
         'address-unencrypted',
         'address-unreachable',
+        'path-not-routed',
         'metadata-wrong',
         'metadata-weak',
         'api-open',
@@ -400,6 +402,27 @@ describe('operator doctor', () => {
     expect(problemsOf(wrong, 'metadata-wrong')).toEqual([
       expect.stringContaining('authorization_endpoint is'),
     ]);
+  });
+
+  it('finds each public path that the proxy does not route to its app', async () => {
+    const missing = ['/.well-known/openid-configuration', '/api/auth/oauth/par'];
+    const proxy = createHttpServer((request, response) => {
+      if (missing.includes(request.url ?? '')) {
+        response.writeHead(404).end('default backend - 404');
+        return;
+      }
+      void fetch(`${env['BASE_URL']}${request.url}`, { redirect: 'manual' }).then(async (answer) => {
+        response.writeHead(answer.status, Object.fromEntries(answer.headers));
+        response.end(await answer.text());
+      });
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const found = await report({ BASE_URL: url });
+    proxy.close();
+    expect(problemsOf(found, 'path-not-routed').sort()).toEqual(
+      missing.map((path) => `${url}${path}: it answers 404, and the response is not from the token app`),
+    );
   });
 
   it('reports an area that it cannot examine as a finding, and examines the rest', async () => {
