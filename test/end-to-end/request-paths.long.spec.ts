@@ -79,7 +79,7 @@ describe('ARCHITECTURE.md', () => {
             }),
         200,
       );
-      expectListed('POST /api/auth/oauth/token', files, 28);
+      expectListed('POST /api/auth/oauth/token', files, 22);
     } finally {
       await app.close();
     }
@@ -96,7 +96,7 @@ describe('ARCHITECTURE.md', () => {
         state: 's1',
       });
       const files = await filesOf(() => browser.get(address), 200);
-      expectListed('GET /auth/oauth2/authorize', files, 39);
+      expectListed('GET /auth/oauth2/authorize', files, 35);
     } finally {
       await app.close();
     }
@@ -110,7 +110,7 @@ describe('ARCHITECTURE.md', () => {
         () => request(app.server).get('/v2/me').set('Authorization', `Bearer ${access_token}`),
         200,
       );
-      expectListed('GET /v2/me', files, 16);
+      expectListed('GET /v2/me', files, 11);
     } finally {
       await app.close();
     }

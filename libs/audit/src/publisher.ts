@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
-import { redactCredentials } from '#platform/logging/logger.js';
+import { redactCredentials } from '#platform/logging/request-log.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { type NatsWork, useConnection } from '#messaging/use-connection.js';
 import { wellFormed } from '#oauth/text.js';

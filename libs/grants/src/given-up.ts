@@ -53,7 +53,7 @@ export class NatsGivenUpRequests extends GivenUpRequests {
   constructor(private readonly nats: NatsConnection) {
     super();
     const prefix = tagOf.request('');
-    nats.onStale((tag) => {
+    nats.broadcasts.onStale((tag) => {
       if (!tag?.startsWith(prefix)) return;
       const request = tag.slice(prefix.length);
       this.remember(request);

@@ -20,12 +20,12 @@ export class NatsRevocationPublisher extends RevocationPublisher {
   }
 
   async publish(grantIds: readonly string[]): Promise<boolean> {
-    let { trusted } = this.connection;
+    let { trusted } = this.connection.broadcasts;
     for (const [n, id] of grantIds.entries()) {
       if (n > 0 && n % PER_TURN === 0) {
         await nextTurn();
         // A reconnect between two turns may lose earlier broadcasts.
-        trusted &&= this.connection.trusted;
+        trusted &&= this.connection.broadcasts.trusted;
       }
       this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });
     }

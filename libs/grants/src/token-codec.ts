@@ -130,7 +130,7 @@ export class TokenCodec {
    * Returns the HMAC-SHA-256 of all bytes before the MAC, including the thumbprint; undefined for an unknown key id.
    */
   private mac(bytes: Buffer, domain: MacDomain): Buffer | undefined {
-    const key = this.keys.subkey(bytes.readUInt32BE(AT.keyId), domain);
+    const key = this.keys.subkeys.get(bytes.readUInt32BE(AT.keyId))?.get(domain);
     return key && createHmac('sha256', key).update(bytes).digest();
   }
 }

@@ -5,7 +5,7 @@ describe('the publisher of revocations', () => {
   it('broadcasts many revocations in batches, so that other requests do not wait', async () => {
     const published: string[] = [];
     const connection = {
-      trusted: true,
+      broadcasts: { trusted: true },
       publish: (_subject: string, { grant_id }: { grant_id: string }) => void published.push(grant_id),
     } as unknown as NatsConnection;
     const ids = Array.from({ length: 5_000 }, (_, n) => `grant ${n}`);
@@ -25,8 +25,10 @@ describe('the publisher of revocations', () => {
   ])('does not report revocations as broadcast when the connection is %s', async (_, trust) => {
     let published = 0;
     const connection = {
-      get trusted() {
-        return trust[Math.min(Math.floor(published / 1_000), 2)];
+      broadcasts: {
+        get trusted() {
+          return trust[Math.min(Math.floor(published / 1_000), 2)];
+        },
       },
       publish: () => void (published += 1),
     } as unknown as NatsConnection;

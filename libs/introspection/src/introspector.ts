@@ -58,7 +58,7 @@ export class Introspector {
     private readonly connection: NatsConnection,
     @Inject(INTROSPECTION_OPTIONS) private readonly options: Pick<IntrospectionOptions, 'resourceUrl'>,
   ) {
-    this.cache = new InvalidatedCache<AnyToken | null>(connection, {
+    this.cache = new InvalidatedCache<AnyToken | null>(connection.broadcasts, {
       max: CACHED_TOKENS,
       fetch: async (token, reference) => this.tokenOf(await this.request({ token }, reference)),
       tags: (token) =>

@@ -25,6 +25,9 @@ const KEY_BYTES = 32;
  * separate subkeys (HKDF, RFC 5869) for bearer and bound tokens, so that a code never passes for a refresh token.
  */
 export class KeyRing {
+  readonly signingKeyId: number;
+  /** Keys of token MACs, by key id. */
+  readonly subkeys: ReadonlyMap<number, ReadonlyMap<MacDomain, Buffer>>;
   private readonly signing: RingKey;
   private readonly byId: ReadonlyMap<number, RingKey>;
 
@@ -34,17 +37,15 @@ export class KeyRing {
     const [signing] = ring;
     if (!signing) throw new RangeError('the key ring needs at least one key');
     this.signing = signing;
+    this.signingKeyId = signing.id;
     this.byId = new Map(ring.map((key) => [key.id, key]));
     if (this.byId.size !== ring.length) throw new RangeError('the key ring holds the same key twice');
+    this.subkeys = new Map(ring.map(({ id, subkeys }) => [id, subkeys]));
   }
 
   /** Parses comma-separated base64url keys, the signing key first. @throws RangeError */
   static parse(text: string): KeyRing {
     return new KeyRing(text.split(',').map((part) => Buffer.from(part.trim(), 'base64url')));
-  }
-
-  get signingKeyId(): number {
-    return this.signing.id;
   }
 
   /** Ids and roles of the keys, signing key first. An id is a hash, which does not reveal the key. */
@@ -53,10 +54,6 @@ export class KeyRing {
       id: id.toString(16).padStart(8, '0'),
       role: id === this.signing.id ? 'signing' : 'verifying',
     }));
-  }
-
-  subkey(keyId: number, domain: MacDomain): Buffer | undefined {
-    return this.byId.get(keyId)?.subkeys.get(domain);
   }
 
   /** Keys for DPoP nonces (RFC 9449 8), signing key first. A nonce has no key id, so the verifier tries each key. */

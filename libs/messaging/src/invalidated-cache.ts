@@ -1,5 +1,65 @@
 import { LRUCache } from 'lru-cache';
-import type { NatsConnection } from './nats.connection.js';
+import type { Msg } from '@nats-io/transport-node';
+import type { Clock } from '#platform/clock.js';
+import { MalformedMessageError, MalformedMessageLog, readObject } from './nats-message.js';
+import { Throttled } from './throttled.js';
+
+/** Milliseconds after an answered ping for which caches may be used. Without NATS, no broadcast evicts stale values. */
+const TRUST_MS = 5_000;
+
+/** Returns the tag of the values that a broadcast makes stale. @throws MalformedMessageError for an unreadable payload */
+export type TagOfBroadcast = (payload: unknown) => string;
+
+type Listener = (tag: string | null) => void;
+
+/** Broadcasts that make values stale. Also reports when broadcasts may have been missed. */
+export class Broadcasts {
+  /** Send time of the latest answered ping, in milliseconds since the epoch. */
+  private echoedAt = 0;
+  private readonly listeners = new Set<Listener>();
+  private readonly malformed = new MalformedMessageLog();
+  /** Throttled, because an attacker who sends unreadable broadcasts must not be able to keep the caches empty. */
+  private readonly invalidateAll = new Throttled(TRUST_MS, () => this.invalidate(null));
+
+  constructor(private readonly clock: Clock) {}
+
+  /** True if every broadcast older than 5 s must have arrived. If false, caches must not be used. */
+  get trusted(): boolean {
+    const age = this.clock() - this.echoedAt;
+    // The age is negative if the clock was set back.
+    return age >= 0 && age <= TRUST_MS;
+  }
+
+  /** Calls back with the tag of stale values, or with null if every value may be stale. */
+  onStale(listener: Listener): void {
+    this.listeners.add(listener);
+  }
+
+  onEcho(sentAt: number): void {
+    this.echoedAt = sentAt;
+  }
+
+  receive(subject: string, message: Msg, tagOf: TagOfBroadcast): void {
+    let tag: string;
+    try {
+      tag = tagOf(readObject(message));
+    } catch (error) {
+      if (!(error instanceof MalformedMessageError)) throw error;
+      this.malformed.warn(subject, message, error);
+      this.invalidateAll.run();
+      return;
+    }
+    this.invalidate(tag);
+  }
+
+  invalidate(tag: string | null): void {
+    for (const listener of this.listeners) listener(tag);
+  }
+
+  close(): void {
+    this.invalidateAll.cancel();
+  }
+}
 
 interface Entry<V> {
   readonly value: V;
@@ -46,26 +106,26 @@ export class InvalidatedCache<V> {
   private observer: (lookup: Lookup) => void = () => undefined;
 
   constructor(
-    private readonly connection: NatsConnection,
+    private readonly broadcasts: Broadcasts,
     private readonly options: Options<V>,
   ) {
     this.entries = new LRUCache({
       max: options.max,
       dispose: (entry, key) => this.unindex(key, entry.tags),
     });
-    connection.onStale((tag) => (tag === null ? this.clear() : this.evict(tag)));
+    broadcasts.onStale((tag) => (tag === null ? this.clear() : this.evict(tag)));
   }
 
   /** Returns the cached value or undefined. Synchronous, because hot paths call this method. */
   cached(key: string): V | undefined {
-    const entry = this.connection.trusted ? this.entries.get(key) : undefined;
+    const entry = this.broadcasts.trusted ? this.entries.get(key) : undefined;
     if (entry) this.observer('hit');
     return entry?.value;
   }
 
   /** @param reference request id for logs @param fetch replaces `options.fetch` if a fetch needs more than the key */
   async get(key: string, reference = '', fetch = this.options.fetch): Promise<V> {
-    const { trusted } = this.connection;
+    const { trusted } = this.broadcasts;
     const entry = trusted ? this.entries.get(key) : undefined;
     const pending = entry ? undefined : this.shareable(key);
     this.observer(entry ? 'hit' : pending ? 'shared' : trusted ? 'miss' : 'untrusted');

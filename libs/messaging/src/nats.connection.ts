@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   connect,
   headers,
-  type Msg,
   type MsgHdrs,
   type NatsConnection as NatsClient,
   type NodeConnectionOptions,
@@ -15,15 +14,14 @@ import { Logger } from '@nestjs/common';
 import type { Clock } from '#platform/clock.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { messageOf } from '#platform/message-of.js';
-import { MalformedMessageError, MalformedMessageLog, readObject, REFERENCE_HEADER } from './nats-message.js';
+import { Broadcasts, type TagOfBroadcast } from './invalidated-cache.js';
+import { REFERENCE_HEADER } from './nats-message.js';
 import { RequestSender } from './request-sender.js';
 import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
 import { type NatsWork, useConnection } from './use-connection.js';
 
 const HEARTBEAT_MS = 1_000;
-/** Milliseconds after an answered ping for which caches may be used. Without NATS, no broadcast evicts stale values. */
-const TRUST_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
@@ -36,11 +34,8 @@ const REQUESTS = tracingChannel<unknown, { readonly subject: string; readonly he
   'scheduling-oauth:nats-request',
 );
 
-/**
- * Functions by the broadcast's subject. Each function returns the tag of the values that the broadcast makes stale, or
- * throws MalformedMessageError for an unreadable payload.
- */
-export type Invalidations = Readonly<Record<string, (payload: unknown) => string>>;
+/** Functions by the broadcast's subject. */
+export type Invalidations = Readonly<Record<string, TagOfBroadcast>>;
 
 export interface NatsOptions {
   /** `nats://[user:password@]host:port[,nats://…]`. */
@@ -59,23 +54,15 @@ export interface RequestOptions {
   readonly isRepeatable?: boolean;
 }
 
-type Listener = (tag: string | null) => void;
-
-/** Connection to NATS for requests and broadcasts. Also reports when broadcasts may have been missed. */
+/** Connection to NATS for requests and broadcasts. */
 export class NatsConnection {
+  readonly broadcasts: Broadcasts;
   private nats: NatsClient | undefined;
   private connecting: Promise<NatsClient | null> = Promise.resolve(null);
-  /** Send time of the latest answered ping, in milliseconds since the epoch. */
-  private echoedAt = 0;
   private isClosed = false;
   private heartbeat: NodeJS.Timeout | undefined;
-  private readonly listeners = new Set<Listener>();
   private readonly responders = new Map<string, () => Promise<object>>();
-  private readonly malformed = new MalformedMessageLog();
   private readonly requests: RequestSender;
-  /** Throttled, because an attacker who sends unreadable broadcasts must not be able to keep the caches empty. */
-  private readonly invalidateAll = new Throttled(TRUST_MS, () => this.invalidate(null));
-
   private readonly connectOptions: NodeConnectionOptions;
   private readonly logger = new Logger('NATS');
   /** Reason of the last failure, or of the state without one. */
@@ -89,6 +76,7 @@ export class NatsConnection {
     private readonly options: NatsOptions,
     private readonly clock: Clock = Date.now,
   ) {
+    this.broadcasts = new Broadcasts(clock);
     this.connectOptions = natsOptions(options.natsUrl, options.name);
     this.requests = new RequestSender(options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   }
@@ -102,7 +90,7 @@ export class NatsConnection {
     for (const [subject, tagOf] of Object.entries(this.options.invalidations))
       nats.subscribe(subject, {
         callback: (error, message) => {
-          if (!error) this.onBroadcast(subject, message, tagOf);
+          if (!error) this.broadcasts.receive(subject, message, tagOf);
         },
       });
     for (const [subject, answer] of this.responders) respond(nats, subject, answer);
@@ -114,22 +102,10 @@ export class NatsConnection {
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.heartbeat);
-    this.invalidateAll.cancel();
+    this.broadcasts.close();
     this.failures.cancel();
     this.requests.close();
     await this.nats?.close();
-  }
-
-  /** True if every broadcast older than 5 s must have arrived. If false, caches must not be used. */
-  get trusted(): boolean {
-    const age = this.clock() - this.echoedAt;
-    // The age is negative if the clock was set back.
-    return age >= 0 && age <= TRUST_MS;
-  }
-
-  /** Calls back with the tag of stale values, or with null if every value may be stale. */
-  onStale(listener: Listener): void {
-    this.listeners.add(listener);
   }
 
   /** Replies to requests on a subject. Every process replies, because the subscription has no queue group. */
@@ -145,7 +121,7 @@ export class NatsConnection {
     await this.nats.rtt().catch((error: unknown) => {
       throw new DependencyUnavailableError('nats', this.failure === CONNECTED ? error : this.failure);
     });
-    this.echoedAt = sentAt;
+    this.broadcasts.onEcho(sentAt);
   }
 
   /**
@@ -187,7 +163,7 @@ export class NatsConnection {
     header: MsgHdrs,
     isRepeatable: boolean,
   ): Promise<unknown> {
-    if (this.requests.isUp && !this.trusted)
+    if (this.requests.isUp && !this.broadcasts.trusted)
       throw new DependencyUnavailableError('nats', 'the connection is silent');
     const payload = JSON.stringify({ pattern: subject, data, id: randomUUID() });
     let reply: { response?: unknown; err?: unknown };
@@ -202,19 +178,6 @@ export class NatsConnection {
     return reply.response;
   }
 
-  private onBroadcast(subject: string, message: Msg, tagOf: (payload: unknown) => string): void {
-    let tag: string;
-    try {
-      tag = tagOf(readObject(message));
-    } catch (error) {
-      if (!(error instanceof MalformedMessageError)) throw error;
-      this.malformed.warn(subject, message, error);
-      this.invalidateAll.run();
-      return;
-    }
-    this.invalidate(tag);
-  }
-
   private async watch(nats: NatsClient): Promise<void> {
     for await (const status of nats.status()) {
       if (status.type === 'disconnect') this.requests.onDisconnected();
@@ -223,7 +186,7 @@ export class NatsConnection {
         this.onFailure(status.error.message);
       if (status.type !== 'reconnect') continue;
       // NATS does not redeliver broadcasts missed during the disconnection.
-      this.invalidate(null);
+      this.broadcasts.invalidate(null);
       void this.onConnected(nats);
     }
   }
@@ -245,10 +208,6 @@ export class NatsConnection {
     this.failure = reason;
     this.failures.run();
   };
-
-  private invalidate(tag: string | null): void {
-    for (const listener of this.listeners) listener(tag);
-  }
 }
 
 /** Returns options that retry forever and detect a dead server within seconds. A user without a password is a token. */

@@ -34,7 +34,7 @@ afterAll(async () => {
 /** Opens a cache. The test resolves each fetch with a value such as `g1:active`, which has the tag `grant:g1`. */
 function open(max = 100) {
   const fetches: Fetch[] = [];
-  const cache = new InvalidatedCache<string>(connection, {
+  const cache = new InvalidatedCache<string>(connection.broadcasts, {
     max,
     fetch: (key) => new Promise((resolve) => fetches.push({ key, answer: resolve })),
     tags: (value) => [`grant:${value.split(':', 1)[0]}`],
@@ -71,7 +71,7 @@ describe('a cache with invalidation by broadcasts', () => {
   it('is bypassed while broadcasts cannot arrive, and reports untrusted lookups', async () => {
     const unconnected = connectionOf('never opened');
     const options = { max: 1, fetch: async () => 'fetched', tags: () => [], ttl: () => 30_000 };
-    const cache = new InvalidatedCache<string>(unconnected, options);
+    const cache = new InvalidatedCache<string>(unconnected.broadcasts, options);
     const lookups: string[] = [];
     cache.observe((lookup) => lookups.push(lookup));
     await cache.get('token');

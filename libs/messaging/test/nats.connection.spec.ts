@@ -166,9 +166,9 @@ describe('the connection to NATS', () => {
     clock = () => now;
     await connection.ping();
     clock = () => now + 5_000;
-    expect(connection.trusted).toBe(true);
+    expect(connection.broadcasts.trusted).toBe(true);
     clock = () => now + 5_001;
-    expect(connection.trusted).toBe(false);
+    expect(connection.broadcasts.trusted).toBe(false);
   });
 
   it('rejects a reply that the caller cannot parse', async () => {
@@ -194,7 +194,7 @@ describe('the connection to NATS', () => {
   it('reports the tag of a broadcast', async () => {
     await answers();
     const stale: (string | null)[] = [];
-    connection.onStale((tag) => stale.push(tag));
+    connection.broadcasts.onStale((tag) => stale.push(tag));
     await broadcast({ tag: 'user:7' }, { tag: 'user:8' });
     expect(stale).toEqual(['user:7', 'user:8']);
   });
@@ -207,7 +207,7 @@ describe('the connection to NATS', () => {
   ])('invalidates everything after a broadcast %s', async (_what, payload) => {
     const fresh = new NatsConnection({ natsUrl: services.natsUrl, name: 'fresh', invalidations });
     const stale: (string | null)[] = [];
-    fresh.onStale((tag) => stale.push(tag));
+    fresh.broadcasts.onStale((tag) => stale.push(tag));
     try {
       await fresh.open();
       await broadcast(payload);
@@ -221,7 +221,7 @@ describe('the connection to NATS', () => {
   it('invalidates everything at most once per 5 s, and defers further invalidations', async () => {
     const flooded = new NatsConnection({ natsUrl: services.natsUrl, name: 'flooded', invalidations });
     const stale: (string | null)[] = [];
-    flooded.onStale((tag) => stale.push(tag));
+    flooded.broadcasts.onStale((tag) => stale.push(tag));
     try {
       await flooded.open();
       const began = performance.now();
@@ -243,9 +243,9 @@ describe('the connection to NATS', () => {
   it('is not trusted after the clock has been set back', async () => {
     await answers();
     clock = () => Date.now() - 3_600_000;
-    expect(connection.trusted).toBe(false);
+    expect(connection.broadcasts.trusted).toBe(false);
     clock = Date.now;
     await answers();
-    expect(connection.trusted).toBe(true);
+    expect(connection.broadcasts.trusted).toBe(true);
   });
 });

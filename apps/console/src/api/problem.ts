@@ -8,7 +8,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
-import { originForm } from '#platform/http/request-target.js';
+import { originForm } from '#platform/http/request-parsing.js';
 import { referenceOf } from '#platform/logging/request-log.js';
 import { API } from './operation-rules.js';
 import { locationOf, memberOf } from './problem-location.js';

@@ -14,7 +14,7 @@ export class ProfileService {
   private readonly profiles: InvalidatedCache<string | null>;
 
   constructor(connection: NatsConnection, metrics: Metrics) {
-    this.profiles = new InvalidatedCache<string | null>(connection, {
+    this.profiles = new InvalidatedCache<string | null>(connection.broadcasts, {
       max: CACHED_PROFILES,
       fetch: async (id, reference) => {
         const options = { reference, isRepeatable: true };

@@ -17,7 +17,7 @@ export class UserInfoService {
   private readonly claims: InvalidatedCache<Claims>;
 
   constructor(connection: NatsConnection, metrics: Metrics) {
-    this.claims = new InvalidatedCache<Claims>(connection, {
+    this.claims = new InvalidatedCache<Claims>(connection.broadcasts, {
       max: CACHED_CLAIMS,
       fetch: async (key, reference) => {
         const [userId, clientId] = ownerOf(key);

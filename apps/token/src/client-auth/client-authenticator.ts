@@ -38,7 +38,7 @@ export class ClientAuthenticator {
     private readonly assertions: ClientAssertionService,
     private readonly documents: ClientDocumentsService,
   ) {
-    this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection, {
+    this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection.broadcasts, {
       max: CACHED_CLIENTS,
       fetch: (clientId) => store.find(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],

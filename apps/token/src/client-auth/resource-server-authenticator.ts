@@ -28,7 +28,7 @@ export class ResourceServerAuthenticator {
     connection: NatsConnection,
     private readonly assertions: ClientAssertionService,
   ) {
-    this.servers = new InvalidatedCache<ResourceServer | null>(connection, {
+    this.servers = new InvalidatedCache<ResourceServer | null>(connection.broadcasts, {
       max: CACHED_SERVERS,
       fetch: (id) => store.find(id),
       tags: (_server, id) => [tagOf.client(id)],

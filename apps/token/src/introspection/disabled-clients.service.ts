@@ -42,7 +42,7 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
   }
 
   onApplicationBootstrap(): void {
-    this.nats.onStale((tag) => {
+    this.nats.broadcasts.onStale((tag) => {
       if (tag?.startsWith(CLIENT_TAG)) this.unknown.set(tag, ++this.broadcasts);
       else if (tag !== null) return;
       this.loop.run();

@@ -48,7 +48,7 @@ export class RevocationReconciler implements OnApplicationBootstrap, OnApplicati
 
   onApplicationBootstrap(): void {
     this.redis.onReady(() => this.onLoss());
-    this.nats.onStale((tag) => {
+    this.nats.broadcasts.onStale((tag) => {
       if (tag !== null) return;
       this.announceAll = true;
       this.onLoss();

@@ -9,17 +9,20 @@ import { ConfigurationError } from '../configuration/load-configuration.js';
 import type { ServiceConfiguration } from '../configuration/service.configuration.js';
 import { serveHealth } from '../health/health-server.js';
 import { Readiness } from '../health/readiness.js';
-import { addBodyParsers, type BodyParsers } from '../http/body-parsers.js';
 import { type ProxySettings, trustedProxies } from '../http/client-address.js';
-import { closeConnectionsGracefully, limitPipelining } from '../http/connections.js';
 import {
   answerMalformedRequests,
   type MalformedRequestResponse,
   type MalformedRequestStatus,
 } from '../http/malformed-request.js';
 import { EventLoopDelay, type OverloadBody, type OverloadOptions, refuseOverload } from '../http/overload.js';
-import { addRequestHooks, RequestObservers } from '../http/request-hooks.js';
-import { requestTarget, unparsedQuery } from '../http/request-target.js';
+import {
+  addRequestHooks,
+  closeConnectionsGracefully,
+  limitPipelining,
+  RequestObservers,
+} from '../http/request-hooks.js';
+import { addBodyParsers, type BodyParsers, requestTarget, unparsedQuery } from '../http/request-parsing.js';
 import { type ResponseHeaders, responseHeaders } from '../http/response-headers.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { assignReference, requestLog } from '../logging/request-log.js';

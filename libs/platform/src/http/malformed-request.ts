@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { UNREAD_BODY_MS } from './connections.js';
+import { UNREAD_BODY_MS } from './request-hooks.js';
 
 /** 400 for invalid HTTP, 408 for an incomplete request (RFC 9110 15.5.9), 431 for long headers (RFC 6585 5). */
 export type MalformedRequestStatus = 400 | 408 | 431;

@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { addLogContext, assignReference, logFailure } from '../logging/request-log.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import { readRest } from './connections.js';
-import { ANY_ORIGIN } from './cross-origin.js';
-import { hasUnambiguousHost, requestTarget } from './request-target.js';
+import { ANY_ORIGIN, readRest } from './request-hooks.js';
+import { hasUnambiguousHost, requestTarget } from './request-parsing.js';
 import { RefusedRequestError } from './refused-request.js';
 import type { ResponseHeaders } from './response-headers.js';
 

@@ -1,10 +1,13 @@
+import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hasUnreadBody, readRest } from './connections.js';
-import { answerPreflights, ANY_ORIGIN, crossOriginMatcher } from './cross-origin.js';
-import { requireHost } from './request-target.js';
-import type { ResponseHeaders } from './response-headers.js';
+import type { Logger } from 'pino';
 import { RefusedRequestError } from './refused-request.js';
-import type { IncomingMessage } from 'node:http';
+import { requireHost } from './request-parsing.js';
+import type { ResponseHeaders } from './response-headers.js';
 
 interface RequestRules {
   readonly headers: ResponseHeaders;
@@ -39,6 +42,50 @@ export async function addRequestHooks(
   observers.observe(fastify);
   // Must follow the hooks, because the encapsulated scope copies them.
   if (crossOriginPaths.length > 0) await answerPreflights(fastify, crossOriginPaths);
+}
+
+const EXPOSED_HEADERS = 'WWW-Authenticate, DPoP-Nonce, Retry-After, Error-Reference';
+export const ANY_ORIGIN: ResponseHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+};
+
+/** Clients try several well-known URLs for metadata (RFC 8414 3.1, RFC 9728 3.1) and must be able to read the 404s. */
+const WELL_KNOWN = '/.well-known/';
+
+/** Returns true for paths that ignore cookies, so that a cross-origin script cannot use the user's session. */
+function isOpen(url: string, paths: ReadonlySet<string>): boolean {
+  return paths.has(url.split('?', 1)[0] ?? '') || url.startsWith(WELL_KNOWN);
+}
+
+/** Matches cross-origin requests to these and well-known paths, except preflights, to which a plugin responds. */
+function crossOriginMatcher(paths: readonly string[]): (request: FastifyRequest) => boolean {
+  const open = new Set(paths);
+  // Only browsers send Origin, and nearly all requests come from servers.
+  return ({ method, headers, url }) =>
+    headers.origin !== undefined && method !== 'OPTIONS' && open.size > 0 && isOpen(url, open);
+}
+
+async function answerPreflights(fastify: FastifyInstance, paths: readonly string[]): Promise<void> {
+  const open = new Set(paths);
+  // An encapsulated scope limits the plugin's hook to preflights.
+  await fastify.register(async (preflights) => {
+    preflights.addHook('onRoute', (route) => {
+      // The plugin adds its route before Nest sets the error handler, so the route would keep Fastify's default.
+      route.errorHandler = (error, request, reply) => fastify.errorHandler(error, request, reply);
+    });
+    // Without `allowedHeaders`, the plugin permits the requested headers. `*` would not include Authorization.
+    await preflights.register(cors, {
+      delegator: ({ url }, callback) =>
+        callback(null, {
+          origin: isOpen(url, open) ? '*' : false,
+          methods: ['GET', 'POST'],
+          exposedHeaders: EXPOSED_HEADERS,
+          maxAge: 3600,
+          strictPreflight: false,
+        }),
+    });
+  });
 }
 
 /** Longer than scheduling delays on a busy machine, and shorter than the default RETRY_WINDOW of a refresh token. */
@@ -76,6 +123,69 @@ export function stallRule(
     if (isStalled && method !== 'OPTIONS')
       throw new RefusedRequestError(503, 'the event loop was stalled', STALLED);
   };
+}
+
+/** Limit of pipelined requests per connection. Client libraries and proxies do not pipeline. */
+export const MAX_PIPELINED = 32;
+
+/**
+ * Closes a connection with too many pipelined requests, because Node would dispatch a burst of tens of thousands of
+ * small requests before it serves another connection. Clients retry (RFC 9112 9.3.2). `maxRequestsPerSocket` would also
+ * end busy connections without pipelining.
+ */
+export function limitPipelining({ server }: FastifyInstance, logger: Logger): void {
+  const waiting = new WeakMap<Socket, number>();
+  const [framework] = server.listeners('request') as [RequestListener];
+  server.removeAllListeners('request').on('request', (request, response) => {
+    // Only a response behind a pending response has no socket. Without pipelining, this comparison is the only cost.
+    if (response.socket !== null) return framework(request, response);
+    const { socket } = request;
+    if (socket.destroyed) return;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > MAX_PIPELINED) {
+      socket.destroy();
+      logger.warn(`closed a connection with more than ${MAX_PIPELINED} requests waiting for a response`);
+      return;
+    }
+    waiting.set(socket, count);
+    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    framework(request, response);
+  });
+}
+
+const GRACE_MS = 250;
+export const UNREAD_BODY_MS = 1_000;
+
+/**
+ * Delays the shutdown briefly if connections are open, because a request may be in flight on an idle connection.
+ * Closing disables the server's time limits, so this function closes the remaining connections `requestMs` later.
+ *
+ * @returns a predicate that is true while the app closes, when each response must end its connection
+ */
+export function closeConnectionsGracefully(fastify: FastifyInstance, requestMs: number): () => boolean {
+  let closing = false;
+  fastify.addHook('preClose', async () => {
+    closing = true;
+    setTimeout(() => fastify.server.closeAllConnections(), GRACE_MS + requestMs).unref();
+    if ((await countConnections(fastify)) > 0) await sleep(GRACE_MS);
+  });
+  return () => closing;
+}
+
+function countConnections({ server }: FastifyInstance): Promise<number> {
+  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
+}
+
+/** Returns true if closing the connection would reset it, so that the client may lose the response (RFC 9112 9.6). */
+function hasUnreadBody({ complete }: IncomingMessage, reply: FastifyReply): boolean {
+  return !complete && !(reply.raw.shouldKeepAlive && reply.getHeader('connection') !== 'close');
+}
+
+/** Discards the rest of a body, for at most `UNREAD_BODY_MS`. */
+export async function readRest(request: IncomingMessage): Promise<void> {
+  request.resume();
+  const signal = AbortSignal.timeout(UNREAD_BODY_MS);
+  await finished(request, { writable: false, signal }).catch(() => undefined);
 }
 
 /** Reports requests, for example to the log, the metrics or the audit trail. Must not throw. */

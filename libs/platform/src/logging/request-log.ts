@@ -105,3 +105,15 @@ export function pathOf(url: string): string {
   const path = end < 0 ? url : url.slice(0, end);
   return (path.includes('%') ? decodeURIComponent(path) : path).slice(0, MAX_PATH);
 }
+
+const CREDENTIAL = /(s(?:ac|at|rt|cs|dc)_)[\w-]{16,}/g;
+
+/** Truncates credentials to their prefixes, because callers may send them in a wrong place, such as a path. */
+export function redactCredentials(line: string): string {
+  return line.replaceAll(CREDENTIAL, '$1…');
+}
+
+/** Returns bytes, because SonicBoom would measure a growing string for each line, which copies the string. */
+export function redactLine(line: string): string {
+  return Buffer.from(redactCredentials(line)) as unknown as string;
+}

@@ -1,4 +1,4 @@
-import { UNREAD_BODY_MS } from '#platform/http/connections.js';
+import { UNREAD_BODY_MS } from '#platform/http/request-hooks.js';
 
 /** Retries if the machine paused for longer than `UNREAD_BODY_MS`, after which the server resets the connection. */
 export async function sendInTime(send: () => Promise<string>): Promise<string> {

@@ -1,4 +1,5 @@
-import { NestLogger, redactCredentials } from '#platform/logging/logger.js';
+import { NestLogger } from '#platform/logging/logger.js';
+import { redactCredentials } from '#platform/logging/request-log.js';
 
 function recorded() {
   const lines: unknown[][] = [];

@@ -2,7 +2,7 @@ import { descriptionOf } from '#error-guide/describe.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
-import { redactCredentials } from '#platform/logging/logger.js';
+import { redactCredentials } from '#platform/logging/request-log.js';
 import type { MalformedRequestResponse, MalformedRequestStatus } from '#platform/http/malformed-request.js';
 import type { Client } from '#clients/client.js';
 import type { Brand } from '#ui/brand/brand.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { requestTarget } from '#platform/http/request-target.js';
+import { requestTarget } from '#platform/http/request-parsing.js';
 
 it('a routed path can be decoded for every request target', () => {
   const part = fc.oneof(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { MAX_PIPELINED } from '#platform/http/connections.js';
+import { MAX_PIPELINED } from '#platform/http/request-hooks.js';
 import { until } from '#test/support/until.js';
 import { createBareService } from '../support/bare-service.js';
 
