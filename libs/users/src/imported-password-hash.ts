@@ -1,8 +1,4 @@
-import { passwordHashProblem } from './password-hash.js';
-
-/** Appended to each problem of a hash. */
-const NEXT_STEP =
-  'leave the field out, and set a password with "user set-password" or let the user log in at your product';
+import { type HashProblem, passwordHashProblem } from './password-hash.js';
 
 /** Unpadded base64 of a salt or hash. */
 const encoded = (text: string, encoding: BufferEncoding): string =>
@@ -52,18 +48,14 @@ const FORMATS: readonly (readonly [RegExp, (...groups: string[]) => string])[] =
 
 /**
  * Reads a password hash of the product: text, or a credential of Keycloak as an object or as JSON.
- * @returns the hash in the format in which it is stored, or the reason to reject it with the next step
+ * @returns the hash in the format in which it is stored, or the reason to reject it
  */
-export function readPasswordHash(
-  value: unknown,
-): { readonly passwordHash: string } | { readonly problem: string } {
+export function readPasswordHash(value: unknown): { readonly passwordHash: string } | HashProblem {
   const isCredential = typeof value === 'object' || (typeof value === 'string' && value.startsWith('{'));
-  const passwordHash = isCredential ? hashOfKeycloak(value) : value;
-  if (typeof passwordHash !== 'string')
-    return { problem: `it must be text, or a credential of Keycloak: ${NEXT_STEP}` };
-  const stored = storedFormat(passwordHash);
-  const problem = passwordHashProblem(stored);
-  return problem === null ? { passwordHash: stored } : { problem: `${problem}: ${NEXT_STEP}` };
+  const given = isCredential ? hashOfKeycloak(value) : value;
+  if (typeof given !== 'string') return { reason: 'unreadable' };
+  const passwordHash = storedFormat(given);
+  return passwordHashProblem(passwordHash) ?? { passwordHash };
 }
 
 function storedFormat(passwordHash: string): string {

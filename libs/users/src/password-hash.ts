@@ -116,50 +116,61 @@ export function kindOf(passwordHash: string): string {
     .join('$');
 }
 
+/** Reason to reject a hash. Costs have a maximum. */
+export type HashProblem =
+  | {
+      readonly reason:
+        'unreadable' | 'unknown' | 'base64' | 'argon2_parameters' | 'pbkdf2_length' | 'scrypt_n';
+    }
+  | { readonly reason: 'bcrypt_cost'; readonly min: number; readonly max: number }
+  | {
+      readonly reason: 'argon2_passes' | 'argon2_memory' | 'argon2_work' | 'scrypt_memory' | 'scrypt_work';
+      readonly max: number;
+    }
+  | { readonly reason: 'pbkdf2_iterations'; readonly bytes: number; readonly max: number }
+  | { readonly reason: 'scrypt_parameters'; readonly r: number; readonly p: number };
+
 /** Returns the reason to reject a hash, or null. Verifying an accepted hash cannot exhaust memory or CPU. */
-export function passwordHashProblem(passwordHash: string): string | null {
+export function passwordHashProblem(passwordHash: string): HashProblem | null {
   const bcrypt = BCRYPT.exec(passwordHash);
   if (bcrypt) return bcryptProblem(Number(bcrypt[1]));
   const phc = ARGON2.exec(passwordHash) ?? SCRYPT.exec(passwordHash) ?? PBKDF2.exec(passwordHash);
-  if (!phc) return 'it is not argon2, bcrypt, PBKDF2 or scrypt in a form that this service reads';
-  if (!phc.slice(4).every(isBase64)) return 'its salt or hash is not base64 without padding';
+  if (!phc) return { reason: 'unknown' };
+  if (!phc.slice(4).every(isBase64)) return { reason: 'base64' };
   const pbkdf2 = parsePbkdf2(passwordHash);
   if (pbkdf2) return pbkdf2Problem(pbkdf2, Number(phc[3]));
   const scrypt = parseScrypt(passwordHash);
   return scrypt ? scryptProblem(scrypt) : argon2Problem(phc);
 }
 
-function bcryptProblem(cost: number): string | null {
-  if (cost >= MIN_BCRYPT_COST && cost <= MAX_BCRYPT_COST) return null;
-  return `its bcrypt cost must be from ${MIN_BCRYPT_COST} to ${MAX_BCRYPT_COST}`;
+function bcryptProblem(cost: number): HashProblem | null {
+  const [min, max] = [MIN_BCRYPT_COST, MAX_BCRYPT_COST];
+  return cost >= min && cost <= max ? null : { reason: 'bcrypt_cost', min, max };
 }
 
-function argon2Problem([, m, t, p, salt = '']: readonly string[]): string | null {
+function argon2Problem([, m, t, p, salt = '']: readonly string[]): HashProblem | null {
   const [memory, passes, lanes] = [Number(m), Number(t), Number(p)];
   // RFC 9106 3.1: at least 8 KiB for each lane.
   if (lanes > MAX_LANES || memory < 8 * lanes || salt.length < MIN_ARGON2_SALT)
-    return 'its argon2 parameters are not valid';
-  if (passes > MAX_PASSES) return `its argon2 passes (t) must be at most ${MAX_PASSES}`;
-  if (memory > MAX_MEMORY) return `its argon2 memory (m) must be at most ${MAX_MEMORY}`;
-  if (memory * passes > MAX_ARGON2_WORK)
-    return `its argon2 memory times passes (m × t) must be at most ${MAX_ARGON2_WORK}`;
-  return null;
+    return { reason: 'argon2_parameters' };
+  if (passes > MAX_PASSES) return { reason: 'argon2_passes', max: MAX_PASSES };
+  if (memory > MAX_MEMORY) return { reason: 'argon2_memory', max: MAX_MEMORY };
+  return memory * passes > MAX_ARGON2_WORK ? { reason: 'argon2_work', max: MAX_ARGON2_WORK } : null;
 }
 
-function pbkdf2Problem({ digest, iterations, key }: Pbkdf2Hash, length: number): string | null {
-  if (length !== key.length) return 'its PBKDF2 hash does not have the length l';
-  const { bytes, maxRounds } = PBKDF2_DIGESTS[digest];
+function pbkdf2Problem({ digest, iterations, key }: Pbkdf2Hash, length: number): HashProblem | null {
+  if (length !== key.length) return { reason: 'pbkdf2_length' };
+  const { bytes, maxRounds: max } = PBKDF2_DIGESTS[digest];
   // RFC 8018 5.2: each block of the hash costs all iterations.
-  if (iterations * Math.ceil(length / bytes) <= maxRounds) return null;
-  return `its PBKDF2 iterations, times the blocks of ${bytes} bytes of the hash, must be at most ${maxRounds}`;
+  return iterations * Math.ceil(length / bytes) <= max ? null : { reason: 'pbkdf2_iterations', bytes, max };
 }
 
-function scryptProblem({ N, r, p }: ScryptHash): string | null {
+function scryptProblem({ N, r, p }: ScryptHash): HashProblem | null {
   if (r > MAX_SCRYPT_R || p > MAX_LANES)
-    return `its scrypt parameters must be at most ${MAX_SCRYPT_R} (r) and ${MAX_LANES} (p)`;
-  if (N >= 2 ** (16 * r)) return 'its scrypt parameter N must be less than 2^(128 × r / 8) (RFC 7914 2)';
+    return { reason: 'scrypt_parameters', r: MAX_SCRYPT_R, p: MAX_LANES };
+  // RFC 7914 2.
+  if (N >= 2 ** (16 * r)) return { reason: 'scrypt_n' };
   const memory = (128 * N * r) / 1024;
-  if (memory > MAX_MEMORY) return `its scrypt memory (128 × N × r) must be at most ${MAX_MEMORY} KiB`;
-  if (memory * p > MAX_SCRYPT_WORK) return `its scrypt memory times p must be at most ${MAX_SCRYPT_WORK} KiB`;
-  return null;
+  if (memory > MAX_MEMORY) return { reason: 'scrypt_memory', max: MAX_MEMORY };
+  return memory * p > MAX_SCRYPT_WORK ? { reason: 'scrypt_work', max: MAX_SCRYPT_WORK } : null;
 }

@@ -1,4 +1,7 @@
+import { IsIn, IsOptional, IsString, Matches } from 'class-validator';
 import { LOCALES } from '#oauth/locale.js';
+import { reports } from '#platform/validation/problem.js';
+import { MayBeAbsent, Satisfies, validate, WholeNumber } from '#platform/validation/validate.js';
 
 /**
  * Profile from the product or an identity provider. An absent field keeps its value, or gets a default for a new user;
@@ -30,55 +33,116 @@ export class InvalidEmailError extends Error {
   }
 }
 
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    email_too_long: { readonly max: number };
+    text_invalid: { readonly max: number };
+    bio_invalid: { readonly max: number };
+    web_address_invalid: { readonly max: number };
+    time_format_invalid: null;
+    week_start_invalid: null;
+    language_tag_invalid: { readonly max: number };
+  }
+}
+
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MAX_NAME = 100;
-
-const isText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' && value.length <= max && !/\p{Cc}/u.test(value);
-const isOptionalId = (value: unknown): boolean => value === null || isInteger(value);
-/** A PostgreSQL `integer`. */
-const isInteger = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
+const MAX_ADDRESS = 2000;
 
 /** Rejects `javascript:` URLs, which an application might render as a link. */
-const isWebAddress = (value: string): boolean => /^https?:/i.test(value) && URL.canParse(value);
+const isWebAddress = (text: string): boolean =>
+  text.length <= MAX_ADDRESS && /^https?:\P{Cc}*$/iu.test(text) && URL.canParse(text);
 
-const RULES: Readonly<Record<keyof UserProfile, (value: unknown) => boolean>> = {
-  email: (value) => isText(value, 254) && /^[^@\s]+@[^@\s]+$/.test(value),
-  username: (value) => isText(value, 254) && value.trim() !== '',
-  name: (value) => isText(value, 2 * MAX_NAME) && Array.from(value).length <= MAX_NAME && value.trim() !== '',
-  avatarUrl: (value) => value === null || (isText(value, 2000) && isWebAddress(value)),
-  bio: (value) =>
-    value === null || (typeof value === 'string' && value.length <= 2000 && !value.includes('\0')),
-  timeFormat: (value) => value === 12 || value === 24,
-  weekStart: (value) => DAYS.includes(value as string),
-  timeZone: (value) => isText(value, 64) && isTimeZone(value),
-  defaultScheduleId: isOptionalId,
-  organizationId: isOptionalId,
-  locale: (value) => value === null || isText(value, 35),
-};
+/** A PostgreSQL `integer`. */
+const IsInteger = (): PropertyDecorator => WholeNumber(-(2 ** 31), 2 ** 31 - 1);
 
-/** Returns the invalid fields. A missing email is invalid. */
-export function invalidFields(
-  profile: Readonly<Partial<Record<keyof UserProfile, unknown>>>,
-): (keyof UserProfile)[] {
-  const isInvalid = ([field, isValid]: [keyof UserProfile, (value: unknown) => boolean]): boolean =>
-    (field === 'email' || profile[field] !== undefined) && !isValid(profile[field]);
-  return (Object.entries(RULES) as [keyof UserProfile, (value: unknown) => boolean][])
-    .filter(isInvalid)
-    .map(([field]) => field);
+/** Fields of {@link UserProfile} under the names that they have outside. */
+export class UserFieldsDto {
+  @Matches(/^(?!.{255})[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u, reports('email_too_long', { max: 254 }))
+  @IsString()
+  email: string;
+
+  @Matches(/^(?=.*\S)\P{Cc}{1,254}$/su, reports('text_invalid', { max: 254 }))
+  @IsString()
+  @MayBeAbsent()
+  username?: string;
+
+  @Matches(/^(?=.*\S)\P{Cc}{1,100}$/su, reports('text_invalid', { max: MAX_NAME }))
+  @IsString()
+  @MayBeAbsent()
+  name?: string;
+
+  @Satisfies(isWebAddress, reports('web_address_invalid', { max: MAX_ADDRESS }))
+  @IsString()
+  @IsOptional()
+  avatar_url?: string | null;
+
+  @Matches(/^[^\0]{0,2000}$/u, reports('bio_invalid', { max: 2000 }))
+  @IsString()
+  @IsOptional()
+  bio?: string | null;
+
+  @IsIn([12, 24], reports('time_format_invalid'))
+  @MayBeAbsent()
+  time_format?: 12 | 24;
+
+  @IsIn(DAYS, reports('week_start_invalid'))
+  @MayBeAbsent()
+  week_start?: string;
+
+  @Satisfies(isTimeZone, reports('time_zone_invalid'))
+  @IsString()
+  @MayBeAbsent()
+  time_zone?: string;
+
+  @IsInteger()
+  @IsOptional()
+  default_schedule_id?: number | null;
+
+  @IsInteger()
+  @IsOptional()
+  organization_id?: number | null;
+
+  @Matches(/^\P{Cc}{0,35}$/u, reports('language_tag_invalid', { max: 35 }))
+  @IsString()
+  @IsOptional()
+  locale?: string | null;
+}
+
+const FIELDS = {
+  email: 'email',
+  username: 'username',
+  name: 'name',
+  avatar_url: 'avatarUrl',
+  bio: 'bio',
+  time_format: 'timeFormat',
+  week_start: 'weekStart',
+  time_zone: 'timeZone',
+  default_schedule_id: 'defaultScheduleId',
+  organization_id: 'organizationId',
+  locale: 'locale',
+} as const satisfies Record<keyof UserFieldsDto, keyof UserProfile>;
+
+const NAMES = Object.entries(FIELDS) as [keyof UserFieldsDto, keyof UserProfile][];
+
+export function profileOf(fields: UserFieldsDto): UserProfile {
+  return Object.fromEntries(
+    NAMES.flatMap(([name, field]) => (fields[name] === undefined ? [] : [[field, fields[name]]])),
+  ) as unknown as UserProfile;
 }
 
 /** Drops invalid fields and shortens a long name, so that they do not fail a login. @throws InvalidEmailError */
 export function acceptableProfile(profile: UserProfile): UserProfile {
-  const shortened = {
-    ...profile,
-    name: profile.name && Array.from(profile.name).slice(0, MAX_NAME).join(''),
-  };
-  const invalid = new Set<string>(invalidFields(shortened));
-  if (invalid.has('email')) throw new InvalidEmailError();
-  return Object.fromEntries(
-    Object.entries(shortened).filter(([field, value]) => value !== undefined && !invalid.has(field)),
-  ) as unknown as UserProfile;
+  const name = profile.name && Array.from(profile.name).slice(0, MAX_NAME).join('');
+  const fields = Object.fromEntries(NAMES.map(([given, field]) => [given, profile[field]]));
+  const accepted = { ...fields, name };
+  const invalid = validate(UserFieldsDto, accepted).problems.map(({ path: [field] }) => field);
+  if (invalid.includes('email')) throw new InvalidEmailError();
+  return profileOf(
+    Object.fromEntries(
+      Object.entries(accepted).filter(([field]) => !invalid.includes(field)),
+    ) as unknown as UserFieldsDto,
+  );
 }
 
 /** Returns the page language for a tag like `de-AT`; null if the language is not supported. */

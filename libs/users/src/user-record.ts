@@ -1,45 +1,27 @@
+import { Allow, Equals, IsBoolean, IsDefined, IsString, Matches } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import { type Problem, problem, reports } from '#platform/validation/problem.js';
+import { MayBeAbsent, ObjectRule, Satisfies, validate } from '#platform/validation/validate.js';
 import type { ImportedUser } from './external-user.store.js';
-import type { Identity } from './user.js';
 import { readPasswordHash } from './imported-password-hash.js';
-import { invalidFields, type UserProfile } from './user-profile.js';
+import type { HashProblem } from './password-hash.js';
+import type { Identity } from './user.js';
+import { profileOf, UserFieldsDto } from './user-profile.js';
 
-const PROFILE = {
-  email: 'email',
-  username: 'username',
-  name: 'name',
-  avatar_url: 'avatarUrl',
-  bio: 'bio',
-  time_format: 'timeFormat',
-  week_start: 'weekStart',
-  time_zone: 'timeZone',
-  default_schedule_id: 'defaultScheduleId',
-  organization_id: 'organizationId',
-  locale: 'locale',
-} as const satisfies Record<string, keyof UserProfile>;
-
-const RULES: Readonly<Record<keyof UserProfile, string>> = {
-  email: 'an email address of at most 254 characters',
-  username: '1 to 254 characters, none of them a control character',
-  name: '1 to 100 characters, none of them a control character',
-  avatarUrl: 'an http or https URL of at most 2000 characters, or null',
-  bio: 'at most 2000 characters, or null',
-  timeFormat: '12 or 24',
-  weekStart: 'an English name of a day, like Monday',
-  timeZone: 'an IANA name, like Europe/Berlin',
-  defaultScheduleId: 'a 32-bit integer, or null',
-  organizationId: 'a 32-bit integer, or null',
-  locale: 'a language tag, like de, or null',
-};
-
-export const USER_FIELDS_OF_RECORDS: readonly string[] = [
-  ...Object.keys(PROFILE),
-  'email_verified',
-  'issuer',
-  'external_id',
-  'updated_at',
-  'password_hash',
-  'disabled',
-];
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    field_missing: null;
+    timestamp_invalid: null;
+    timestamp_in_future: null;
+    identity_incomplete: { readonly given: 'issuer' | 'external_id' };
+    login_name_invalid: null;
+    password_hash_invalid: HashProblem;
+    active_invalid: null;
+    link_unverified: null;
+    /** The violated constraint of PostgreSQL; '' for an invalid value. */
+    row_refused: { readonly constraint: string };
+  }
+}
 
 /** RFC 3339 `date-time`, with an upper-case T and Z. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -47,49 +29,125 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d
 const CLOCK_TOLERANCE = 300_000;
 const LOGIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-export type UserRecord = Readonly<Record<string, unknown>>;
+const isTimestamp = (text: string): boolean => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text));
 
-/** @param defaultIssuer for users with an `external_id` and no `issuer` @returns the user or all validation errors */
-export function readUserRecord(
+const Identifier = (): PropertyDecorator =>
+  applyDecorators(IsString(), Matches(/^\P{Cc}{1,255}$/u, reports('text_invalid', { max: 255 })));
+
+const Timestamp = (): PropertyDecorator =>
+  applyDecorators(IsString(), Satisfies(isTimestamp, reports('timestamp_invalid')));
+
+const IsRequired = (): PropertyDecorator => IsDefined(reports('field_missing'));
+
+/** A message about a user of the product. */
+class IdentityDto {
+  @Identifier()
+  @IsRequired()
+  issuer: string;
+
+  @Identifier()
+  @IsRequired()
+  external_id: string;
+
+  @Timestamp()
+  @IsRequired()
+  updated_at: string;
+}
+
+/** A message with a user of the product. */
+@ObjectRule(({ link_by_email: link, email_verified: verified }: ProductUserDto) =>
+  link === true && verified !== true ? [problem('link_unverified', 'link_by_email')] : [],
+)
+class ProductUserDto extends UserFieldsDto implements IdentityDto {
+  @Identifier()
+  @IsRequired()
+  issuer: string;
+
+  @Identifier()
+  @IsRequired()
+  external_id: string;
+
+  @Timestamp()
+  @IsRequired()
+  updated_at: string;
+
+  @IsBoolean()
+  @MayBeAbsent()
+  email_verified?: boolean;
+
+  /** Enables a user that the product disabled. */
+  @Equals(true, reports('active_invalid'))
+  @MayBeAbsent()
+  active?: true;
+
+  @IsBoolean()
+  @MayBeAbsent()
+  link_by_email?: boolean;
+}
+
+/** A user of a file. */
+@ObjectRule(({ issuer, external_id: id }: ImportedUserDto) => {
+  if ((issuer === undefined) === (id === undefined)) return [];
+  const [given, missing] =
+    id === undefined ? (['issuer', 'external_id'] as const) : (['external_id', 'issuer'] as const);
+  return [problem('identity_incomplete', missing, { given })];
+})
+@ObjectRule(({ username, email, external_id: id, password_hash: hash }: ImportedUserDto) => {
+  const hasLogin = hash !== undefined || id === undefined;
+  const isLoginName = username === undefined || username === email || LOGIN_NAME.test(username);
+  return hasLogin && !isLoginName ? [problem('login_name_invalid', 'username')] : [];
+})
+export class ImportedUserDto extends UserFieldsDto {
+  @Identifier()
+  @MayBeAbsent()
+  issuer?: string;
+
+  @Identifier()
+  @MayBeAbsent()
+  external_id?: string;
+
+  @Timestamp()
+  @MayBeAbsent()
+  updated_at?: string;
+
+  @IsBoolean()
+  @MayBeAbsent()
+  email_verified?: boolean;
+
+  @IsBoolean()
+  @MayBeAbsent()
+  disabled?: boolean;
+
+  @Allow()
+  password_hash?: unknown;
+}
+
+export type UserRecord = Readonly<Record<string, unknown>>;
+type Read<Value> = Value | { readonly problems: readonly Problem[] };
+
+/** @param defaultIssuer for users with an `external_id` and no `issuer` @returns the user or all problems */
+export function readImportedUser(
   record: UserRecord,
   defaultIssuer: string | null,
   now: number,
-): { readonly user: ImportedUser } | { readonly problems: readonly string[] } {
-  const profile = Object.fromEntries(
-    Object.entries(PROFILE).flatMap(([name, field]) => (name in record ? [[field, record[name]]] : [])),
-  ) as unknown as UserProfile;
-  const problems = [
-    ...Object.keys(record)
-      .filter((name) => !USER_FIELDS_OF_RECORDS.includes(name))
-      .map((name) => `unknown field ${JSON.stringify(name.slice(0, 100))}`),
-    ...invalidFields(profile).map((field) => `${nameOf(field)} must be ${RULES[field]}`),
-    ...identityProblems(record, defaultIssuer),
-    ...otherProblems(record, now),
-  ];
-  const { external_id: externalId, issuer = defaultIssuer, updated_at: updatedAt } = record;
-  const { password_hash: hash, disabled = false, email_verified: emailVerified } = record;
+): Read<{ readonly user: ImportedUser }> {
+  const { external_id: externalId, issuer = defaultIssuer ?? undefined, password_hash: hash } = record;
+  const { dto, problems } = readUpTo(
+    now,
+    ImportedUserDto,
+    externalId === undefined ? record : { ...record, issuer },
+  );
   const password = hash === undefined ? { passwordHash: undefined } : readPasswordHash(hash);
-  if ('problem' in password) problems.push(`password_hash is not accepted: ${password.problem}`);
-  const { username, email } = profile;
-  const hasLogin = hash !== undefined || externalId === undefined;
-  if (hasLogin && typeof username === 'string' && username !== email && !LOGIN_NAME.test(username))
-    problems.push(
-      'username must be 1 to 64 letters, digits, dots, hyphens and underscores, or the email, where users log in with a password',
-    );
-  if (problems.length > 0) return { problems };
-  return {
-    user: {
-      identity: externalId === undefined ? null : ({ issuer, externalId } as ImportedUser['identity']),
-      profile,
-      emailVerified: emailVerified as boolean | undefined,
-      linkByEmail: false,
-      updatedAt: (updatedAt as string | undefined) ?? null,
-      passwordHash: 'problem' in password ? undefined : password.passwordHash,
-      replacePassword: false,
-      disabled: disabled === true,
-      enable: false,
-    },
-  };
+  if ('reason' in password) problems.push(problem('password_hash_invalid', 'password_hash', password));
+  if (dto === null || 'reason' in password || problems.length > 0) return { problems };
+  const { passwordHash } = password;
+  return { user: { ...userOf(dto), passwordHash, disabled: dto.disabled === true } };
+}
+
+export function readProductUser(record: UserRecord, now: number): Read<{ readonly user: ImportedUser }> {
+  const { dto, problems } = readUpTo(now, ProductUserDto, record);
+  if (dto === null || problems.length > 0) return { problems };
+  return { user: { ...userOf(dto), linkByEmail: dto.link_by_email === true, enable: dto.active === true } };
 }
 
 export interface IdentityRecord {
@@ -98,59 +156,36 @@ export interface IdentityRecord {
   readonly updatedAt: string;
 }
 
-/** Accepts only an identity and `updated_at`, and requires both. */
-export function readIdentityRecord(
-  { issuer, external_id: externalId, updated_at: updatedAt, ...others }: UserRecord,
+export function readIdentity(record: UserRecord, now: number): Read<IdentityRecord> {
+  const { dto, problems } = readUpTo(now, IdentityDto, record);
+  if (dto === null || problems.length > 0) return { problems };
+  return { identity: { issuer: dto.issuer, externalId: dto.external_id }, updatedAt: dto.updated_at };
+}
+
+function readUpTo<Shape extends { updated_at?: string }>(
   now: number,
-): IdentityRecord | { readonly problems: readonly string[] } {
-  const identity = { issuer, external_id: externalId };
-  const problems = [
-    ...missingFields({ ...identity, updated_at: updatedAt }),
-    ...identityProblems(identity, null),
-    ...timeProblems(updatedAt, now),
-    ...Object.keys(others).map((name) => `${JSON.stringify(name.slice(0, 100))} is not accepted here`),
-  ];
-  if (problems.length > 0) return { problems };
-  return { identity: { issuer, externalId } as Identity, updatedAt: updatedAt as string };
+  shape: new () => Shape,
+  record: UserRecord,
+) {
+  const { dto, problems } = validate(shape, record);
+  const isFuture = Date.parse(dto?.updated_at ?? '') > now + CLOCK_TOLERANCE;
+  return {
+    dto,
+    problems: isFuture ? [...problems, problem('timestamp_in_future', 'updated_at')] : [...problems],
+  };
 }
 
-/** Returns a problem for each missing field that identifies the user or orders changes. */
-export function missingFields(record: UserRecord): string[] {
-  return ['issuer', 'external_id', 'updated_at']
-    .filter((name) => record[name] === undefined)
-    .map((name) => `${name} is missing`);
+function userOf(dto: ImportedUserDto | ProductUserDto): ImportedUser {
+  const { issuer, external_id: externalId } = dto;
+  return {
+    identity: issuer === undefined || externalId === undefined ? null : { issuer, externalId },
+    profile: profileOf(dto),
+    emailVerified: dto.email_verified,
+    linkByEmail: false,
+    updatedAt: dto.updated_at ?? null,
+    passwordHash: undefined,
+    replacePassword: false,
+    disabled: false,
+    enable: false,
+  };
 }
-
-function identityProblems({ external_id: id, issuer }: UserRecord, defaultIssuer: string | null): string[] {
-  const isText = (value: unknown): boolean =>
-    typeof value === 'string' && value !== '' && value.length <= 255 && !/\p{Cc}/u.test(value);
-  if (id === undefined) return issuer === undefined ? [] : ['external_id is required with issuer'];
-  if (issuer === undefined && defaultIssuer === null) return ['issuer is required with external_id'];
-  return [
-    ...(isText(id) ? [] : ['external_id must be text of 1 to 255 characters']),
-    ...(issuer === undefined || isText(issuer) ? [] : ['issuer must be text of 1 to 255 characters']),
-  ];
-}
-
-function otherProblems(
-  { updated_at: updatedAt, disabled, email_verified: emailVerified }: UserRecord,
-  now: number,
-): string[] {
-  const problems = timeProblems(updatedAt, now);
-  if (disabled !== undefined && typeof disabled !== 'boolean')
-    problems.push('disabled must be true or false');
-  if (emailVerified !== undefined && typeof emailVerified !== 'boolean')
-    problems.push('email_verified must be true or false');
-  return problems;
-}
-
-function timeProblems(updatedAt: unknown, now: number): string[] {
-  if (updatedAt === undefined) return [];
-  const time = typeof updatedAt === 'string' && DATE_TIME.test(updatedAt) ? Date.parse(updatedAt) : NaN;
-  if (Number.isNaN(time))
-    return ['updated_at must be a time with a time zone, like 2026-11-22T13:00:00.123456Z'];
-  return time > now + CLOCK_TOLERANCE ? ['updated_at must not be in the future'] : [];
-}
-
-const nameOf = (field: keyof UserProfile): string =>
-  Object.entries(PROFILE).find(([, known]) => known === field)?.[0] ?? field;

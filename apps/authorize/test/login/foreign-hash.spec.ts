@@ -31,7 +31,7 @@ const ARGON2I =
   '$argon2i$v=19$m=1024,t=1,p=2$BQSs5v2hmSPuugcTYNt7HA$iIDG3+62jp6mduEB292gfZ/4JSluJc1Eq/f1iEg9kl0';
 async function imported(hash: string): Promise<string> {
   const read = readPasswordHash(hash);
-  return 'passwordHash' in read ? read.passwordHash : read.problem;
+  return 'passwordHash' in read ? read.passwordHash : read.reason;
 }
 const cheap = { memoryCost: 1024, timeCost: 1, parallelism: 2 };
 

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { counted, printable, quoted } from '#operations/wording.js';
 import type { BadLine, ImportCounts } from '#users/operations/import/user-import.js';
 import { actor } from '../command-line/actor.js';
@@ -23,6 +24,8 @@ interface Options extends JsonOption {
 
 /** Limit of `bad_lines` with --json; stderr lists all of them. */
 const MAX_BAD_LINES = 1000;
+/** Limit of an unknown field's name. */
+const MAX_NAME = 100;
 const FORMATS: Readonly<Record<string, string>> = {
   '.csv': 'csv',
   '.tsv': 'csv',
@@ -57,10 +60,11 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   readSettings(ChangeSettings);
   const { input, bytes } = await open(file);
   const bar = bytes === null ? null : progressBar('KiB');
-  const bad: BadLine[] = [];
-  const report = (line: BadLine): void => {
-    if (bad.length < MAX_BAD_LINES) bad.push(line);
-    process.stderr.write(`line ${line.line}: ${printable(line.problems.join('; '))}\n`);
+  const bad: { line: number; problems: string[] }[] = [];
+  const report = ({ line, problems: found }: BadLine): void => {
+    const problems = describeProblems({ problems: found }, (name) => name.slice(0, MAX_NAME));
+    if (bad.length < MAX_BAD_LINES) bad.push({ line, problems });
+    process.stderr.write(`line ${line}: ${printable(problems.join('; '))}\n`);
   };
   const began = performance.now();
   const timer = setInterval(
@@ -81,7 +85,7 @@ async function importUsers(file: string, { json, ...options }: Options): Promise
   if (change.result.failed > 0) throw new IncompleteError();
 }
 
-function resultOf(counts: ImportCounts, bad: readonly BadLine[], dryRun: boolean): object {
+function resultOf(counts: ImportCounts, bad: readonly object[], dryRun: boolean): object {
   const { created, updated, unchanged, failed, passwordsKept } = counts;
   return {
     created,

@@ -138,7 +138,7 @@ it('operator user import reports every problem in each bad line, and imports the
     2: ['not JSON'],
     3: ['not a JSON object'],
     4: [
-      'unknown field "passwordHash"',
+      'passwordHash is not a field of this operation',
       'email must be an email address of at most 254 characters',
       'time_format must be 12 or 24',
     ],
@@ -221,7 +221,7 @@ it('operator user import reads CSV, with quotes, line breaks, empty cells and a 
       failed: 2,
       bad_lines: [
         { line: 5, problems: ['2 cells instead of 6'] },
-        { line: 6, problems: ['time_format must be 12 or 24', 'disabled must be true or false'] },
+        { line: 6, problems: ['disabled must be true or false', 'time_format must be 12 or 24'] },
       ],
     },
   });
@@ -345,8 +345,8 @@ it('operator user import refuses unknown and repeated columns before it writes a
   const path = await file('users.csv', 'email,passwordHash,email', 'a@example.com,x,y');
   const { code, stderr } = await operator.run(['user', 'import', path], operator.env);
   expect(code).toBe(2);
-  expect(stderr).toContain(
-    'error: line 1: unknown column "passwordHash"\nerror: line 1: the column email occurs twice\n',
+  expect(stderr).toMatch(
+    /error: line 1: unknown column "passwordHash": .*\nerror: line 1: the column email occurs twice\n/,
   );
   expect(await users()).toEqual([]);
 });

@@ -156,11 +156,11 @@ describe('oauth.user.upsert', () => {
     const { status, problems = [] } = await upsert(wrong);
     expect(status).toBe('invalid');
     for (const problem of [
-      'unknown field "nickname"',
+      'nickname is not a field of this operation',
       'name must be',
       'updated_at is missing',
-      'password_hash is not accepted here',
-      'disabled is not accepted here',
+      'password_hash is not a field of this operation',
+      'disabled is not a field of this operation',
       'active must be true or absent',
       'email_verified must be true or false',
     ])
@@ -316,7 +316,11 @@ describe('oauth.user.delete', () => {
   it('lists every problem in an invalid message', async () => {
     const { status, problems = [] } = await deletion({ issuer: 7, reason: 'x' });
     expect(status).toBe('invalid');
-    for (const problem of ['external_id is missing', 'updated_at is missing', '"reason" is not accepted'])
+    for (const problem of [
+      'external_id is missing',
+      'updated_at is missing',
+      'reason is not a field of this operation',
+    ])
       expect(problems.join('\n')).toContain(problem);
   });
 });
@@ -335,7 +339,7 @@ it.each(['upsert', 'disable', 'delete'] as const)(
     // All fields of the schema are accepted.
     const empty = Object.fromEntries(Object.keys(schema.properties).map((field) => [field, {}]));
     const { problems = [] } = await send(empty);
-    expect(problems.filter((problem) => /unknown field|not accepted/.test(problem))).toEqual([]);
+    expect(problems.filter((problem) => /is not a field/.test(problem))).toEqual([]);
     const none = (await send({})).problems ?? [];
     for (const field of schema.required) expect(none.join('\n')).toContain(field);
   },

@@ -7,13 +7,9 @@ import { ExternalUserStore } from '#users/external-user.store.js';
 import { refusedRow } from '#platform/postgres/errors.js';
 import { DuplicateUserError } from '#users/user.js';
 import { UserAccountStore } from '#users/user-account.store.js';
-import {
-  type IdentityRecord,
-  missingFields,
-  readIdentityRecord,
-  readUserRecord,
-  type UserRecord,
-} from '#users/user-record.js';
+import { type IdentityRecord, readIdentity, readProductUser, type UserRecord } from '#users/user-record.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import { RevocationService } from '#grants/revocation.service.js';
 import {
   SUBJECTS,
@@ -27,6 +23,12 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '#users/end-user.js';
 import { TokenConfiguration } from '../token.configuration.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    link_not_configured: null;
+  }
+}
 
 /** The product's change is applied, because a user who has left must lose access. */
 const LAST_ADMIN =
@@ -52,27 +54,11 @@ export class UserChangeService implements EndAnnouncer {
   ) {}
 
   async upsert(message: UserRecord): Promise<UserUpsertReply> {
-    const { active, link_by_email: linkByEmail = false, ...record } = message;
-    const read = readUserRecord(record, null, this.clock());
-    const problems = [
-      ...('problems' in read ? read.problems : []),
-      ...missingFields(record),
-      ...['password_hash', 'disabled']
-        .filter((name) => name in record)
-        .map((name) => `${name} is not accepted here`),
-      ...(active === undefined || active === true
-        ? []
-        : ['active must be true or absent: oauth.user.disable disables a user']),
-      ...(typeof linkByEmail === 'boolean' ? [] : ['link_by_email must be true or false']),
-      ...(linkByEmail === true && this.configuration.LOGIN_LINK_BY_EMAIL !== 'true'
-        ? ['link_by_email needs LOGIN_LINK_BY_EMAIL=true of the token app']
-        : []),
-      ...(linkByEmail === true && record['email_verified'] !== true
-        ? ['link_by_email needs email_verified: true']
-        : []),
-    ];
-    if ('problems' in read || problems.length > 0) return { status: 'invalid', problems };
-    const user = { ...read.user, linkByEmail: linkByEmail === true, enable: active === true };
+    const read = readProductUser(message, this.clock());
+    if ('problems' in read) return invalid(read.problems);
+    const { user } = read;
+    if (user.linkByEmail && this.configuration.LOGIN_LINK_BY_EMAIL !== 'true')
+      return invalid([problem('link_not_configured', 'link_by_email')]);
     try {
       const { id, outcome, disabled, change } = await this.users.upsert(user);
       if (id === null || outcome === 'deleted') return { status: 'stale' };
@@ -86,15 +72,20 @@ export class UserChangeService implements EndAnnouncer {
       await this.announce(id);
       return { status: OUTCOMES[outcome], user_id: id, disabled };
     } catch (error) {
-      const refusal = error instanceof DuplicateUserError ? error.message : refusedRow(error);
-      if (refusal === null) throw error;
-      return { status: 'conflict', problems: [refusal] };
+      if (error instanceof DuplicateUserError)
+        return {
+          status: 'conflict',
+          problems: texts(error.fields.map((field) => problem('user_exists', field))),
+        };
+      const constraint = refusedRow(error);
+      if (constraint === null) throw error;
+      return { status: 'conflict', problems: texts([problem('row_refused', [], { constraint })]) };
     }
   }
 
   async disable(message: UserRecord): Promise<UserDisableReply> {
-    const read = readIdentityRecord(message, this.clock());
-    if ('problems' in read) return { status: 'invalid', ...read };
+    const read = readIdentity(message, this.clock());
+    if ('problems' in read) return invalid(read.problems);
     const disabled = await disableUser(this.endingUser(read), this);
     if (disabled === null) return { status: 'unknown' };
     const { id, outcome, revokedGrants, wasLastAdmin } = disabled;
@@ -104,8 +95,8 @@ export class UserChangeService implements EndAnnouncer {
   }
 
   async delete(message: UserRecord): Promise<UserDeleteReply> {
-    const read = readIdentityRecord(message, this.clock());
-    if ('problems' in read) return { status: 'invalid', ...read };
+    const read = readIdentity(message, this.clock());
+    if ('problems' in read) return invalid(read.problems);
     const { id, outcome, revokedGrants, wasLastAdmin } = await deleteUser(this.endingUser(read), this);
     if (outcome === 'unknown') return { status: 'unknown' };
     if (outcome === 'deleted_before' || id === undefined) return { status: 'unchanged' };
@@ -144,6 +135,16 @@ export class UserChangeService implements EndAnnouncer {
     await this.nats.ping();
   }
 }
+
+const MAX_NAME = 100;
+
+const texts = (problems: readonly Problem[]): string[] =>
+  problems.map((found) => describeProblem(found, (name) => name.slice(0, MAX_NAME)));
+
+const invalid = (problems: readonly Problem[]): { status: 'invalid'; problems: readonly string[] } => ({
+  status: 'invalid',
+  problems: texts(problems),
+});
 
 function warningsOf(wasLastAdmin: boolean): { readonly warnings?: readonly string[] } {
   return wasLastAdmin ? { warnings: [LAST_ADMIN] } : {};

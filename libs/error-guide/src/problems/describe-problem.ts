@@ -20,7 +20,8 @@ type AnyProblem = Problem | TextProblem;
 export function describeProblem(problem: AnyProblem, nameOf: (field: string) => string): string {
   if ('message' in problem) return withNames(problem.message, nameOf);
   const { text } = entryOf(problem);
-  return text({ field: nameOf(fieldOf(problem) ?? ''), values: problem.values, nameOf });
+  const place = problem.line === undefined ? '' : `line ${problem.line}: `;
+  return place + text({ field: nameOf(fieldOf(problem) ?? ''), values: problem.values, nameOf });
 }
 
 export function describeProblems(

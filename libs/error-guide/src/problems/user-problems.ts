@@ -2,6 +2,54 @@ import { quoted, shellWords } from '#oauth/text.js';
 import type { Problems } from '#platform/validation/problem.js';
 import type { ProblemEntries } from './problem-entry.js';
 
+const DUPLICATES: Readonly<Record<string, string>> = {
+  users_email_unique: 'email',
+  users_username_unique: 'username',
+  users_identity_unique: 'issuer and external_id',
+};
+
+const FILE_REASONS: Readonly<Record<Problems['user_file_invalid']['reason'], string>> = {
+  empty: 'the file is empty: check the export that wrote it',
+  nul: 'the file has NUL characters, as UTF-16 without a byte order mark: convert it, for example with iconv -f UTF-16LE -t UTF-8',
+  json: 'the file is JSON, not CSV: use --format jsonl',
+  array: "the file is a JSON array, not one object per line: convert it, for example with jq -c '.[]'",
+  lines:
+    'an object is spread over several lines, not one object per line: convert the file, for example with jq -c .',
+};
+
+function hashText(problem: Problems['password_hash_invalid']): string {
+  switch (problem.reason) {
+    case 'unreadable':
+      return 'it must be text, or a credential of Keycloak';
+    case 'unknown':
+      return 'it is not argon2, bcrypt, PBKDF2 or scrypt in a form that this service reads';
+    case 'base64':
+      return 'its salt or hash is not base64 without padding';
+    case 'bcrypt_cost':
+      return `its bcrypt cost must be from ${problem.min} to ${problem.max}`;
+    case 'argon2_parameters':
+      return 'its argon2 parameters are not valid';
+    case 'argon2_passes':
+      return `its argon2 passes (t) must be at most ${problem.max}`;
+    case 'argon2_memory':
+      return `its argon2 memory (m) must be at most ${problem.max}`;
+    case 'argon2_work':
+      return `its argon2 memory times passes (m × t) must be at most ${problem.max}`;
+    case 'pbkdf2_length':
+      return 'its PBKDF2 hash does not have the length l';
+    case 'pbkdf2_iterations':
+      return `its PBKDF2 iterations, times the blocks of ${problem.bytes} bytes of the hash, must be at most ${problem.max}`;
+    case 'scrypt_parameters':
+      return `its scrypt parameters must be at most ${problem.r} (r) and ${problem.p} (p)`;
+    case 'scrypt_n':
+      return 'its scrypt parameter N must be less than 2^(128 × r / 8) (RFC 7914 2)';
+    case 'scrypt_memory':
+      return `its scrypt memory (128 × N × r) must be at most ${problem.max} KiB`;
+    case 'scrypt_work':
+      return `its scrypt memory times p must be at most ${problem.max} KiB`;
+  }
+}
+
 export const USER_PROBLEMS = {
   email_invalid: ({ field }) => `${field} must be an email address, like ada@example.com`,
   username_invalid: ({ field }) =>
@@ -43,4 +91,47 @@ export const USER_PROBLEMS = {
   confirmLastAdmin: ({ values: { wayBack } }) =>
     `this user is the last admin of the console, and only the command line could appoint another one. The way back is: operator ${shellWords(wayBack)}`,
   issuer_invalid: ({ field, values: { max } }) => `${field} must be 1 to ${max} characters`,
+  email_too_long: ({ field, values: { max } }) =>
+    `${field} must be an email address of at most ${max} characters`,
+  text_invalid: ({ field, values: { max } }) =>
+    `${field} must be 1 to ${max} characters, none of them a control character`,
+  bio_invalid: ({ field, values: { max } }) => `${field} must be at most ${max} characters, or null`,
+  web_address_invalid: ({ field, values: { max } }) =>
+    `${field} must be an http or https URL of at most ${max} characters, or null`,
+  time_format_invalid: ({ field }) => `${field} must be 12 or 24`,
+  week_start_invalid: ({ field }) => `${field} must be an English name of a day, like Monday`,
+  language_tag_invalid: ({ field, values: { max } }) =>
+    `${field} must be a language tag of at most ${max} characters, like de, or null`,
+  field_missing: ({ field }) => `${field} is missing`,
+  timestamp_invalid: ({ field }) =>
+    `${field} must be a time with a time zone, like 2026-11-22T13:00:00.123456Z`,
+  timestamp_in_future: ({ field }) => `${field} must not be in the future`,
+  identity_incomplete: ({ field, values: { given } }) => `${field} is required with ${given}`,
+  login_name_invalid: ({ field }) =>
+    `${field} must be 1 to 64 letters, digits, dots, hyphens and underscores, or the email, where users log in with a password`,
+  password_hash_invalid: ({ field, values }) =>
+    `${field} is not accepted: ${hashText(values)}: leave the field out, and set a password with "user set-password" or let the user log in at your product`,
+  active_invalid: ({ field }) => `${field} must be true or absent: oauth.user.disable disables a user`,
+  link_unverified: ({ field }) => `${field} needs email_verified: true`,
+  link_not_configured: ({ field }) => `${field} needs LOGIN_LINK_BY_EMAIL=true of the token app`,
+  row_refused: ({ values: { constraint } }) => {
+    if (constraint === '') return 'the database does not accept one of its values';
+    const fields = DUPLICATES[constraint];
+    return fields === undefined ? `it violates ${constraint}` : `another user has the same ${fields}`;
+  },
+  user_deleted_later: () => 'the user was deleted here after updated_at',
+  user_enabled_here: () => 'the user is enabled here: run "user disable"',
+  user_file_invalid: ({ values: { reason } }) => FILE_REASONS[reason],
+  column_unknown: ({ values: { name, columns } }) =>
+    `unknown column ${quoted(name)}: the columns of the CSV file must be among ${columns.join(', ')}`,
+  column_repeated: ({ values: { name } }) => `the column ${name} occurs twice`,
+  cells_differ: ({ values: { cells, columns } }) => `${cells} cells instead of ${columns}`,
+  record_too_long: ({ values: { max } }) => `longer than ${max} characters`,
+  quote_unclosed: ({ values: { line } }) => `the quote that opens in line ${line} is never closed`,
+  text_after_quote: () => 'there is text after a closing quote: a quote inside quotes must be doubled',
+  quote_in_cell: () => 'a quote inside a cell: put the cell in quotes, and double the quote',
+  lines_skipped: ({ values: { first, last } }) => `lines ${first} to ${last} were not imported`,
+  not_utf8: () => 'not UTF-8: convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8',
+  not_json: () => 'not JSON',
+  not_an_object: () => 'not a JSON object',
 } satisfies Partial<ProblemEntries<keyof Problems>>;

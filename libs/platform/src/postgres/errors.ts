@@ -95,18 +95,11 @@ export function violatedCheck(error: unknown): string | undefined {
 /** SQLSTATE class of invalid values. */
 const DATA_EXCEPTION = /^22/;
 
-const DUPLICATE_FIELDS: Readonly<Record<string, string>> = {
-  users_email_unique: 'another user has the same email',
-  users_username_unique: 'another user has the same username',
-  users_identity_unique: 'another user has the same issuer and external_id',
-};
-
-/** Returns the reason if PostgreSQL rejected the values of a row; null if the statement failed otherwise. */
+/** Returns the violated constraint, or '' for an invalid value, if PostgreSQL rejected a row; null otherwise. */
 export function refusedRow(error: unknown): string | null {
   const { code = '', constraint = '' } = (error as DatabaseError).driverError ?? {};
-  if (code === UNIQUE_VIOLATION) return DUPLICATE_FIELDS[constraint] ?? `it violates ${constraint}`;
-  if (code === CHECK_VIOLATION) return `it violates ${constraint}`;
-  return DATA_EXCEPTION.test(code) ? 'the database does not accept one of its values' : null;
+  if (code === UNIQUE_VIOLATION || code === CHECK_VIOLATION) return constraint;
+  return DATA_EXCEPTION.test(code) ? '' : null;
 }
 
 /** Returns an error that names the server, the reason and the remedy, but never the password. */

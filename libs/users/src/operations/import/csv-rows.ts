@@ -1,6 +1,17 @@
+import { type Problem, problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    record_too_long: { readonly max: number };
+    quote_unclosed: { readonly line: number };
+    text_after_quote: null;
+    quote_in_cell: null;
+  }
+}
+
 /** A row, or lines that cannot be read. Lines are counted from 1. */
 export type CsvRow = { readonly first: number; readonly last: number } & (
-  { readonly cells: readonly string[] } | { readonly problem: string }
+  { readonly cells: readonly string[] } | { readonly problem: Problem }
 );
 
 const SEPARATORS = [',', ';', '\t'];
@@ -38,7 +49,7 @@ class CsvReader {
   private cell = '';
   /** Characters of the row so far. */
   private size = 0;
-  private problem: string | null = null;
+  private problem: Problem | null = null;
 
   constructor(private readonly maxRow: number) {}
 
@@ -52,7 +63,7 @@ class CsvReader {
   *read(chunk: string): Generator<CsvRow> {
     for (const char of chunk) {
       this.size += 1;
-      if (this.size > this.maxRow) this.fail(`longer than ${this.maxRow} characters`);
+      if (this.size > this.maxRow) this.fail(problem('record_too_long', [], { max: this.maxRow }));
       if (char === '\n' && this.state !== 'quoted cell') yield* this.endRow();
       else this.readChar(char);
       this.isLineEmpty = char === '\n';
@@ -63,8 +74,8 @@ class CsvReader {
 
   *end(): Generator<CsvRow> {
     if (this.state === 'quoted cell') {
-      const problem = `the quote that opens in line ${this.quotedSince} is never closed`;
-      yield { first: this.first, last: this.line - (this.isLineEmpty ? 1 : 0), problem };
+      const unclosed = problem('quote_unclosed', [], { line: this.quotedSince });
+      yield { first: this.first, last: this.line - (this.isLineEmpty ? 1 : 0), problem: unclosed };
     } else if (this.size > 0) yield* this.endRow();
   }
 
@@ -82,10 +93,10 @@ class CsvReader {
       this.state = 'quoted cell';
       this.append(char);
     } else if (state === 'after quote') {
-      this.fail('there is text after a closing quote: a quote inside quotes must be doubled');
+      this.fail(problem('text_after_quote', []));
       this.state = 'rest of line';
     } else {
-      if (char === '"') this.fail('a quote inside a cell: put the cell in quotes, and double the quote');
+      if (char === '"') this.fail(problem('quote_in_cell', []));
       this.state = 'cell';
       this.append(char);
     }
@@ -101,18 +112,18 @@ class CsvReader {
     this.state = 'start of cell';
   }
 
-  private fail(problem: string): void {
-    this.problem ??= problem;
+  private fail(found: Problem): void {
+    this.problem ??= found;
     this.cells = [];
     this.cell = '';
   }
 
   private *endRow(): Generator<CsvRow> {
-    const { first, line: last, problem } = this;
+    const { first, line: last, problem: found } = this;
     this.endCell();
     const { cells } = this;
     [this.cells, this.problem, this.size] = [[], null, 0];
-    if (problem !== null) yield { first, last, problem };
+    if (found !== null) yield { first, last, problem: found };
     else if (cells.length > 1 || cells[0]?.trim() !== '') yield { first, last, cells };
   }
 }

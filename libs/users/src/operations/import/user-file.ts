@@ -1,23 +1,36 @@
 import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
-import { type UserRecord, USER_FIELDS_OF_RECORDS } from '../../user-record.js';
+import { ImportedUserDto, type UserRecord } from '../../user-record.js';
 import { refuseInvalid } from '#operations/administration.error.js';
-import { quoted } from '#operations/wording.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
+import { fieldsOf } from '#platform/validation/validate.js';
 import { csvRows } from './csv-rows.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    user_file_invalid: { readonly reason: 'empty' | 'nul' | 'json' | 'array' | 'lines' };
+    column_unknown: { readonly name: string; readonly columns: readonly string[] };
+    column_repeated: { readonly name: string };
+    lines_skipped: { readonly first: number; readonly last: number };
+    cells_differ: { readonly cells: number; readonly columns: number };
+    not_utf8: null;
+    not_json: null;
+    not_an_object: null;
+  }
+}
 
 export type Format = 'csv' | 'jsonl';
 
 /** `line` is the first of `lines` lines. */
 export type FileRecord = { readonly line: number; readonly lines: number } & (
-  { readonly record: UserRecord } | { readonly problem: string }
+  { readonly record: UserRecord } | { readonly problems: readonly Problem[] }
 );
 
 /** Limit in characters, far above the size of a real record. */
 const MAX_RECORD = 65_536;
-const TOO_LONG = `longer than ${MAX_RECORD} characters`;
+const COLUMNS = fieldsOf(ImportedUserDto);
 /** The decoder inserts this character for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
-const NOT_UTF_8 = 'not UTF-8: convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8';
 
 /** @throws AdministrationError before the first record, if the file is not in this format */
 export function readRecords(input: Readable, format: Format): AsyncIterable<FileRecord> {
@@ -49,48 +62,44 @@ const withLineBreaks = (text: string): string => text.replaceAll(/\r\n?/g, '\n')
 async function* checked(chunks: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
   let isChecked = false;
   for await (const chunk of chunks) {
-    const problem = isChecked ? null : problemOf(chunk.trimStart(), format);
-    if (problem !== null) refuseFile(problem);
+    const reason = isChecked ? null : reasonToRefuse(chunk.trimStart(), format);
+    if (reason !== null) refuseInvalid([problem('user_file_invalid', [], { reason })]);
     isChecked ||= chunk.trim() !== '';
     yield chunk;
   }
-  if (!isChecked) refuseFile('the file is empty: check the export that wrote it');
+  if (!isChecked) refuseInvalid([problem('user_file_invalid', [], { reason: 'empty' })]);
 }
 
-function problemOf(text: string, format: Format): string | null {
-  if (text.slice(0, 100).includes('\0'))
-    return 'the file has NUL characters, as UTF-16 without a byte order mark: convert it, for example with iconv -f UTF-16LE -t UTF-8';
-  if (format === 'csv' && /^[[{]/.test(text)) return 'the file is JSON, not CSV: use --format jsonl';
-  if (format === 'jsonl' && text.startsWith('['))
-    return "the file is a JSON array, not one object per line: convert it, for example with jq -c '.[]'";
-  if (format === 'jsonl' && /^\{[^\S\n]*\n/.test(text))
-    return 'an object is spread over several lines, not one object per line: convert the file, for example with jq -c .';
-  return null;
-}
-
-function refuseFile(...problems: readonly string[]): void {
-  refuseInvalid(problems.map((message) => ({ id: 'user_file_invalid', message })));
+function reasonToRefuse(text: string, format: Format) {
+  // UTF-16 without a byte order mark.
+  if (text.slice(0, 100).includes('\0')) return 'nul';
+  if (format === 'csv') return /^[[{]/.test(text) ? 'json' : null;
+  if (text.startsWith('[')) return 'array';
+  return /^\{[^\S\n]*\n/.test(text) ? 'lines' : null;
 }
 
 async function* readJsonLines(chunks: AsyncIterable<string>): AsyncGenerator<FileRecord> {
   let line = 0;
   for await (const text of linesOf(chunks)) {
     line += 1;
-    if (text === null) yield { line, lines: 1, problem: TOO_LONG };
+    if (text === null)
+      yield { line, lines: 1, problems: [problem('record_too_long', [], { max: MAX_RECORD })] };
     else if (text.trim() !== '') yield { line, lines: 1, ...parsed(text) };
   }
 }
 
-function parsed(text: string): { record: UserRecord } | { problem: string } {
-  if (text.includes(REPLACEMENT)) return { problem: NOT_UTF_8 };
+type Parsed = { record: UserRecord } | { problems: Problem[] };
+
+function parsed(text: string): Parsed {
+  if (text.includes(REPLACEMENT)) return { problems: [problem('not_utf8', [])] };
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return { record: value as UserRecord };
   } catch {
-    return { problem: 'not JSON' };
+    return { problems: [problem('not_json', [])] };
   }
-  return { problem: 'not a JSON object' };
+  return { problems: [problem('not_an_object', [])] };
 }
 
 /** Yields null for a line that is too long, and discards its text. */
@@ -117,24 +126,21 @@ async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<FileRecor
       if (columns === null) columns = checkedHeader(row.cells, line);
       else yield { line, lines: 1, ...fromCells(columns, row.cells) };
     } else {
-      const range = last === line ? '' : `; lines ${line} to ${last} were not imported`;
-      const problem = `${row.problem}${range}`;
-      if (columns === null) refuseFile(`line ${line}: ${problem}`);
-      yield { line, lines: last - line + 1, problem };
+      const skipped = last === line ? [] : [problem('lines_skipped', [], { first: line, last })];
+      if (columns === null) refuseInvalid([{ ...row.problem, line }, ...skipped]);
+      yield { line, lines: last - line + 1, problems: [row.problem, ...skipped] };
     }
   }
 }
 
 /** @throws AdministrationError for an unknown column, because a typo would silently drop the column's values */
 function checkedHeader(header: readonly string[], line: number): readonly string[] {
-  const unknown = header.filter((name) => !USER_FIELDS_OF_RECORDS.includes(name));
+  const unknown = header.filter((name) => !COLUMNS.includes(name));
   const repeated = header.filter((name, at) => header.indexOf(name) !== at);
-  if (unknown.length > 0 || repeated.length > 0)
-    refuseFile(
-      ...unknown.map((name) => `line ${line}: unknown column ${quoted(name)}`),
-      ...repeated.map((name) => `line ${line}: the column ${name} occurs twice`),
-      `the columns of the CSV file must be among ${USER_FIELDS_OF_RECORDS.join(', ')}`,
-    );
+  refuseInvalid([
+    ...unknown.map((name) => ({ ...problem('column_unknown', [], { name, columns: COLUMNS }), line })),
+    ...repeated.map((name) => ({ ...problem('column_repeated', [], { name }), line })),
+  ]);
   return header;
 }
 
@@ -145,13 +151,10 @@ const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
 
 /** An empty cell means that the value is unknown. */
-function fromCells(
-  columns: readonly string[],
-  cells: readonly string[],
-): { record: UserRecord } | { problem: string } {
+function fromCells(columns: readonly string[], cells: readonly string[]): Parsed {
   if (cells.length !== columns.length)
-    return { problem: `${cells.length} cells instead of ${columns.length}` };
-  if (cells.some((cell) => cell.includes(REPLACEMENT))) return { problem: NOT_UTF_8 };
+    return { problems: [problem('cells_differ', [], { cells: cells.length, columns: columns.length })] };
+  if (cells.some((cell) => cell.includes(REPLACEMENT))) return { problems: [problem('not_utf8', [])] };
   const values = columns.flatMap((name, at) => {
     const text = cells[at] ?? '';
     return text === '' ? [] : [[name, valueOf(name, text)] as const];

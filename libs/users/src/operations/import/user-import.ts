@@ -1,9 +1,17 @@
 import type { Readable } from 'node:stream';
 import { changesBetween } from '#audit/changes.js';
 import { refusedRow } from '#platform/postgres/errors.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import type { UpsertResult, ImportedUser, ExternalUserStore, UserChange } from '../../external-user.store.js';
-import { readUserRecord } from '../../user-record.js';
+import { readImportedUser } from '../../user-record.js';
 import { type Format, readRecords } from './user-file.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    user_deleted_later: null;
+    user_enabled_here: null;
+  }
+}
 
 export interface ImportOptions {
   readonly format: Format;
@@ -14,7 +22,7 @@ export interface ImportOptions {
 
 export interface BadLine {
   readonly line: number;
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
 }
 
 export interface ImportCounts {
@@ -72,11 +80,11 @@ export class UserImport {
     const now = Date.now();
     for await (const record of readRecords(input, this.options.format)) {
       const { line } = record;
-      if ('problem' in record) {
-        this.refuse(line, [record.problem], record.lines);
+      if ('problems' in record) {
+        this.refuse(line, record.problems, record.lines);
         continue;
       }
-      const read = readUserRecord(record.record, this.options.issuer, now);
+      const read = readImportedUser(record.record, this.options.issuer, now);
       if ('problems' in read) {
         this.refuse(line, read.problems);
         continue;
@@ -107,9 +115,9 @@ export class UserImport {
         this.options.dryRun,
       );
     } catch (error) {
-      const refusal = refusedRow(error);
-      if (refusal === null) throw error;
-      if (batch.length === 1) return this.refuse(first.line, [refusal]);
+      const constraint = refusedRow(error);
+      if (constraint === null) throw error;
+      if (batch.length === 1) return this.refuse(first.line, [problem('row_refused', [], { constraint })]);
       const half = batch.length >> 1;
       await this.storeAll(batch.slice(0, half));
       return this.storeAll(batch.slice(half));
@@ -123,10 +131,10 @@ export class UserImport {
 
   private count({ line, user }: Pending, result: UpsertResult | null): boolean {
     if (result === null) return false;
-    if (result.outcome === 'deleted') this.refuse(line, ['the user was deleted here after updated_at']);
+    if (result.outcome === 'deleted') this.refuse(line, [problem('user_deleted_later', [])]);
     else if (user.disabled && result.outcome !== 'created' && !result.wasDisabled)
       // An import cannot end the sessions and grants of an existing user.
-      this.refuse(line, ['the user is enabled here: run "user disable"']);
+      this.refuse(line, [problem('user_enabled_here', [])]);
     else {
       this.counts[
         result.outcome === 'created' || result.outcome === 'updated' ? result.outcome : 'unchanged'
@@ -138,7 +146,7 @@ export class UserImport {
     return true;
   }
 
-  private refuse(line: number, problems: readonly string[], lines = 1): void {
+  private refuse(line: number, problems: readonly Problem[], lines = 1): void {
     this.counts.failed += lines;
     this.report({ line, problems });
   }
