@@ -96,7 +96,7 @@ describe('ARCHITECTURE.md', () => {
         state: 's1',
       });
       const files = await filesOf(() => browser.get(address), 200);
-      expectListed('GET /auth/oauth2/authorize', files, 35);
+      expectListed('GET /auth/oauth2/authorize', files, 30);
     } finally {
       await app.close();
     }

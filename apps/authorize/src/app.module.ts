@@ -1,3 +1,4 @@
+import { PAGE_HEADERS } from '#ui/html.js';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { parseOnlyForm } from '#oauth/parameters.js';
@@ -17,7 +18,6 @@ import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
 import { OidcLoginModule } from './oidc-login/oidc-login.module.js';
 import { malformedRequestPage } from './ui/errors/error.page.js';
-import { PAGE_HEADERS } from '#ui/page-headers.js';
 import { UiModule } from './ui/ui.module.js';
 
 @Module({})

@@ -1,7 +1,7 @@
+import { PAGE_HEADERS } from '#ui/html.js';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import type { Service } from '#platform/bootstrap/service.js';
-import { PAGE_HEADERS } from '#ui/page-headers.js';
 import type { Clock } from '#platform/clock.js';
 import { ApiModule } from './api/api.module.js';
 import { parseApiBody } from './api/request-input.js';

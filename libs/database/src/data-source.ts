@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import {
-  AbstractLogger,
-  DataSource,
-  type DataSourceOptions,
-  type QueryRunner,
-  type ReplicationMode,
-} from 'typeorm';
+import { AbstractLogger, type DataSource, type DataSourceOptions } from 'typeorm';
 import { serverUrls } from '#platform/configuration/server-urls.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { AuditChunkEntity } from '#audit/index/audit-chunk.entity.js';
@@ -25,8 +19,8 @@ import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { DeletedIdentityEntity } from '#users/deleted-identity.entity.js';
 import { ConsoleInvitationEntity } from '#users/operators/console-invitation.entity.js';
 import { UserEntity } from '#users/user.entity.js';
-import { databaseUnavailable, isTransient, translateOutage } from '#platform/postgres/errors.js';
-import { FailFastClient, Statements } from '#platform/postgres/fail-fast-client.js';
+import { databaseUnavailable, isTransient } from '#platform/postgres/errors.js';
+import { FailFastClient, ServiceDataSource, Statements } from '#platform/postgres/service-data-source.js';
 import { failoverClient, PrimaryResolver } from '#platform/postgres/failover-client.js';
 
 export interface DatabaseLimits {
@@ -132,41 +126,5 @@ export async function connect<T extends { initialize(): Promise<unknown> }>(
       }
     }
     await sleep(delay);
-  }
-}
-
-/**
- * Rejects a connection to another schema, because a pooler may drop the requested `search_path`. Reports outages as
- * DependencyUnavailableError.
- */
-class ServiceDataSource extends DataSource {
-  constructor(
-    options: DataSourceOptions,
-    private readonly schema: string,
-  ) {
-    super(options);
-  }
-
-  /** Covers every query and transaction, because TypeORM creates a runner for each. */
-  override createQueryRunner(mode?: ReplicationMode): QueryRunner {
-    const runner = super.createQueryRunner(mode);
-    const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
-    runner.query = ((...parameters: unknown[]) =>
-      query(...parameters).catch((error: unknown) => {
-        throw translateOutage(error);
-      })) as QueryRunner['query'];
-    return runner;
-  }
-
-  override async initialize(): Promise<this> {
-    await super.initialize();
-    const [{ search_path: path } = { search_path: '' }] =
-      await this.query<{ search_path: string }[]>('SHOW search_path');
-    if (path === this.schema) return this;
-    await this.destroy();
-    throw new Error(
-      `the search_path is ${path}, not DATABASE_SCHEMA (${this.schema}): a connection pooler or the options in the URL override it. ` +
-        `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
-    );
   }
 }

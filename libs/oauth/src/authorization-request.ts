@@ -1,7 +1,6 @@
 import { decodeJwt } from 'jose';
 import { type Prompt, RESPONSE_MODES, type ResponseMode } from './authorization-parameters.js';
 import type { OAuthClient } from './oauth-client.js';
-import { localeTags } from './locale.js';
 import { OAuthError } from './oauth-error.js';
 import { type Parameters, readParameter } from './parameters.js';
 import {
@@ -15,8 +14,7 @@ import { isChallenge } from './pkce.js';
 import type { Reason } from './reasons.js';
 import { RedirectableError, type ReturnAddress } from './redirectable.error.js';
 import { checkRedirectUri } from './redirect-uri.js';
-import { checkResource } from './resource.js';
-import { checkScope, type ScopeCatalogue, scopeTokens } from './scope.js';
+import { checkResource, checkScope, type ScopeCatalogue, scopeTokens } from './scope.js';
 
 /** A valid authorization request (RFC 6749 4.1.1, RFC 7636 4.3). */
 export interface AuthorizationRequest extends ReturnAddress {
@@ -107,6 +105,14 @@ export function redirectable(error: OAuthError, parameters: Parameters, client: 
   } catch {
     return error;
   }
+}
+
+/**
+ * Returns `ui_locales` as space-separated BCP 47 tags (OpenID Connect Core 3.1.2.1). Accepts underscores and commas,
+ * which clients send in place of hyphens and spaces (known deviation).
+ */
+export function localeTags(uiLocales: string): string {
+  return uiLocales.replaceAll('_', '-').replaceAll(/[ ,]+/g, ' ').trim();
 }
 
 const NOT_AUTHENTICATION = { nonce: null, claims: null, idTokenHint: null } as const;

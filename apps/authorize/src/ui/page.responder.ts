@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
-import { refreshTo } from '#ui/continuation.js';
-import { html, type Html } from '#ui/html.js';
-import { contentSecurityPolicy, type PageSources } from '#ui/page-headers.js';
+import { contentSecurityPolicy, html, type Html, type PageSources, refreshTo } from '#ui/html.js';
 import { rawQuery } from '../urls.js';
 import { continuationPage } from './continuation.page.js';
 import { type LanguageContext, LanguageService } from './i18n/language.service.js';

@@ -1,9 +1,7 @@
 import { type HttpRedirectResponse, HttpStatus, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Brand } from '#ui/brand/brand.js';
-import { refreshTo } from '#ui/continuation.js';
-import { html, Html } from '#ui/html.js';
-import { contentSecurityPolicy } from '#ui/page-headers.js';
+import { contentSecurityPolicy, html, Html, refreshTo } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { button, FOCUS, noteBox, postForm } from './components.js';
 import { COPY_SCRIPT_PATH } from './copy-script.js';

@@ -12,8 +12,7 @@ import {
 } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { checkResource } from '#oauth/resource.js';
-import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
+import { checkResource, checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { canonicalAddress } from '#platform/http/client-address.js';
 import { addLogContext } from '#platform/logging/request-log.js';

@@ -1,6 +1,6 @@
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** Headers that docs/security.md explains. Pages send more headers (libs/ui/src/page-headers.ts). */
+/** Headers that docs/security.md explains. Pages send more headers (libs/ui/src/html.ts). */
 const SECURITY_HEADERS: ResponseHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none';frame-ancestors 'none'",

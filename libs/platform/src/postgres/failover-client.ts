@@ -1,7 +1,7 @@
 import { callbackify } from 'node:util';
 import { Client } from 'pg';
 import { CANNOT_CONNECT_NOW, isTransient, reasonOf } from './errors.js';
-import { FailFastClient } from './fail-fast-client.js';
+import { FailFastClient } from './service-data-source.js';
 
 interface ServerAddress {
   readonly host: string;

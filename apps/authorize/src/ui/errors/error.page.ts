@@ -7,9 +7,8 @@ import type { MalformedRequestResponse, MalformedRequestStatus } from '#platform
 import type { Client } from '#clients/client.js';
 import type { Brand } from '#ui/brand/brand.js';
 import { clientAvatar, clientLinks } from '../components.js';
-import { html, type Html } from '#ui/html.js';
+import { contentSecurityPolicy, html, type Html, PAGE_HEADERS } from '#ui/html.js';
 import { type MessageId, Translator } from '../i18n/translator.js';
-import { contentSecurityPolicy, PAGE_HEADERS } from '#ui/page-headers.js';
 import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 

@@ -1,5 +1,5 @@
+import { contentSecurityPolicy } from '#ui/html.js';
 import type { Page } from 'playwright-core';
-import { contentSecurityPolicy } from '#ui/page-headers.js';
 import { documentOf, type Page as Content } from '../../../src/ui/page.responder.js';
 import type { AuthorizeApp } from '../../support/start-authorize-app.js';
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Logger } from '@nestjs/common';
 import { Client, type ClientConfig } from 'pg';
-import { isReadOnlyServer } from './errors.js';
+import { DataSource, type DataSourceOptions, type QueryRunner, type ReplicationMode } from 'typeorm';
+import { isReadOnlyServer, translateOutage } from './errors.js';
 
 interface Statement {
   /** Description for telemetry, without the SQL text and values. */
@@ -143,5 +144,41 @@ export class FailFastClient extends Client {
     // The driver's timeout error has no code.
     if (error.message === 'Query read timeout' || isReadOnlyServer(error))
       this.connection.stream.destroy(error);
+  }
+}
+
+/**
+ * Rejects a connection to another schema, because a pooler may drop the requested `search_path`. Reports outages as
+ * DependencyUnavailableError.
+ */
+export class ServiceDataSource extends DataSource {
+  constructor(
+    options: DataSourceOptions,
+    private readonly schema: string,
+  ) {
+    super(options);
+  }
+
+  /** Covers every query and transaction, because TypeORM creates a runner for each. */
+  override createQueryRunner(mode?: ReplicationMode): QueryRunner {
+    const runner = super.createQueryRunner(mode);
+    const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+    runner.query = ((...parameters: unknown[]) =>
+      query(...parameters).catch((error: unknown) => {
+        throw translateOutage(error);
+      })) as QueryRunner['query'];
+    return runner;
+  }
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    const [{ search_path: path } = { search_path: '' }] =
+      await this.query<{ search_path: string }[]>('SHOW search_path');
+    if (path === this.schema) return this;
+    await this.destroy();
+    throw new Error(
+      `the search_path is ${path}, not DATABASE_SCHEMA (${this.schema}): a connection pooler or the options in the URL override it. ` +
+        `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
+    );
   }
 }
