@@ -13,7 +13,8 @@ import {
 } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import { link, type MessageId, type Translator } from '../ui/i18n/translator.js';
+import type { MessageId } from '../ui/i18n/en.js';
+import { link, type Translator } from '../ui/i18n/translator.js';
 import type { Page } from '../ui/page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
 import { FORM_FIELD } from '../session/sent-form.js';

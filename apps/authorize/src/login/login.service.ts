@@ -4,7 +4,7 @@ import { UserStore } from '#users/user.store.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService } from '../session/session.service.js';
-import type { MessageId } from '../ui/i18n/translator.js';
+import type { MessageId } from '../ui/i18n/en.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import {

@@ -1,6 +1,6 @@
 import { ERROR_GUIDE } from '#error-guide/error-guide.js';
 import { LOCALES } from '#oauth/locale.js';
-import { CATALOGUE } from '../../src/ui/i18n/translator.js';
+import { MESSAGES } from '../../src/ui/i18n/translator.js';
 import { SECOND_BRAND } from '../ui/scenes/second-brand.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
@@ -26,8 +26,8 @@ describe('the error reference page (RFC 6749 5.2, error_uri)', () => {
   it.each(LOCALES)('is in the language of the user, and marks the English entries: %s', async (locale) => {
     const { text, headers } = await guide({ 'Accept-Language': locale });
     expect(headers['content-language']).toBe(locale);
-    expect(text).toContain(`<h1>${CATALOGUE['guide.title'][locale]}</h1>`);
-    expect(text.includes(CATALOGUE['guide.english'][locale])).toBe(locale !== 'en');
+    expect(text).toContain(`<h1>${MESSAGES[locale]['guide.title']}</h1>`);
+    expect(text.includes(MESSAGES[locale]['guide.english'])).toBe(locale !== 'en');
     expect(text.indexOf('<div lang="en" dir="ltr">')).toBeLessThan(text.indexOf('<article'));
   });
 

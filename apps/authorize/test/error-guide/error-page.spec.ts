@@ -10,7 +10,8 @@ import type { CookieDiagnosisService } from '../../src/session/cookie-diagnosis.
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { ErrorFilter } from '../../src/error.filter.js';
-import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
+import { EN, type MessageId } from '../../src/ui/i18n/en.js';
+import { MESSAGES } from '../../src/ui/i18n/translator.js';
 import { LanguageService } from '../../src/ui/i18n/language.service.js';
 import type { PageResponder } from '../../src/ui/page.responder.js';
 import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/start-authorize-app.js';
@@ -61,7 +62,7 @@ const COVERED_BY_OTHER_FILES = {
   'end-session.spec.ts': ['id_token_hint_invalid', 'post_logout_redirect_uri_unregistered'],
 };
 
-const text = (id: MessageId) => CATALOGUE[id].en;
+const text = (id: MessageId) => EN[id];
 const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
 describe.each(pages)('%s', (_what, check, kind, provoke) => {
@@ -159,23 +160,21 @@ it('these tests cover every kind of error, except the kinds that other test file
 });
 
 it.each(LOCALES)('every kind of error has its own title in %s', async (locale) => {
-  const titles = Object.keys(ERROR_KINDS).map(
-    (kind) => CATALOGUE[`error.${kind as ErrorKind}.title`][locale],
-  );
+  const titles = Object.keys(ERROR_KINDS).map((kind) => MESSAGES[locale][`error.${kind as ErrorKind}.title`]);
   expect(new Set(titles).size).toBe(titles.length);
   const page = await app.browser().get('/auth/nothing', { 'Accept-Language': locale });
-  expect(h1Of(page)).toBe(CATALOGUE['error.not_found.title'][locale]);
+  expect(h1Of(page)).toBe(MESSAGES[locale]['error.not_found.title']);
   expect(page.headers['content-language']).toBe(locale);
 });
 
 it.each(LOCALES)('the page for an unknown path links to the account page in %s', async (locale) => {
   const { text: page } = await app.browser().get('/nothing', { 'Accept-Language': locale });
-  expect(page).toContain(`<a class="alone" href="/auth/">${CATALOGUE['account.title'][locale]}</a>`);
+  expect(page).toContain(`<a class="alone" href="/auth/">${MESSAGES[locale]['account.title']}</a>`);
 });
 
 it('a path with the syntax of a route pattern gets 404', async () => {
   const page = await app.browser().get('/:a(');
-  expect([page.status, h1Of(page)]).toEqual([404, CATALOGUE['error.not_found.title'].en]);
+  expect([page.status, h1Of(page)]).toEqual([404, EN['error.not_found.title']]);
 });
 
 it('an error page offers to retry the failed request', async () => {

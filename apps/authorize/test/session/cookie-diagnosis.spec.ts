@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import type { User } from '#users/user.js';
 import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
-import { CATALOGUE } from '../../src/ui/i18n/translator.js';
+import { EN } from '../../src/ui/i18n/en.js';
 import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 const expectKind = ({ status, text }: Response, kind: ErrorKind) => {
-  expect(/<h1>([^<]*)<\/h1>/.exec(text)?.[1]).toBe(CATALOGUE[`error.${kind}.title`].en);
+  expect(/<h1>([^<]*)<\/h1>/.exec(text)?.[1]).toBe(EN[`error.${kind}.title`]);
   expect(status).toBe(403);
 };
 

@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
 import type { User } from '#users/user.js';
 import { DataSource } from 'typeorm';
-import { LOGIN_MESSAGES } from '../../src/ui/i18n/account.messages.js';
+import { MESSAGES } from '../../src/ui/i18n/translator.js';
 import {
   authorizeAddress,
   redirectParameters,
@@ -15,8 +15,6 @@ import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
 import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
-const DISABLED = LOGIN_MESSAGES['login.problem.disabled'];
-const WRONG = LOGIN_MESSAGES['login.problem.wrong'];
 let user: User;
 
 beforeEach(async () => {
@@ -46,7 +44,9 @@ describe('the login of a disabled user', () => {
       const before = browser.cookies.get('oauth_service_session');
       const answer = await browser.submit(page, fields);
       expect(answer.status).toBe(403);
-      expect(answer.text).toContain(`<p role="alert" id="problem">${DISABLED[locale]}</p>`);
+      expect(answer.text).toContain(
+        `<p role="alert" id="problem">${MESSAGES[locale]['login.problem.disabled']}</p>`,
+      );
       expect(answer.headers['set-cookie']).toBeUndefined();
       expect(browser.cookies.get('oauth_service_session')).toBe(before);
       expect(redirectOf(await browser.get('/auth/'))).toEqual([303, '/auth/login']);
@@ -66,7 +66,7 @@ describe('the login of a disabled user', () => {
     expect(answers[0]).toEqual(answers[1]);
     expect(answers[0]).toEqual(answers[2]);
     expect(answers[0]?.[0]).toBe(401);
-    expect(answers[0]?.[1]).toContain(WRONG.en);
+    expect(answers[0]?.[1]).toContain(MESSAGES.en['login.problem.wrong']);
   });
 
   it('counts wrong passwords, but not correct passwords', async () => {

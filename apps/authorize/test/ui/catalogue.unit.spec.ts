@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { ERROR_KINDS } from '../../src/ui/errors/error-kind.js';
-import { CATALOGUE, type MessageId } from '../../src/ui/i18n/translator.js';
+import { EN, type MessageId } from '../../src/ui/i18n/en.js';
+import { MESSAGES } from '../../src/ui/i18n/translator.js';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
-const IDS = Object.keys(CATALOGUE) as MessageId[];
+const IDS = Object.keys(EN) as MessageId[];
 const cases = IDS.flatMap((id) => LOCALES.map((locale) => [id, locale] as const));
 
 const remedies = Object.values(ERROR_KINDS);
@@ -25,7 +26,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
 /** Finds message ids in the sources, and templates that compose ids. Skips template types with `${string}`. */
 async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   const files = (await readdir(SOURCES, { recursive: true })).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.messages.ts'),
+    (file) => file.endsWith('.ts') && !/i18n.[a-z]{2}\.ts$/.test(file),
   );
   const families = [...new Set(IDS.map((id) => id.split('.', 1)[0]))].join('|');
   const literal = new RegExp(`'((?:${families})\\.[\\w.:-]+)'`, 'g');
@@ -47,7 +48,7 @@ interface Element {
 }
 
 function parsed(id: MessageId, locale: Locale): Element[] {
-  return new IntlMessageFormat(CATALOGUE[id][locale], locale).getAst() as unknown as Element[];
+  return new IntlMessageFormat(MESSAGES[locale][id], locale).getAst() as unknown as Element[];
 }
 
 function flat(elements: readonly Element[]): Element[] {
@@ -77,12 +78,12 @@ describe('the catalogue', () => {
   it('contains every message that the pages use', async () => {
     const { ids, templates } = await named();
     const messages = [...ids].filter((id) => !(AUDIT_TYPES as readonly string[]).includes(id));
-    expect(messages.filter((id) => !(id in CATALOGUE))).toEqual([]);
+    expect(messages.filter((id) => !(id in EN))).toEqual([]);
     expect([...templates].filter((template) => !(template in COMPOSED))).toEqual([]);
     const composed = [...templates].flatMap((template) =>
       (COMPOSED[template] ?? []).map((value) => template.replace(/\$\{\w+\}/, value)),
     );
-    expect(composed.filter((id) => !(id in CATALOGUE))).toEqual([]);
+    expect(composed.filter((id) => !(id in EN))).toEqual([]);
   });
 
   it('contains no unused message', async () => {
@@ -95,11 +96,11 @@ describe('the catalogue', () => {
   });
 
   it.each(LOCALES)('contains every message in %s, and no untranslated message', (locale) => {
-    expect(IDS.filter((id) => !CATALOGUE[id][locale].trim())).toEqual([]);
+    expect(IDS.filter((id) => !MESSAGES[locale][id].trim())).toEqual([]);
     if (locale === 'en') return;
-    const same = IDS.filter((id) => CATALOGUE[id][locale] === CATALOGUE[id].en);
+    const same = IDS.filter((id) => MESSAGES[locale][id] === EN[id]);
     // A single word may be the same in two languages.
-    const words = (id: MessageId) => CATALOGUE[id].en.replaceAll(/\{[^}]*\}/g, '').match(/\p{L}+/gu) ?? [];
+    const words = (id: MessageId) => EN[id].replaceAll(/\{[^}]*\}/g, '').match(/\p{L}+/gu) ?? [];
     expect(same.filter((id) => words(id).length > 1)).toEqual([]);
   });
 
@@ -107,7 +108,7 @@ describe('the catalogue', () => {
     ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
     ['ar', /\p{Script=Arabic}/u],
   ] as const)('uses the script of %s', (locale, script) => {
-    expect(IDS.filter((id) => !script.test(CATALOGUE[id][locale]))).toEqual([]);
+    expect(IDS.filter((id) => !script.test(MESSAGES[locale][id]))).toEqual([]);
   });
 
   it('uses the same arguments and tags in every language', () => {
@@ -134,10 +135,10 @@ describe('the catalogue', () => {
     expect([...new Set(tags.map(({ value }) => value))].filter((tag) => !['a', 'b'].includes(tag))).toEqual(
       [],
     );
-    expect(cases.filter(([id, locale]) => /&\w+;/.test(CATALOGUE[id][locale]))).toEqual([]);
+    expect(cases.filter(([id, locale]) => /&\w+;/.test(MESSAGES[locale][id]))).toEqual([]);
   });
 
   it('contains no straight apostrophe, which starts a quotation in MessageFormat', () => {
-    expect(cases.filter(([id, locale]) => CATALOGUE[id][locale].includes("'"))).toEqual([]);
+    expect(cases.filter(([id, locale]) => MESSAGES[locale][id].includes("'"))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { type Locale, LOCALES } from '#oauth/locale.js';
-import { CATALOGUE } from '../../src/ui/i18n/translator.js';
+import { MESSAGES } from '../../src/ui/i18n/translator.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { problemsOf } from './scenes/problems.js';
 import type { Scene } from './scenes/scene.js';
@@ -29,7 +29,7 @@ async function problemsAtEverySize(page: Page): Promise<string[]> {
 useSceneFixture();
 
 describe.each(LOCALES)('in %s', (locale) => {
-  const prefix = CATALOGUE['error.title'][locale].split('{')[0] ?? '';
+  const prefix = MESSAGES[locale]['error.title'].split('{')[0] ?? '';
 
   async function inspect(tab: Tab, scene: Scene): Promise<string[]> {
     const page = await tab.play(scene);

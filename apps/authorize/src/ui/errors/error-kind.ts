@@ -2,7 +2,7 @@ import type { Party } from '#error-guide/guide-entry.js';
 import type { Check } from '#error-guide/error-guide.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 
-/** Advice to the user. The texts are error.advice.<name> in i18n/error.messages.ts. */
+/** Advice to the user. The texts are error.advice.<name> in i18n/en.ts. */
 export type Advice =
   | 'start_at_application'
   | 'contact_developer'

@@ -3,31 +3,23 @@ import { LRUCache } from 'lru-cache';
 import type { Locale } from '#oauth/locale.js';
 import { type ScopeAccess, ScopeCatalogue } from '#oauth/scope.js';
 import { type Fragment, html, type Html, isolated } from '#ui/html.js';
-import { ACCOUNT_MESSAGES, LOGIN_MESSAGES } from './account.messages.js';
-import { APPS_MESSAGES } from './apps.messages.js';
-import { BRAND_MESSAGES } from './brand.messages.js';
-import { CONSENT_MESSAGES } from './consent.messages.js';
-import { DEVICE_MESSAGES } from './device.messages.js';
-import { ERROR_KIND_MESSAGES } from './error-kind.messages.js';
-import { ERROR_MESSAGES } from './error.messages.js';
-import { EXTERNAL_LOGIN_MESSAGES } from './external-login.messages.js';
-import { LOGOUT_MESSAGES } from './logout.messages.js';
+import { AR } from './ar.js';
+import { DE } from './de.js';
+import { EN, type MessageId, type Messages } from './en.js';
+import { ES } from './es.js';
+import { FR } from './fr.js';
+import { JA } from './ja.js';
+import { PT } from './pt.js';
 
-/** Page texts in ICU MessageFormat. `<b>` emphasizes, and `<a>` is a link. A missing language is a type error. */
-export const CATALOGUE = {
-  ...ACCOUNT_MESSAGES,
-  ...APPS_MESSAGES,
-  ...BRAND_MESSAGES,
-  ...CONSENT_MESSAGES,
-  ...DEVICE_MESSAGES,
-  ...ERROR_KIND_MESSAGES,
-  ...ERROR_MESSAGES,
-  ...EXTERNAL_LOGIN_MESSAGES,
-  ...LOGIN_MESSAGES,
-  ...LOGOUT_MESSAGES,
-} as const satisfies Record<string, Readonly<Record<Locale, string>>>;
-
-export type MessageId = keyof typeof CATALOGUE;
+export const MESSAGES: Readonly<Record<Locale, Messages>> = {
+  en: EN,
+  de: DE,
+  fr: FR,
+  es: ES,
+  pt: PT,
+  ja: JA,
+  ar: AR,
+};
 
 /** Tags that every message can use. A message with `<a>` needs a value from `link`. */
 const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
@@ -102,7 +94,7 @@ export class Translator {
   private format(id: MessageId): IntlMessageFormat {
     const key = `${this.locale} ${id}`;
     let format = formats.get(key);
-    if (!format) formats.set(key, (format = new IntlMessageFormat(CATALOGUE[id][this.locale], this.locale)));
+    if (!format) formats.set(key, (format = new IntlMessageFormat(MESSAGES[this.locale][id], this.locale)));
     return format;
   }
 }
