@@ -12,7 +12,7 @@ import type { BackingServices } from '../servers/backing-services.js';
 
 interface AppCommand {
   name: string;
-  /** Path relative to the repository or its build, without extension. */
+  /** Path in `dist`. */
   main: string;
   port: number;
   /** True for an app with `/readyz` on an internal port. Other apps are ready when they accept connections. */
@@ -43,8 +43,7 @@ export async function startApp(
   const logFile = join(logs, `${name}.log`);
   await rm(logFile, { force: true });
   const internalPort = app.internal ? await freePort() : undefined;
-  // This module and the app have the same extension: .js after a build, .ts in tests.
-  const main = new URL(`../../${app.main}${import.meta.url.slice(-3)}`, import.meta.url);
+  const main = new URL(`../../${app.main}`, import.meta.url);
   const child = startGuarded({
     name,
     command: process.execPath,
@@ -150,7 +149,7 @@ export function appCommands(
     CONSOLE_CLIENT_SECRET: account.consoleClientSecret,
   };
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
-  const app = (name: string) => ({ name, main: `apps/${name}/src/main`, internal: true });
+  const app = (name: string) => ({ name, main: `apps/${name}.cjs`, internal: true });
   return [
     // The guard of this app also deletes the run file if npm start is killed.
     { ...app('authorize'), port: ports.AUTHORIZE_PORT, env: authorizeEnv, remove: [runFile] },
@@ -159,7 +158,7 @@ export function appCommands(
     ...(hasConsole ? [{ ...app('console'), port: ports.CONSOLE_PORT, env: consoleEnv }] : []),
     {
       name: 'demo-app',
-      main: 'local/demo-app/main',
+      main: 'local/demo-app/main.js',
       internal: false,
       port: ports.DEMO_PORT,
       env: { ...common, ...client, AUTH_URL, API_URL },

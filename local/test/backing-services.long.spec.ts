@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
 import type { Lookup } from '../servers/find-server.js';
 import { descendantsOf } from '#test/support/process-tree.js';
+import { sharePackages } from '#test/support/shared-packages.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
 
@@ -85,6 +86,7 @@ describe("private instances of the machine's servers", () => {
 
   beforeAll(async () => {
     directory = await emptyFolder();
+    await sharePackages(directory);
     services = await startIn(directory);
   });
 

@@ -162,7 +162,7 @@ describe('npm start', () => {
   });
 
   it('exits with an error when one of its apps is killed', async () => {
-    process.kill(pidOf('apps/token/src/main'), 'SIGKILL');
+    process.kill(pidOf('apps/token.cjs'), 'SIGKILL');
     expect(await product.exit).toBe(1);
     expect(product.output).toContain('token ended: SIGKILL');
     await nothingIsLeft();

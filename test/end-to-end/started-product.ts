@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#local/servers/free-port.js';
 import { descendantsOf, type SeenProcess } from '../support/process-tree.js';
+import { sharePackages } from '../support/shared-packages.js';
 
 const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url));
-const MAINS = ['apps/authorize', 'apps/token', 'apps/resource', 'local/demo-app'].map((app) => `/${app}/`);
+const MAINS = ['apps/authorize.cjs', 'apps/token.cjs', 'apps/resource.cjs', 'local/demo-app/main.js'];
 const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT', 'CONSOLE_PORT'];
 
 export interface Run {
@@ -28,6 +29,7 @@ export interface Run {
 export async function isolatedEnvironment(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
   await chmod(directory, 0o755);
+  await sharePackages(directory);
   const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())]));
   return { ...(Object.fromEntries(ports) as Record<string, string>), LOCAL_DIR: directory };
 }
