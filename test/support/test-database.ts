@@ -72,10 +72,16 @@ export function emptyDatabase(services: TestServices): Promise<OwnDatabase> {
   return copyOf(EMPTY, services);
 }
 
+/** Copies files, which takes a tenth of the CPU time of the default of PostgreSQL 15. Older versions always copy files. */
+async function copyStrategy(admin: Client): Promise<string> {
+  const { rows } = await admin.query<{ server_version_num: string }>('SHOW server_version_num');
+  return Number(rows[0]?.server_version_num) >= 150_000 ? 'STRATEGY file_copy' : '';
+}
+
 async function copyOf(template: string, services: TestServices): Promise<OwnDatabase> {
   const name = `oauth_test_${services.run}_${randomBytes(6).toString('hex')}`;
   await withDatabase(services.databaseUrl, async (admin) => {
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${await copyStrategy(admin)}`);
     // For queries of tests. The apps set the schema themselves.
     const schema = template === EMPTY ? 'public' : DEFAULT_SCHEMA;
     await admin.query(`ALTER DATABASE ${name} SET search_path = ${schema}`);
