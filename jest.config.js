@@ -24,10 +24,11 @@ export default {
     // Needs a container engine: `npm run test:containers`.
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
-  // Suites spend a third of their time waiting for servers and child processes, so three workers keep two cores busy.
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  testSequencer: '<rootDir>/test/jest/slowest-first.mjs',
+  // Suites spend half of their time waiting for servers and child processes, so four workers keep two cores busy.
+  maxWorkers: 2 * availableParallelism(),
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
   // Stops hanging tests; the runner allows long suites more. A machine with other work is slower.
-  testTimeout: Math.ceil(60_000 * Math.max(1, loadavg()[0] / availableParallelism())),
+  testTimeout: Math.ceil(20_000 * Math.max(1, loadavg()[0] / availableParallelism())),
 };
