@@ -54,11 +54,19 @@ async function examine(addresses: Addresses): Promise<Finding[]> {
 
 function routes({ AUTH_URL, BASE_URL, API_URL }: Addresses): Promise<Finding[]>[] {
   const apps = { authorize: AUTH_URL, token: BASE_URL, resource: API_URL };
-  return (Object.keys(PUBLIC_PATHS) as (keyof typeof PUBLIC_PATHS)[]).flatMap((app) =>
-    PUBLIC_PATHS[app].map((path) =>
-      ask(apps[app], path, (answer) => examineRoute(app, apps[app] + path, answer)),
-    ),
-  );
+  return (Object.keys(apps) as (keyof typeof apps)[]).map((app) => routesOf(app, apps[app]));
+}
+
+/** Requests one path after the other, because the apps also answer the other areas at this time. */
+async function routesOf(app: keyof typeof PUBLIC_PATHS, address: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const path of PUBLIC_PATHS[app]) {
+    const found = await ask(address, path, (answer) => examineRoute(app, address + path, answer));
+    findings.push(...found);
+    // Each further path would wait for the timeout.
+    if (found.some(({ check }) => check === 'address-unreachable')) break;
+  }
+  return findings;
 }
 
 /** Skips `header-cache`, because metadata may be cached. */

@@ -8,6 +8,7 @@ import { AuditTrail } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/validate.js';
 import { reports } from '#platform/validation/problem.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
+import { isStopping } from '#platform/status/status-report.js';
 import { type Answers, askServices } from '#operations/running-services/status.js';
 import { addressArea } from './address.area.js';
 import { certificateArea } from './certificate.area.js';
@@ -58,7 +59,10 @@ export class DoctorService {
     const { settings } = options;
     // Several areas share one request.
     let request: Promise<Answers> | undefined;
-    const ask = async () => (await (request ??= askServices(this.services))).answers;
+    const ask = async () => {
+      const { answers } = await (request ??= askServices(this.services));
+      return answers.filter(({ status }) => !isStopping(status));
+    };
     const statuses = async () => statusesOf(await ask());
     const areas = [
       addressArea(settings),

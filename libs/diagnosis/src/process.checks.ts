@@ -4,6 +4,7 @@ import { check, type DoctorChecks, type Finding, findingOf, type NotChecked } fr
 
 export const DOCTOR_PROCESS_CHECKS = {
   'process-missing': check('error', 'authorize, token and resource run, and answer over NATS'),
+  'process-not-ready': check('error', 'every process is ready for requests'),
   'process-single': check('info', 'each app runs at least twice'),
   'versions-differ': check('warning', 'all processes and this command line have the same version'),
   'settings-differ': check(
@@ -42,6 +43,8 @@ const SERVICES = ['authorize', 'token', 'resource'];
 const SECOND_MS = 1_000;
 const HOUR_S = 3_600;
 const MINUTE_S = 60;
+/** Longer than any start: PostgreSQL may be unreachable for 60 s. */
+const START_S = 120;
 
 export function examineProcesses(
   statuses: readonly ServiceStatus[],
@@ -49,6 +52,7 @@ export function examineProcesses(
 ): (Finding | NotChecked)[] {
   return [
     ...presence(statuses),
+    ...readiness(statuses),
     ...versions(statuses, own.version),
     ...settings(statuses, own.settings),
     ...production(statuses),
@@ -72,6 +76,22 @@ function presence(statuses: readonly ServiceStatus[]): Finding[] {
       service,
       'only one process answers: restarting it is an outage',
       'run two replicas or more: docs/reliability.md',
+    );
+  });
+}
+
+function readiness(statuses: readonly ServiceStatus[]): Finding[] {
+  return statuses.flatMap((status): Finding[] => {
+    const { start, ...missing } = status.missing ?? {};
+    const reasons = Object.entries(missing).map(([dependency, reason]) => `${dependency} (${reason})`);
+    const ageS = (Date.parse(status.time) - Date.parse(status.started_at)) / SECOND_MS;
+    if (start !== undefined && ageS > START_S) reasons.push(start);
+    if (reasons.length === 0) return [];
+    return finding(
+      'process-not-ready',
+      processName(status),
+      `it gets no requests: /readyz misses ${reasons.join(', ')}; it runs since ${status.started_at}`,
+      'restore what is missing; if other processes of the app have it, compare the Secrets, the node and the network policies of this one',
     );
   });
 }

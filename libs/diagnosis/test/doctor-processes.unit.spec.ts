@@ -98,6 +98,14 @@ describe('the processes area of doctor', () => {
       { settings: { ...SETTINGS, RETRY_WINDOW: 120 } },
       ['retry-window-long'],
     ],
+    ['nothing missing', { missing: {} }, []],
+    ['a missing dependency', { missing: { redis: 'ECONNREFUSED' } }, ['process-not-ready']],
+    ['a long start', { missing: { start: 'the process starts' } }, ['process-not-ready']],
+    [
+      'a short start',
+      { missing: { start: 'the process starts' }, started_at: '2026-06-01T11:59:00.000Z' },
+      [],
+    ],
   ])('examines a process with %s', (_, changes, expected) => {
     expect(ids(examineProcesses(withOne(changes), OWN))).toEqual(expected);
   });

@@ -41,6 +41,7 @@ const isQueue = has({
 });
 
 const PARTS: Readonly<Record<string, Check>> = {
+  missing: (value) => isObject(value) && Object.values(value).every(isText),
   keys: (value) =>
     Array.isArray(value) &&
     value.every(

@@ -14,7 +14,7 @@ import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { statusSubject } from '#messaging/service-status.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { type AppProcess, launchApp, startApp } from '#test/support/app-process.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
@@ -232,6 +232,19 @@ describe('operator doctor', () => {
       expect(problemsOf(found, 'audit-dropped')).toEqual([expect.stringContaining('it lost 7 events')]);
       expect(problemsOf(found, 'not-production')).toHaveLength(1);
     });
+  });
+
+  it('finds a process that never became ready, with the reason', async () => {
+    expect(first.holding).toContain('process-not-ready');
+    const app = await launchApp('token', { ...env, REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'fatal' });
+    try {
+      await until('the process answers over NATS', 60_000, async () => {
+        const found = problemsOf(await report(), 'process-not-ready');
+        return found.length > 0 && /: it gets no requests: \/readyz misses redis \(.+\);/.test(found.join());
+      });
+    } finally {
+      await app.stop();
+    }
   });
 
   it('finds processes with another key, and a key that was removed too early', async () => {

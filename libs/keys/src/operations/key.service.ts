@@ -12,6 +12,7 @@ import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
 import { processName } from '#operations/wording.js';
+import { isStopping } from '#platform/status/status-report.js';
 import { idTokenKeyProblems, idTokenKeyReport } from './id-token-key-report.js';
 import { type IdTokenKeyStep, nextIdTokenStep } from './id-token-rotation.js';
 import { type KeyProblem, keyReport, type ReportedKey } from './key-report.js';
@@ -85,7 +86,9 @@ export class KeyService {
   ) {}
 
   async list(): Promise<{ readonly list: KeyList; readonly warnings: readonly string[] }> {
-    const { statuses, records, idTokenRecords, now, warnings } = await this.read();
+    const { statuses: all, records, idTokenRecords, now, warnings } = await this.read();
+    // A process that shuts down may have the keys from before a rollout, but it gets no new requests.
+    const statuses = all.filter((status) => !isStopping(status));
     const { processes, keys, problems } = keyReport(statuses, records, now);
     const idTokenKeys = idTokenKeyReport(statuses, idTokenRecords, now);
     const list = {

@@ -26,7 +26,7 @@ import { addBodyParsers, type BodyParsers, requestTarget, unparsedQuery } from '
 import { type ResponseHeaders, responseHeaders } from '../http/response-headers.js';
 import { createLogger, NestLogger } from '../logging/logger.js';
 import { assignReference, requestLog } from '../logging/request-log.js';
-import { type Settings, StatusReport } from '../status/status-report.js';
+import { PART_TIMEOUT_MS, type Settings, StatusReport } from '../status/status-report.js';
 import { measureCalls } from '../telemetry/calls.js';
 import { measureDependencies, Metrics, requestMetrics } from '../telemetry/metrics.js';
 import { startTracing } from '../telemetry/start-tracing.js';
@@ -78,7 +78,7 @@ export async function runService(
   metrics.registry.setDefaultLabels({ service: name });
   collectDefaultMetrics({ register: metrics.registry });
   measureDependencies(metrics, readiness);
-  measureCalls(metrics);
+  measureCalls(metrics, new Logger('Dependencies'));
   // Starts before the app, so that /healthz and /readyz respond while the process waits for its dependencies.
   const health = await serveHealth(readiness, metrics.registry, HOST, INTERNAL_PORT);
   // Not part of createService, because the apps of a test share one event loop.
@@ -111,6 +111,9 @@ export async function createService(
 ): Promise<NestFastifyApplication> {
   const logger = createLogger(name, configuration.LOG_LEVEL);
   const status = new StatusReport(name, sharedSettings);
+  status.register('missing', async () =>
+    Object.fromEntries(await instruments.readiness.missingWithin(PART_TIMEOUT_MS - 100)),
+  );
   const observers = new RequestObservers();
   observers.add(requestLog(logger), requestMetrics(instruments.metrics));
   const platform = PlatformModule.forRoot({ ...instruments, status, observers });

@@ -12,6 +12,7 @@ const CHECK_TIMEOUT_MS = 2_000;
 export class Readiness {
   private readonly checks = new Map<string, Check | null>();
   private phase: 'start' | 'stop' | null = 'start';
+  private latest: ReadonlyMap<string, string> | undefined;
 
   /** @param requiredDependencies dependencies that count as missing until their checks are registered */
   constructor(
@@ -48,11 +49,20 @@ export class Readiness {
       [...this.checks].map(async ([dependency, check]) => [dependency, await problemOf(check)] as const),
     );
     const missing = results.flatMap(([name, reason]) => (reason === null ? [] : [[name, reason] as const]));
-    return new Map(missing.length === 0 && this.phase ? [[this.phase, PHASES[this.phase]]] : missing);
+    this.latest = new Map(missing.length === 0 && this.phase ? [[this.phase, PHASES[this.phase]]] : missing);
+    return this.latest;
+  }
+
+  /** Like `missing`, but returns the previous result if a dependency does not answer in time. */
+  async missingWithin(limitMs: number): Promise<ReadonlyMap<string, string>> {
+    if (this.phase === 'stop') return STOPPED;
+    const missing = this.missing();
+    return withTimeout(missing, limitMs).catch(() => this.latest ?? missing);
   }
 }
 
 const PHASES = { start: 'the process starts', stop: 'the process stops' };
+const STOPPED: ReadonlyMap<string, string> = new Map([['stop', PHASES.stop]]);
 
 async function problemOf(check: Check | null): Promise<string | null> {
   if (!check) return 'not connected yet';

@@ -11,6 +11,11 @@ export interface ServiceStatus {
   readonly started_at: string;
   /** Time of the reply on the process's clock (ISO 8601). */
   readonly time: string;
+  /**
+   * What /readyz lists, with the reasons; empty if the process is ready. Has the key `stop` during the shutdown, and then
+   * no other.
+   */
+  readonly missing?: Readonly<Record<string, string>>;
   /** Key ring, with the signing key first. */
   readonly keys?: readonly KeyStatus[];
   /** Keys of ID tokens; empty without OpenID Connect. The first key of each algorithm signs in the token app. */
@@ -65,13 +70,17 @@ export interface RedisStatus {
 }
 
 /** Timeout of a part, shorter than the second for which the operator app waits for another process. */
-const PART_TIMEOUT_MS = 500;
+export const PART_TIMEOUT_MS = 500;
 
 type Parts = Required<
-  Pick<ServiceStatus, 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'logouts' | 'logout_queue'>
+  Pick<ServiceStatus, 'missing' | 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'logouts' | 'logout_queue'>
 >;
 type Part = keyof Parts;
 type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;
+
+export function isStopping({ missing = {} }: ServiceStatus): boolean {
+  return Object.hasOwn(missing, 'stop');
+}
 
 export class StatusReport {
   private readonly parts = new Map<Part, Read<Part>>();

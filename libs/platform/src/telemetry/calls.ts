@@ -1,4 +1,5 @@
 import { type TracingChannelSubscribers, tracingChannel } from 'node:diagnostics_channel';
+import type { LoggerService } from '@nestjs/common';
 import type { Metrics } from './metrics.js';
 
 /** Call to or from another process, without keys, arguments, parameters or payloads. */
@@ -75,8 +76,34 @@ export function onCalls({ name, read }: CallChannel, begin: BeginCall): () => vo
   return () => channel.unsubscribe(subscribers as unknown as TracingChannelSubscribers<object>);
 }
 
-/** Measures calls to Redis, PostgreSQL and NATS, and replies over NATS. The metrics have OpenTelemetry's names. */
-export function measureCalls(metrics: Metrics): void {
+/** Seconds above which a call to another process is logged as slow. */
+const SLOW_S = 0.5;
+const SLOW_LOG_INTERVAL_MS = 60_000;
+const SERVERS = { redis: 'Redis', postgresql: 'PostgreSQL', nats: 'NATS' } as const;
+
+/** Returns a function that logs a slow call, at most one a minute for each system. */
+function slowCallLog(logger: Pick<LoggerService, 'warn'>): (call: Call, seconds: number) => void {
+  const loggedAt = new Map<Call['system'], number>();
+  return ({ system, operation, target }, seconds) => {
+    const now = performance.now();
+    if (now - (loggedAt.get(system) ?? -Infinity) < SLOW_LOG_INTERVAL_MS) return;
+    loggedAt.set(system, now);
+    logger.warn({
+      dependency: system,
+      operation,
+      ...(target !== undefined && { target }),
+      duration_ms: Math.round(seconds * 1000),
+      msg: `${SERVERS[system]} answered slowly`,
+    });
+  };
+}
+
+/**
+ * Measures calls to Redis, PostgreSQL and NATS, and replies over NATS, and logs slow calls. The metrics have
+ * OpenTelemetry's names.
+ */
+export function measureCalls(metrics: Metrics, logger: Pick<LoggerService, 'warn'>): void {
+  const logSlow = slowCallLog(logger);
   const database = metrics.histogram(
     'db_client_operation_duration_seconds',
     'Duration of calls to Redis and PostgreSQL',
@@ -93,10 +120,12 @@ export function measureCalls(metrics: Metrics): void {
     ['messaging_system', 'messaging_destination_name', 'outcome'],
   );
   for (const channel of [...OUTGOING, INCOMING])
-    onCalls(channel, ({ system, operation, target = '' }) => {
+    onCalls(channel, (call) => {
+      const { system, operation, target = '' } = call;
       const start = performance.now();
       return (failed) => {
         const seconds = (performance.now() - start) / 1000;
+        if (seconds > SLOW_S && channel !== INCOMING) logSlow(call, seconds);
         const outcome = failed ? 'error' : 'ok';
         if (system === 'nats') {
           const histogram = channel === INCOMING ? processed : requested;
