@@ -15,7 +15,7 @@ import { ConsoleConfiguration } from '../../apps/console/src/console.configurati
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
-import { containersOf, find, workloads } from './manifests.js';
+import { containersOf, environmentOf as readEnvironment, workloads } from './manifests.js';
 import { SECRETS } from './settings.js';
 import { createdOnce, type Manifest, OVERLAYS, render } from './render.js';
 
@@ -41,7 +41,7 @@ const SHAPES: Readonly<Record<string, readonly (new () => object)[]>> = {
   migrate: [MigrateSettings],
   migrated: [DatabaseSettings],
 };
-const READ_BY_ALL = ['NODE_ENV'];
+const READ_BY_ALL = ['NODE_ENV', 'NODE_EXTRA_CA_CERTS'];
 
 const APPS = ['authorize', 'token', 'resource'];
 /** Only the local overlay contains the component `console`. */
@@ -58,19 +58,8 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
       .filter(({ image }) => image?.includes('scheduling-oauth'));
   });
 
-  /** Builds the environment as the kubelet does. @throws Error if a key is missing */
-  function environmentOf({ env = [] }: V1Container): Record<string, string> {
-    return Object.fromEntries(
-      env.map(({ name, value, valueFrom }) => {
-        const { configMapKeyRef: map, secretKeyRef: secret } = valueFrom ?? {};
-        if (map) return [name, find(manifests, 'ConfigMap', map.name ?? '').data?.[map.key] ?? ''];
-        if (!secret) return [name, value ?? ''];
-        if (overlay === 'production') return [name, secretOf(secret.name ?? '', secret.key)];
-        const text = find(manifests, 'Secret', secret.name ?? '').data?.[secret.key] ?? '';
-        return [name, Buffer.from(text, 'base64').toString()];
-      }),
-    );
-  }
+  const environmentOf = (container: V1Container): Record<string, string> =>
+    readEnvironment(manifests, container, overlay === 'production' ? secretOf : undefined);
 
   it('are sufficient and valid for each process', () => {
     for (const container of ours)

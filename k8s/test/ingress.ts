@@ -1,6 +1,6 @@
 import type { V1Ingress } from '@kubernetes/client-node';
 import { asItsUser, type NginxPlace, type Ingress, startNginx } from './nginx.js';
-import { all } from './manifests.js';
+import { all, decodedSecret } from './manifests.js';
 import type { Manifest } from './render.js';
 
 interface Place extends NginxPlace {
@@ -85,7 +85,7 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
         if (!['Prefix', 'Exact'].includes(pathType) || !to || backend.service?.port?.name !== 'http')
           throw new Error(`Ingress ${name}: ${path} leads nowhere`);
         // Kubernetes matches prefixes by whole path elements.
-        const within = pathType === 'Prefix' ? [`location ${path}/`] : [];
+        const within = pathType === 'Prefix' ? [`location ${path.replace(/\/$/, '')}/`] : [];
         return [`location = ${path}`, ...within].map(
           (location) =>
             `    ${location} {\n      ${[...settings, `proxy_pass ${to};`].join('\n      ')}\n    }`,
@@ -97,9 +97,7 @@ function serverOf({ metadata, spec }: V1Ingress, place: Place): string {
     server_name ${host};
 ${indent(snippet)}
 ${locations.join('\n')}
-    location / {
-      return 404;
-    }
+${locations.some((location) => location.includes('location / {')) ? '' : '    location / {\n      return 404;\n    }'}
   }`;
     })
     .join('\n');
@@ -116,6 +114,29 @@ export function startIngress(
   settings: ControllerSettings = {},
 ): Promise<Ingress> {
   // Excludes the console, which has a separate controller.
-  const ingresses = all(manifests, 'Ingress').filter(({ spec }) => spec?.ingressClassName === 'nginx');
+  const ingresses = ofClass('nginx', manifests);
   return startNginx((place) => nginxConfiguration(ingresses, { ...place, backends }, settings));
+}
+
+/** Starts the controller of a class, with the certificate that its Ingresses name. */
+export function startControllerOf(
+  ingressClass: string,
+  manifests: readonly Manifest[],
+  backends: Readonly<Record<string, string>>,
+  settings: ControllerSettings = {},
+): Promise<Ingress> {
+  const [ingress] = ofClass(ingressClass, manifests);
+  const secret = ingress?.spec?.tls?.[0]?.secretName ?? '';
+  const identity = {
+    certificate: decodedSecret(manifests, secret, 'tls.crt'),
+    key: decodedSecret(manifests, secret, 'tls.key'),
+  };
+  return startNginx(
+    (place) => nginxConfiguration(ofClass(ingressClass, manifests), { ...place, backends }, settings),
+    identity,
+  );
+}
+
+function ofClass(ingressClass: string, manifests: readonly Manifest[]): V1Ingress[] {
+  return all(manifests, 'Ingress').filter(({ spec }) => spec?.ingressClassName === ingressClass);
 }

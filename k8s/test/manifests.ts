@@ -79,3 +79,22 @@ export function selects(selector: V1LabelSelector | undefined, labels: Record<st
     })
   );
 }
+
+/** Builds the environment as the kubelet does. @throws Error if an object or a key is missing */
+export function environmentOf(
+  manifests: readonly Manifest[],
+  { env = [] }: V1Container,
+  secretOf = (name: string, key: string) => decodedSecret(manifests, name, key),
+): Record<string, string> {
+  return Object.fromEntries(
+    env.map(({ name, value, valueFrom }) => {
+      const { configMapKeyRef: map, secretKeyRef: secret } = valueFrom ?? {};
+      if (map) return [name, find(manifests, 'ConfigMap', map.name ?? '').data?.[map.key] ?? ''];
+      return [name, secret ? secretOf(secret.name ?? '', secret.key) : (value ?? '')];
+    }),
+  );
+}
+
+export function decodedSecret(manifests: readonly Manifest[], name: string, key: string): string {
+  return Buffer.from(find(manifests, 'Secret', name).data?.[key] ?? '', 'base64').toString();
+}

@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,13 +90,29 @@ export interface Ingress {
   stop(): Promise<void>;
 }
 
-/** @param configuration returns a configuration with `daemon off`, which writes logs to `*.log` in the folder */
-export async function startNginx(configuration: (place: NginxPlace) => string): Promise<Ingress> {
+/** Certificate and key of a server, as PEM. */
+export interface ServerIdentity {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/**
+ * @param configuration returns a configuration with `daemon off`, which writes logs to `*.log` in the folder
+ * @param identity by default a new development certificate
+ */
+export async function startNginx(
+  configuration: (place: NginxPlace) => string,
+  identity?: ServerIdentity,
+): Promise<Ingress> {
   const nginx = await findTool('nginx');
   const folder = await mkdtemp(join(tmpdir(), 'ingress-'));
   const settings = join(folder, 'settings');
-  await makeSettings(settings);
   const [certificate, key] = [join(settings, 'ingress/tls.crt'), join(settings, 'ingress/tls.key')];
+  if (identity) {
+    await mkdir(join(settings, 'ingress'), { recursive: true });
+    await writeFile(certificate, identity.certificate);
+    await writeFile(key, identity.key);
+  } else await makeSettings(settings);
   const file = join(folder, 'nginx.conf');
   const output = join(folder, 'output.log');
   const service = await startService('nginx', output, async (port) => {

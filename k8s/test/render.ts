@@ -108,6 +108,18 @@ export function createdOnce(): Promise<Manifest[]> {
   );
 }
 
+/** Renders the local overlay together with the files that its guide uses once. */
+export function localInstallation(): Promise<{ manifests: Manifest[]; consoleClient: string }> {
+  return withCopy(async (folder) => {
+    const generated = join(folder, 'overlays/local/generated');
+    const once = manifestsOf(await readFile(join(generated, 'created-once.yaml'), 'utf8'));
+    return {
+      manifests: [...(await kustomize(folder, 'overlays/local')), ...once],
+      consoleClient: await readFile(join(generated, 'console-client.yaml'), 'utf8'),
+    };
+  });
+}
+
 async function kustomize(folder: string, path: string): Promise<Manifest[]> {
   const { code, stdout, stderr } = await runCommand(await findKubectl(), ['kustomize', join(folder, path)]);
   if (code !== 0 || stderr !== '') throw new Error(`kubectl kustomize ${path}: ${stderr}`);

@@ -79,27 +79,28 @@ async function unpack(packageUrl: string, archives: string, folder: string): Pro
  * libraries and fonts if the machine lacks either. An installed Chromium is for machines on which the package's does
  * not run.
  */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(...args: string[]): Promise<Browser> {
+  const start = (chromium: Chromium) => launch(chromium, args);
   const bare = !(await exists('/etc/fonts/fonts.conf'));
   return packagedChromium(bare)
-    .then(launch)
+    .then(start)
     .catch(async (error: unknown) => {
       if (/error while loading shared libraries/.test(String(error)))
-        return launch(await packagedChromium(true));
+        return start(await packagedChromium(true));
       const installed = await machineChromium();
-      if (installed) return launch(installed);
+      if (installed) return start(installed);
       throw error;
     });
 }
 
-async function launch({ path, env }: Chromium): Promise<Browser> {
+async function launch({ path, env }: Chromium, args: readonly string[]): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: path,
     env: { ...process.env, ...env },
     timeout: PATIENCE_MS,
     // Chromium visits only pages of this project. Its sandbox needs privileges that root in a container lacks.
     chromiumSandbox: false,
-    args: ['--font-render-hinting=none'],
+    args: ['--font-render-hinting=none', ...args],
   });
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {

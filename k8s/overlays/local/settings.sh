@@ -47,3 +47,23 @@ mv secrets.draft secrets.yaml
   secret console-login Opaque console/login.env
 } >created-once.draft
 mv created-once.draft created-once.yaml
+
+# The registration of the console, with its secret's hash. Kept, because the day would change it.
+[ ! -e console-client.yaml ] || exit 0
+hash=$(sed 's/^CONSOLE_CLIENT_SECRET=//' console/login.env | tr -d '\n' | openssl dgst -sha256 -r | cut -d ' ' -f 1)
+cat >console-client.draft <<YAML
+version: 1
+clients:
+  - client_id: scheduling-console
+    name: Console
+    type: confidential
+    first_party: true
+    redirect_uris: ['https://console.localhost:8444/login/callback']
+    post_logout_redirect_uris: ['https://console.localhost:8444/logged-out']
+    scopes: [openid, profile, email]
+    secrets:
+      - id: $(echo "$hash" | sed -E 's/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/\1-\2-\3-\4-\5/')
+        sha256: $hash
+        created_on: $(date -u +%F)
+YAML
+mv console-client.draft console-client.yaml
