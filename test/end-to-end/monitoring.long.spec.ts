@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { runCommand } from '#local/servers/run-command.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { findTool } from '#test/support/tool.js';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse, stringify } from 'yaml';
@@ -131,7 +132,9 @@ function parsed(expr: string): Parsed {
 }
 
 /** Labels that Prometheus adds to each series of a target. */
-const OF_TARGET = ['namespace', 'job'];
+const OF_TARGET = ['namespace', 'job', 'instance'];
+/** Metrics of the blackbox exporter (k8s/monitoring/probe.yaml). */
+const OF_PROBES = ['probe_ssl_earliest_cert_expiry', 'probe_success'];
 
 const labelsOf = ({ selectors }: Parsed): Set<string> =>
   new Set([...OF_TARGET, ...selectors.flatMap(({ metric }) => [...(metrics.get(metric)?.keys() ?? [])])]);
@@ -147,12 +150,13 @@ describe('the queries of the alerts and the dashboard', () => {
     expect(wrong.map(({ where }) => where)).toEqual([]);
   });
 
-  it('use only metrics that the apps export', () => {
+  it('use only metrics that the apps or the blackbox exporter export', () => {
     const referenced = queries.flatMap(({ where, expr }) =>
       parsed(expr).selectors.map(({ metric }) => [where, metric] as const),
     );
     expect(referenced.length).toBeGreaterThanOrEqual(queries.length);
-    expect(referenced.filter(([, metric]) => !metrics.has(metric))).toEqual([]);
+    const unknown = referenced.filter(([, metric]) => !metrics.has(metric) && !OF_PROBES.includes(metric));
+    expect(unknown).toEqual([]);
   });
 
   it('use only labels that the metrics have', () => {
@@ -209,6 +213,22 @@ it('every alert has a summary and a description', () => {
     expect(annotations['description']?.length).toBeGreaterThan(40);
   }
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+});
+
+it('the probes request public paths, so that their failure is an outage', async () => {
+  const { metadata, spec } = parse(await readFile(`${FOLDER}/probe.yaml`, 'utf8')) as {
+    metadata: object;
+    spec: { targets: { staticConfig: { static: string[] } } };
+  };
+  // The operator derives the label `job` from the name: probe/NAMESPACE/scheduling-oauth.
+  expect(metadata).toEqual({ name: 'scheduling-oauth' });
+  const urls = spec.targets.staticConfig.static.map((url) => new URL(url));
+  expect(urls.map(({ pathname }) => pathname)).toEqual([
+    ENDPOINTS.login,
+    ENDPOINTS.authorizationServerMetadata,
+    ENDPOINTS.protectedResourceMetadata,
+  ]);
+  expect(new Set(urls.map(({ host }) => host)).size).toBe(3);
 });
 
 it('the monitoring manifests contain the dashboard, the rules and the scrape targets', async () => {
