@@ -73,6 +73,7 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
   outdated: 409,
   unconfirmed: 409,
   unsafe: 409,
+  forbidden: 403,
   incomplete: 503,
   unavailable: 503,
 };

@@ -45,6 +45,9 @@ export const CurrentOperator = createParamDecorator((_data: unknown, context: Ex
   return operator;
 });
 
-export function actorOf({ name }: Pick<Operator, 'name'>): Actor {
-  return { name, channel: 'page' };
+export function actorOf({
+  name,
+  role = null,
+}: Pick<Operator, 'name'> & { readonly role?: Role | null }): Actor {
+  return { name, channel: 'page', role };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
+import { type ClientCondition, ensureSector, lockClient, writeClientLogo } from './client.statements.js';
 import { revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
@@ -51,10 +51,10 @@ export class ClientRegistrationStore {
       current: ClientRegistration,
       existing: { type: ClientType; hasSecrets: boolean; hasDocument: boolean },
     ) => ChangedRegistration,
-    expectedVersion?: number,
+    condition?: ClientCondition,
   ): Promise<RegistrationUpdate | null> {
     return this.dataSource.transaction(async (manager) => {
-      const current = await lockClient(manager, clientId, expectedVersion);
+      const current = await lockClient(manager, clientId, condition);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
       const existing = { type: current.type, hasSecrets, hasDocument: current.documentDueAt !== null };
@@ -78,9 +78,13 @@ export class ClientRegistrationStore {
    * @returns false if nothing changed; null if the client is unknown or deleted
    * @throws OutdatedVersionError
    */
-  async setDisabled(clientId: string, disabled: boolean, expectedVersion?: number): Promise<boolean | null> {
+  async setDisabled(
+    clientId: string,
+    disabled: boolean,
+    condition?: ClientCondition,
+  ): Promise<boolean | null> {
     return this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId, expectedVersion);
+      const client = await lockClient(manager, clientId, condition);
       if (!client) return null;
       if ((client.disabledAt !== null) === disabled) return false;
       await manager.update(ClientEntity, { clientId }, { disabledAt: disabled ? () => 'now()' : null });
@@ -94,9 +98,9 @@ export class ClientRegistrationStore {
    * @returns null if the client never existed
    * @throws OutdatedVersionError
    */
-  async delete(clientId: string, expectedVersion?: number): Promise<Deletion | null> {
+  async delete(clientId: string, condition?: ClientCondition): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
-      await lockClient(manager, clientId, expectedVersion);
+      await lockClient(manager, clientId, condition);
       await manager.update(
         ClientEntity,
         { clientId, grantType: 'client_credentials', disabledAt: IsNull() },

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
 import type { ClientSecretRecord } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
-import { lockClient } from './client.statements.js';
+import { type ClientCondition, lockClient } from './client.statements.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 
 type SecretRefusal =
@@ -36,8 +36,8 @@ export class ClientSecretStore {
   }
 
   /** @param hash SHA-256 of the secret, 32 bytes @throws OutdatedVersionError */
-  add(clientId: string, hash: Buffer, expectedVersion?: number): Promise<SecretOutcome> {
-    return this.change(clientId, expectedVersion, async (manager, live) => {
+  add(clientId: string, hash: Buffer, condition?: ClientCondition): Promise<SecretOutcome> {
+    return this.change(clientId, condition, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
       const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedOn: null });
       await manager.insert(ClientSecretEntity, added);
@@ -51,9 +51,9 @@ export class ClientSecretStore {
     clientId: string,
     secretId: string,
     force = false,
-    expectedVersion?: number,
+    condition?: ClientCondition,
   ): Promise<SecretOutcome> {
-    return this.change(clientId, expectedVersion, async (manager, live) => {
+    return this.change(clientId, condition, async (manager, live) => {
       const others = live.filter(({ id }) => id !== secretId);
       if (others.length === live.length) return { outcome: 'unknown_secret', live };
       if (others.length === 0 && !force) return { outcome: 'last_live' };
@@ -83,11 +83,11 @@ export class ClientSecretStore {
 
   private change(
     clientId: string,
-    expectedVersion: number | undefined,
+    condition: ClientCondition | undefined,
     work: (manager: EntityManager, live: ClientSecretRecord[]) => Promise<SecretOutcome>,
   ): Promise<SecretOutcome> {
     return this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId, expectedVersion);
+      const client = await lockClient(manager, clientId, condition);
       if (!client) return { outcome: 'unknown_client' };
       if (client.type === 'public') return { outcome: 'public_client' };
       if (hasKeys(client)) return { outcome: 'key_client' };

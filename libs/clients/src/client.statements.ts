@@ -4,17 +4,27 @@ import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.en
 import type { ClientLogo } from './client.js';
 import { checkVersion } from '#platform/postgres/outdated-version.error.js';
 
+/** Condition of a change, checked while the client is locked. */
+export interface ClientCondition {
+  /** Undefined for every version. */
+  readonly version?: number | undefined;
+  /** Throws an error if the change is not permitted for this client. */
+  readonly check?: (client: ClientEntity) => void;
+}
+
 /** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(
   manager: EntityManager,
   clientId: string,
-  expectedVersion?: number,
+  { version, check }: ClientCondition = {},
 ): Promise<ClientEntity | null> {
   const client = await manager.findOne(ClientEntity, {
     where: { clientId },
     lock: { mode: 'for_no_key_update' },
   });
-  if (client) checkVersion(client, expectedVersion);
+  if (!client) return null;
+  check?.(client);
+  checkVersion(client, version);
   return client;
 }
 

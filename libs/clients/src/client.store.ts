@@ -154,6 +154,15 @@ export class ClientStore {
     return new Map(clients.map(({ clientId, name }) => [clientId, name]));
   }
 
+  /** Returns the versions of the clients of `client_credentials` by id. */
+  async apiClientVersions(): Promise<ReadonlyMap<string, number>> {
+    const clients = await this.clients.find({
+      select: { clientId: true, version: true },
+      where: { grantType: 'client_credentials' },
+    });
+    return new Map(clients.map(({ clientId, version }) => [clientId, version]));
+  }
+
   /** Includes deleted clients, whose tokens must stay blocked until a retry completes an interrupted deletion. */
   async listDisabled(): Promise<string[]> {
     const clients = await this.clients.find({

@@ -40,7 +40,7 @@ export const DEVICE_CHECKS = {
   user_code_throttled: {
     title: 'Too many wrong codes',
     meaning:
-      'This account or its network has entered five wrong codes, or all users together many more (RFC 8628 5.1). The counters expire after 15 minutes.',
+      'This account has entered five wrong codes, or its network or all users together many more (RFC 8628 5.1). The counters expire after 15 minutes.',
     user: 'Wait as long as the page says.',
     platform: 'If all users are told to wait, `TRUSTED_PROXIES` does not name the proxy.',
   },

@@ -20,6 +20,13 @@ export const DPOP_CHECKS = {
     operator: 'See whether the client must prove a key.',
     commands: ['client show {client_id}'],
   },
+  proof_limit_exceeded: {
+    title: 'Too many proofs of public clients come from this address',
+    meaning:
+      'Each proof is stored until it expires, so that it works once. An address (IPv6: a /48) may send 2000 in this time with public clients.',
+    application: 'Wait as long as `Retry-After` says.',
+    platform: 'If every client has the same address, `TRUSTED_PROXIES` does not name the proxy.',
+  },
   dpop_proof_too_long: {
     title: 'The proof is too long',
     meaning: 'A proof has several hundred characters, or about 1800 with a large RSA key.',
@@ -117,6 +124,8 @@ export const PROOF_DESCRIPTIONS: Descriptions<ProofReasons> = {
   'dpop_header_invalid.missing': `${INVALID} the DPoP header is missing`,
   'dpop_header_invalid.repeated': `${INVALID} there is more than one DPoP header`,
   dpop_proof_missing: 'this client must prove its key: send a DPoP header',
+  proof_limit_exceeded: ({ retryAfter }) =>
+    `too many proofs of public clients come from this address; retry in ${retryAfter} s`,
   dpop_proof_too_long: ({ max }) => `${INVALID} the proof is longer than ${max} characters`,
   'dpop_proof_malformed.jwt': `${INVALID} it is not a well-formed JWT`,
   'dpop_proof_malformed.crit': `${INVALID} its header must not have crit`,

@@ -104,9 +104,9 @@ return 1
 
 /** Nothing ──► active, for a client without a user (RFC 6749 4.4). PostgreSQL has no record of it for a restore. */
 export const ISSUE = grantScript(
-  ['client', 'scope', 'resources', 'now', 'ttl'],
+  ['client', 'generation', 'scope', 'resources', 'now', 'ttl'],
   `
-redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, CLIENT, client, SCOPE, scope, RESOURCES, resources, ROTATED_AT, now)
+redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, generation, CLIENT, client, SCOPE, scope, RESOURCES, resources, ROTATED_AT, now)
 redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );

@@ -146,11 +146,11 @@ export class GrantStore {
 
   async issue(
     id: string,
-    { clientId, scope, resource }: ClientGrant,
+    { clientId: client, version: generation, scope, resource: resources }: ClientGrant,
     now: number,
     ttl: number,
   ): Promise<void> {
-    await this.run('grantIssue', keysOf(id), { client: clientId, scope, resources: resource, now, ttl });
+    await this.run('grantIssue', keysOf(id), { client, generation, scope, resources, now, ttl });
     this.count('issued');
   }
 

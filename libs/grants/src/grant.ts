@@ -59,6 +59,8 @@ export type IntrospectedGrant = Omit<ActiveGrant, 'userId'> & { readonly userId:
 /** Grant of access to the operators' HTTP API, without a user (RFC 6749 4.4). */
 export interface ClientGrant {
   readonly clientId: string;
+  /** Version of the client's registration, which is the generation of the grant: a change ends the client's tokens. */
+  readonly version: number;
   readonly scope: string;
   /** The only API for which the token is valid. */
   readonly resource: string;

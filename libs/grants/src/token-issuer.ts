@@ -68,12 +68,12 @@ export class TokenIssuer {
     };
   }
 
-  clientToken({ scope, resource, jkt }: ClientGrant, now: number, lifetime: number): ClientToken {
+  clientToken({ version, scope, resource, jkt }: ClientGrant, now: number, lifetime: number): ClientToken {
     const handle = this.random(HANDLE_BYTES);
     const accessToken = this.codec.encode({
       kind: 'access',
       handle,
-      generation: 1,
+      generation: version,
       expiry: seconds(now) + lifetime,
       scopeMask: 0,
       audience: resource,

@@ -40,11 +40,11 @@ export const DEVICE_LIMITS = {
 
 /**
  * Limits of wrong codes in DEVICE_CODE_LIFETIME (RFC 8628 5.1). Five guesses among 20^8 codes find a given code with
- * probability 2.0 · 10^-10, below 2^-32.
+ * probability 2.0 · 10^-10, below 2^-32; the limit of an address is not lower than the mistakes of ten users.
  */
 export const GUESS_LIMITS = {
-  /** Per address (IPv6: per /48). */
-  address: 5,
+  /** Per address (IPv6: per /48), which thousands of users may share. */
+  address: 50,
   user: 5,
   /** Limit across all users; one user can reach at most 5. */
   all: 250,

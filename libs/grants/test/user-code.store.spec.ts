@@ -90,14 +90,14 @@ describe('a user code', () => {
 
 describe('wrong codes', () => {
   // @rfc 8628 5.1
-  it.each(['address', 'user'] as const)(
-    'from one %s find a given code with a probability below 2^-32',
-    (attacker) => {
-      const letters = new Set(times(2000).flatMap(() => generateUserCode().split(''))).size;
-      expect(letters).toBe(20);
-      expect(GUESS_LIMITS[attacker] / letters ** generateUserCode().length).toBeLessThan(2 ** -32);
-    },
-  );
+  it.each([
+    ['user', 32],
+    ['address', 28],
+  ] as const)('from one %s find a given code with a probability below 2^-%i', (attacker, bits) => {
+    const letters = new Set(times(2000).flatMap(() => generateUserCode().split(''))).size;
+    expect(letters).toBe(20);
+    expect(GUESS_LIMITS[attacker] / letters ** generateUserCode().length).toBeLessThan(2 ** -bits);
+  });
 
   // @rfc 8628 5.1
   it('are limited to 5 per account, at any address', async () => {
@@ -108,13 +108,20 @@ describe('wrong codes', () => {
   });
 
   // @rfc 8628 5.1
-  it('are limited to 5 per address and IPv6 /48, for any account', async () => {
+  it('are limited to 50 per address and IPv6 /48, for any account', async () => {
     for (const address of ['192.0.2.1', '2001:db8:7::']) {
       const from = (at: number) => (address.includes(':') ? `${address.slice(0, -1)}${at}::1` : address);
-      const answers = await Promise.all(times(9).map((at) => wrong(from(at), user + at)));
+      const answers = await Promise.all(times(54).map((at) => wrong(from(at), user + at)));
       expect(answers.filter(({ outcome }) => outcome === 'unknown')).toHaveLength(GUESS_LIMITS.address);
       expect(await wrong(from(99), user + 99)).toMatchObject({ outcome: 'refused', counter: 'address' });
     }
+  });
+
+  it('of one user do not refuse the codes of other users at the same address', async () => {
+    const [userCode, address] = [await created(), ipv4()];
+    await Promise.all(times(6).map(() => wrong(address)));
+    expect(await wrong(address)).toMatchObject({ outcome: 'refused', counter: 'user' });
+    expect((await store.find(userCode, address, user + 1)).outcome).toBe('found');
   });
 
   // @rfc 8628 5.1

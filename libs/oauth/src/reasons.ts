@@ -238,6 +238,7 @@ export interface ProofReasons {
   'dpop_header_invalid.missing': null;
   'dpop_header_invalid.repeated': null;
   dpop_proof_missing: null;
+  proof_limit_exceeded: Retry;
   dpop_proof_too_long: Limit;
   'dpop_proof_malformed.jwt': null;
   'dpop_proof_malformed.crit': null;

@@ -1,7 +1,11 @@
+import type { ConsoleRole } from '#users/operators/console-role.js';
+
 export interface Actor {
   /** Name in the audit trail, like `ada@laptop`. */
   readonly name: string;
   readonly channel: 'command' | 'api' | 'page';
+  /** Null during a login, and for an API client whose token does not have the scope `admin:operators`. */
+  readonly role: ConsoleRole | null;
 }
 
 export interface Change<Result> {

@@ -9,12 +9,21 @@ export type Problem = DeclaredProblem | TextProblem;
  * - `conflict`: the stored state does not permit the change, or several records match the given name
  * - `outdated`: another change has replaced the expected version
  * - `unconfirmed`: the operation requires the confirmation that the problem names
- * - `unsafe`: the change would log users out, its effect is unknown, or the operator or channel may not make it
+ * - `unsafe`: the change would log users out, its effect is unknown, or the channel may not make it
+ * - `forbidden`: the operator or API client does not have the right to make the change
  * - `incomplete`: only a part succeeded, for example because the running services do not answer: repeat the operation
  * - `unavailable`: a service does not answer or is busy, and nothing was changed
  */
 export type RefusalKind =
-  'invalid' | 'unknown' | 'conflict' | 'outdated' | 'unconfirmed' | 'unsafe' | 'incomplete' | 'unavailable';
+  | 'invalid'
+  | 'unknown'
+  | 'conflict'
+  | 'outdated'
+  | 'unconfirmed'
+  | 'unsafe'
+  | 'forbidden'
+  | 'incomplete'
+  | 'unavailable';
 
 /** Rejects an operation with a list of all problems. Nothing was changed, unless the kind is `incomplete`. */
 export class AdministrationError extends Error {

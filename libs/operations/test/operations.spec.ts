@@ -18,7 +18,7 @@ import { ConsoleInvitationStore } from '#users/operators/console-invitation.stor
 import type { Isolated } from '#test/support/isolate.js';
 import { type Administration, openAdministration } from './support/administration.js';
 
-const ADA: Actor = { name: 'ada@console', channel: 'page' };
+const ADA: Actor = { name: 'ada@console', channel: 'page', role: 'admin' };
 let administration: Administration;
 let services: Isolated;
 let context: INestApplicationContext;

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { revokeGrants } from '#grants/records/grant-record.statements.js';
+import { type ConsoleRole, mayChangeRole, RoleTooLowError } from './operators/console-role.js';
 import { deleteInvitationsOf } from './operators/console-invitation.statements.js';
 import { DeletedIdentityEntity } from './deleted-identity.entity.js';
 import type { Identity } from './user.js';
@@ -22,14 +23,24 @@ export async function excludeCreations(
   await manager.query(`SELECT pg_advisory_xact_lock(${key}) FROM ${from}`, values);
 }
 
-/** @returns null if the user does not exist @throws OutdatedVersionError */
+/** Condition of a change, checked while the user is locked. */
+export interface AccountCondition {
+  /** Undefined for every version. */
+  readonly version?: number | undefined;
+  /** Role of the operator or API client; undefined if a user or the product makes the change. */
+  readonly actorRole?: ConsoleRole | null;
+}
+
+/** @returns null if the user does not exist @throws OutdatedVersionError, RoleTooLowError */
 export async function lockAccount(
   manager: EntityManager,
   id: number,
-  expectedVersion?: number,
+  { version, actorRole }: AccountCondition = {},
 ): Promise<UserEntity | null> {
   const user = await manager.findOne(UserEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
-  if (user) checkVersion(user, expectedVersion);
+  if (!user) return null;
+  if (actorRole !== undefined && !mayChangeRole(actorRole, user.consoleRole)) throw new RoleTooLowError();
+  checkVersion(user, version);
   return user;
 }
 

@@ -5,6 +5,7 @@ import {
   type EntityManager,
   IsNull,
   Not,
+  type QueryDeepPartialEntity,
   type Repository,
   type SelectQueryBuilder,
 } from 'typeorm';
@@ -15,6 +16,7 @@ import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postg
 import { isLastAdmin, keepAnAdmin } from './operators/console-admin.statements.js';
 import { type Identity, isUserId, type User } from './user.js';
 import {
+  type AccountCondition,
   deleteLocked,
   disableLocked,
   type Disabler,
@@ -24,7 +26,7 @@ import {
   rememberDeletion,
 } from './user-account.statements.js';
 import { UserEntity } from './user.entity.js';
-import { NEXT_GENERATION, toUser, updateUser } from './user.store.js';
+import { NEXT_GENERATION, toUser } from './user.store.js';
 
 export interface UserAccount {
   readonly id: number;
@@ -173,12 +175,12 @@ export class UserAccountStore {
   /**
    * Ends every session, revokes every grant and blocks new grants, in one transaction. Idempotent. Only the operator
    * can enable the user again.
-   * @throws LastAdminError unless `mayRemoveLastAdmin`
+   * @throws OutdatedVersionError, RoleTooLowError; LastAdminError unless `mayRemoveLastAdmin`
    */
-  disable(id: number, expectedVersion?: number, mayRemoveLastAdmin = false): Promise<Disabling | null> {
+  disable(id: number, condition?: AccountCondition, mayRemoveLastAdmin = false): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
       if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
-      const user = await lockAccount(manager, id, expectedVersion);
+      const user = await lockAccount(manager, id, condition);
       return user && disableAccount(manager, user, 'operator');
     });
   }
@@ -195,9 +197,9 @@ export class UserAccountStore {
   }
 
   /** Grants stay revoked, and old sessions stay invalid. @param overrideProduct true also undoes `disableIdentity` */
-  enable(id: number, overrideProduct = false, expectedVersion?: number): Promise<Enabling | null> {
+  enable(id: number, overrideProduct = false, condition?: AccountCondition): Promise<Enabling | null> {
     return this.transaction(async (manager) => {
-      const user = await lockAccount(manager, id, expectedVersion);
+      const user = await lockAccount(manager, id, condition);
       if (!user) return null;
       const disabledBefore = disablersOf(user);
       if (disabledBefore.length > 0)
@@ -220,12 +222,12 @@ export class UserAccountStore {
    * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
    * recreate the user.
    */
-  delete(id: number, mayRemoveLastAdmin = false): Promise<Deletion> {
+  delete(id: number, condition?: AccountCondition, mayRemoveLastAdmin = false): Promise<Deletion> {
     return this.transaction(async (manager) => {
       if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
-      const user = await lockAccount(manager, id);
+      const user = await lockAccount(manager, id, condition);
       if (!user) return { outcome: 'deleted_before', id, revokedGrants: 0 };
       const { issuer, externalId } = user;
       if (issuer !== null && externalId !== null)
@@ -255,25 +257,45 @@ export class UserAccountStore {
   /**
    * @param locale null for the browser's language
    * @returns the user before the change; null if the user does not exist
-   * @throws OutdatedVersionError
+   * @throws OutdatedVersionError, RoleTooLowError
    */
-  setLocale(id: number, locale: string | null, expectedVersion?: number): Promise<User | null> {
+  setLocale(id: number, locale: string | null, condition?: AccountCondition): Promise<User | null> {
     return this.transaction(async (manager) => {
-      const user = await lockAccount(manager, id, expectedVersion);
+      const user = await lockAccount(manager, id, condition);
       if (user) await manager.update(UserEntity, { id }, { locale });
       return user && toUser(user);
     });
   }
 
-  /** @param passwordHash from `hashPassword` @returns false if the user does not exist @throws OutdatedVersionError */
+  /**
+   * @param passwordHash from `hashPassword`
+   * @returns false if the user does not exist
+   * @throws OutdatedVersionError, RoleTooLowError
+   */
   setPassword(
     id: number,
     passwordHash: string,
     endSessions: boolean,
-    expectedVersion?: number,
+    condition?: AccountCondition,
   ): Promise<boolean> {
-    const changes = { passwordHash, ...(endSessions && NEXT_GENERATION) };
-    return updateUser(this.users, id, changes, expectedVersion);
+    return this.update(id, { passwordHash, ...(endSessions && NEXT_GENERATION) }, condition);
+  }
+
+  /** @returns false if the user does not exist @throws OutdatedVersionError, RoleTooLowError */
+  endSessions(id: number, condition?: AccountCondition): Promise<boolean> {
+    return this.update(id, NEXT_GENERATION, condition);
+  }
+
+  private update(
+    id: number,
+    changes: QueryDeepPartialEntity<UserEntity>,
+    condition?: AccountCondition,
+  ): Promise<boolean> {
+    return this.transaction(async (manager) => {
+      const user = await lockAccount(manager, id, condition);
+      if (user) await manager.update(UserEntity, { id }, changes);
+      return user !== null;
+    });
   }
 
   private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {

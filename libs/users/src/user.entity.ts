@@ -39,8 +39,8 @@ export class UserEntity {
   @Column({ name: 'session_generation', type: 'integer', default: () => 'floor((random() * (1000000000)))' })
   sessionGeneration: number;
 
-  /** Null without a role. Not selected by default. */
-  @Column({ name: 'console_role', type: 'text', nullable: true, select: false })
+  /** Null without a role. */
+  @Column({ name: 'console_role', type: 'text', nullable: true })
   consoleRole: ConsoleRole | null;
 
   @Column({ name: 'operator_disabled_at', type: 'timestamptz', nullable: true })

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type Repository, type QueryDeepPartialEntity } from 'typeorm';
+import { DataSource, type Repository } from 'typeorm';
 import { DuplicateUserError, type Identity, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
 import type { ClaimName, UserClaims } from '#oauth/openid/claims.js';
 import { violatedConstraint } from '#platform/postgres/errors.js';
-import { OutdatedVersionError } from '#platform/postgres/outdated-version.error.js';
 
 export interface NewUser {
   email: string;
@@ -87,24 +86,6 @@ const PROFILE = `
 
 /** Columns of an update that ends every session of a user. */
 export const NEXT_GENERATION = { sessionGeneration: () => 'session_generation + 1' };
-
-const userAtVersion = (id: number, version: number | undefined) => ({
-  id,
-  ...(version !== undefined && { version }),
-});
-
-/** @returns false if the user does not exist @throws OutdatedVersionError */
-export async function updateUser(
-  users: Repository<UserEntity>,
-  id: number,
-  changes: QueryDeepPartialEntity<UserEntity>,
-  expectedVersion?: number,
-): Promise<boolean> {
-  const { affected } = await users.update(userAtVersion(id, expectedVersion), changes);
-  if (affected === 1) return true;
-  if (expectedVersion !== undefined && (await users.existsBy({ id }))) throw new OutdatedVersionError();
-  return false;
-}
 
 type ClaimsRow = { readonly [Name in ClaimName]: string | boolean | null };
 
@@ -190,18 +171,15 @@ export class UserStore {
   }
 
   /** @param locale null for the browser's language @returns false if the user does not exist */
-  setLocale(id: number, locale: string | null): Promise<boolean> {
-    return updateUser(this.users, id, { locale });
+  async setLocale(id: number, locale: string | null): Promise<boolean> {
+    return (await this.users.update({ id }, { locale })).affected === 1;
   }
 
-  /** @returns the new session generation @throws OutdatedVersionError */
-  async endSessions(id: number, expectedVersion?: number): Promise<number> {
-    const user = userAtVersion(id, expectedVersion);
-    const { raw } = await this.users.update(user, NEXT_GENERATION, { returning: ['sessionGeneration'] });
+  /** @returns the new session generation */
+  async endSessions(id: number): Promise<number> {
+    const { raw } = await this.users.update({ id }, NEXT_GENERATION, { returning: ['sessionGeneration'] });
     const [row] = raw as { session_generation: number }[];
     if (row) return row.session_generation;
-    if (expectedVersion !== undefined && (await this.users.existsBy({ id })))
-      throw new OutdatedVersionError();
     throw new Error(`there is no user ${id}`);
   }
 

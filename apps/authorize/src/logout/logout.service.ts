@@ -83,8 +83,10 @@ export class LogoutService {
     const ended = await this.end(request, message.id !== 'flash.logged_out_everywhere');
     const next = this.cookies.generate();
     const atProvider = ended && (await this.continuation.providerUrl(ended.cookie, ended.session));
-    if (returnTo === null) await this.flashMessages.save(next, message);
-    else if (atProvider !== null) await this.returns.save(next, returnTo);
+    // Otherwise requests without a session could fill Redis with messages.
+    const hadSession = ended !== null || (await this.sessions.hasEnded(request.headers.cookie));
+    if (returnTo === null && hadSession) await this.flashMessages.save(next, message);
+    if (returnTo !== null && atProvider !== null) await this.returns.save(next, returnTo);
     return { location: atProvider ?? returnTo ?? this.continuation.landing, cookie: next };
   }
 }

@@ -145,6 +145,15 @@ describe('logging out everywhere', () => {
     expect((await browser.get('/auth/')).status).toBe(200);
   });
 
+  it('stores no message for a browser without a session', async () => {
+    const browser = await app.loggedIn(user);
+    const page = await browser.get('/auth/');
+    await app.redis.flushdb();
+    const answer = await browser.submit(page, {}, '/auth/logout');
+    expect(answer.headers['location']).toBe('/auth/login?done');
+    expect(await app.redis.keys('flash:*')).toEqual([]);
+  });
+
   it('is not confirmed to a visitor who opens a link to the confirmation', async () => {
     expect(statusOf(await app.browser().get('/auth/login?done'))).toBeUndefined();
     expect(

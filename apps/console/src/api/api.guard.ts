@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClientService } from '#clients/operations/client.service.js';
 import type { Actor } from '#operations/actor.js';
 import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
+import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import type { Condition } from './conditions.js';
@@ -33,12 +34,13 @@ export class ApiGuard implements CanActivate {
       if (error instanceof UnauthorizedException) await this.limits.take('unauthenticated', request, reply);
       throw error;
     }
-    const { clientId } = request.token;
+    const { clientId, scopes } = request.token;
     addLogContext(request.raw, { client_id: clientId });
     await this.limits.take('api', request, reply, clientId);
     // Before the interceptors: a form, which other sites can send, must not reach `FormInterceptor`.
     checkShape(request, rulesOf(context.getHandler()));
-    if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), channel: 'api' };
+    const role = scopes.includes(OPERATORS_SCOPE) ? 'admin' : null;
+    if (request.method !== 'GET') request.actor = { name: await this.nameOf(clientId), channel: 'api', role };
     return true;
   }
 

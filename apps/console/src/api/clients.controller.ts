@@ -9,7 +9,6 @@ import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, flagOf, RequestedChange, Query } from './request-input.js';
 import { clientResource } from './client-resource.js';
 import { etagOf } from './conditions.js';
-import { checkOperatorsScope } from './operator-clients.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -49,9 +48,8 @@ export class ClientsApiController {
   })
   async createClient(
     @RequestedChange()
-    { actor, token, input: { public: type = 'confidential', profile, ...input } }: ChangeRequest,
+    { actor, input: { public: type = 'confidential', profile, ...input } }: ChangeRequest,
   ): Promise<ApiResponse> {
-    checkOperatorsScope({ token }, input['scopes']);
     if (type !== 'confidential' && type !== 'public')
       throw new AdministrationError('invalid', [
         { id: 'type_unknown', field: 'public', message: '‹public› must be confidential or public' },
@@ -83,11 +81,8 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     hasVersion: true,
   })
-  async changeClient(@RequestedChange() request: ChangeRequest): Promise<ApiResponse> {
-    const { actor, id, input } = request;
-    checkOperatorsScope(request, input['scopes']);
-    checkOperatorsScope(request, input['addScopes']);
-    const changes = { ...input, expectedVersion: await this.checkedVersion(request) };
+  async changeClient(@RequestedChange() { actor, id, input, expected }: ChangeRequest): Promise<ApiResponse> {
+    const changes = { ...input, expectedVersion: expected.version };
     const { result: updated, announced } = await this.clients.update(actor, id, changes);
     return { ...versioned(clientResource(updated.client)), warnings: await announced };
   }
@@ -109,9 +104,8 @@ export class ClientsApiController {
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  async enableClient(@RequestedChange() request: ChangeRequest): Promise<ApiResponse> {
-    const { actor, id } = request;
-    return changed(this.clients.enable(actor, id, { version: await this.checkedVersion(request) }));
+  async enableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
+    return changed(this.clients.enable(actor, id, expected));
   }
 
   @Operation('delete', ':id', {
@@ -204,12 +198,5 @@ export class ClientsApiController {
     @Query({ flags: ['force'] }) { force }: Readonly<Record<string, unknown>>,
   ): Promise<ApiResponse> {
     return deleted(this.secrets.revoke(actor, id, part, force === true, expected));
-  }
-
-  /** Returns the version to change, so that the client cannot get another scope after the check. */
-  private async checkedVersion(request: ChangeRequest): Promise<number> {
-    const { scopes, version } = await this.clients.find(request.id);
-    checkOperatorsScope(request, scopes);
-    return request.expected.version ?? version;
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AdministrationError } from '#operations/administration.error.js';
 import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
@@ -146,17 +147,19 @@ export function confirmationsOf(form: Form): string[] {
   return CONFIRMATIONS.filter((name) => form.text(name) === 'true');
 }
 
-/** Returns true if the form changes the redirect URIs, first-party status, or scopes that need no consent. */
+/** Fields that neither send data or users anywhere, nor grant or show anything to users. */
+const HARMLESS: ReadonlySet<string> = new Set(['contacts', ...CONFIRMATIONS]);
+
+/** Returns true if the form changes any field that is not harmless. */
 export function isDangerous(client: ClientView, form: Form): boolean {
-  const { redirectUris = client.redirect_uris, firstParty = client.first_party, scopes } = changesOf(form);
-  const differs = (left: readonly string[], right: readonly string[]) =>
-    left.toSorted().join(' ') !== right.toSorted().join(' ');
-  return (
-    differs(redirectUris, client.redirect_uris) ||
-    firstParty !== client.first_party ||
-    ((client.first_party || isApiClient(client)) && differs(scopes, client.scopes))
+  const before: Readonly<Record<string, unknown>> = changesOf(formOf(client));
+  return Object.entries(changesOf(form)).some(
+    ([field, value]) => !HARMLESS.has(field) && !isDeepStrictEqual(inOrder(value), inOrder(before[field])),
   );
 }
+
+/** Sorts a list, because a form has the scopes in the order of the catalogue. */
+const inOrder = (value: unknown): unknown => (Array.isArray(value) ? value.toSorted() : value);
 
 /** Returns true if the operator may change the keys: a metadata document, a secret or a public client excludes this. */
 export function hasOwnKeys({ type, live_secrets: secrets, document_due_at: due }: ClientView): boolean {

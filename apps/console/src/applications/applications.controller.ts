@@ -55,7 +55,6 @@ export class ApplicationsController {
   @Get(':id/disable')
   @RequireRole('support')
   async confirmDisable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    await this.privileged.checkApplication(operator, id);
     return confirmPage(await this.confirmation(operator, id, 'disable'));
   }
 
@@ -66,7 +65,6 @@ export class ApplicationsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    await this.privileged.checkApplication(operator, id);
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';
@@ -78,7 +76,6 @@ export class ApplicationsController {
   @SentFrom('.')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    await this.privileged.checkApplication(operator, id);
     const change = this.clients.enable(actorOf(operator), id);
     return this.changed(operator, id, change, 'The application is enabled.');
   }
@@ -195,6 +192,7 @@ export class ApplicationsController {
     action: 'disable' | 'delete',
   ): Promise<ConfirmView> {
     const client = await this.clients.find(id);
+    this.privileged.checkApplication(operator, client);
     const { grants, users } = await this.clients.countGrants(id);
     const isConsole = this.clients.isConsole(client);
     return {

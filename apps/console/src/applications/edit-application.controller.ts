@@ -19,6 +19,12 @@ import {
 import { ApplicationPageService } from './application-page.service.js';
 import { changes, differencePage, editPage, type EditView } from './edit-application.page.js';
 
+/** Returns NaN, which `ClientService.update` refuses, for other notations of numbers such as 1e0 and 0x1. */
+function versionOf(form: Form): number {
+  const text = form.text('version');
+  return /^\d{1,10}$/.test(text) ? Number(text) : NaN;
+}
+
 /** Changes a registration in two steps: the form, and the confirmation of the difference. */
 @Controller('applications/:id')
 @RequireRole('admin')
@@ -65,7 +71,7 @@ export class EditApplicationController {
       const client = await this.clients.find(id);
       if (isDangerous(client, form)) this.recentLogins.require(operator);
       // Updates only the version that was checked above, because the change may be dangerous for a later version.
-      const expectedVersion = Math.min(Number(form.text('version')), client.version);
+      const expectedVersion = Math.min(versionOf(form), client.version);
       const input = { ...changesOf(form), expectedVersion };
       const { result, announced } = await this.clients.update(actorOf(operator), client.client_id, input);
       return this.pages.show(operator, result.client, {

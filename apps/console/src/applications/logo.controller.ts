@@ -6,7 +6,7 @@ import { ClientService } from '#clients/operations/client.service.js';
 import { LOGO_LIMITS } from '#clients/operations/logo.js';
 import { html } from '#ui/html.js';
 import { SentBeforeLogin } from '../session/kept-forms.service.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { button, hiddenFields, type Notices, notices, postForm, textField } from '../ui/components.js';
 import { type Form, KEPT_FORM } from '../form.js';
@@ -21,6 +21,7 @@ export class LogoController {
   constructor(private readonly clients: ClientService) {}
 
   @Get()
+  @RecentLogin()
   async show(
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
@@ -30,6 +31,7 @@ export class LogoController {
   }
 
   @Post()
+  @RecentLogin()
   async save(
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,

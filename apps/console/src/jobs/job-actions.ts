@@ -5,7 +5,6 @@ import type { Change } from '#operations/actor.js';
 import { UserService } from '#users/operations/user.service.js';
 import type { Role } from '../role.js';
 import { actorOf, type Operator } from '../operator.js';
-import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { ListQuery, ListSection } from '../ui/list.page.js';
 import { phrase } from '../ui/text.js';
 import type { StepOutcome } from './job.store.js';
@@ -74,7 +73,6 @@ export class JobActions {
     private readonly clients: ClientService,
     private readonly users: UserService,
     private readonly grants: GrantService,
-    private readonly privileged: PrivilegedAccounts,
   ) {}
 
   /** Returns the names of the items; an item without a record is missing. */
@@ -130,12 +128,10 @@ export class JobActions {
   ): Promise<Change<unknown>> {
     const actor = actorOf(operator);
     if (ACTIONS[action].section === '/users') {
-      await this.privileged.checkUser(operator, Number(item));
       return action === 'disable-users'
         ? this.users.disable(actor, `id:${item}`)
         : this.users.logOut(actor, `id:${item}`);
     }
-    await this.privileged.checkApplication(operator, item);
     return action === 'disable-applications'
       ? this.clients.disable(actor, item)
       : this.clients.enable(actor, item);

@@ -61,11 +61,11 @@ export class LoginController {
     reply.header('Set-Cookie', this.cookies.set(cookie));
     if (!hasRole) {
       // Every page is refused, but the user can log out there.
-      this.operators.recordLoginWithoutRole(actorOf(session), session.subject);
+      this.operators.recordLoginWithoutRole(actorOf({ name: session.name }), session.subject);
       return seeOther(page);
     }
     addLogContext(raw, { operator: session.name, outcome: 'operator logged in' });
-    this.operators.recordLogin(actorOf(session), session.subject, 'login.succeeded');
+    this.operators.recordLogin(actorOf({ name: session.name }), session.subject, 'login.succeeded');
     return seeOther(page);
   }
 
@@ -84,7 +84,7 @@ export class LoginController {
     // Of two concurrent requests, only one ends the session.
     const session = account ? await this.sessions.end(cookie) : null;
     if (!session) return loggedOutPage(null);
-    this.operators.recordLogin(actorOf(session), session.subject, 'login.ended');
+    this.operators.recordLogin(actorOf({ name: session.name }), session.subject, 'login.ended');
     return loggedOutPage(await this.logins.logoutUrl(session.idToken));
   }
 

@@ -56,7 +56,6 @@ export class UsersController {
   @Get(':id/disable')
   @RequireRole('support')
   async confirmDisable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    await this.privileged.checkUser(operator, id);
     return confirmPage(await this.confirmation(operator, id, 'disable'));
   }
 
@@ -67,7 +66,6 @@ export class UsersController {
     @UserId() id: number,
     @Body() form: Form,
   ): Promise<Page> {
-    await this.privileged.checkUser(operator, id);
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
@@ -80,7 +78,6 @@ export class UsersController {
   @SentFrom('.')
   @RequireRole('support')
   async enable(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    await this.privileged.checkUser(operator, id);
     const { result, announced } = await this.users.enable(actorOf(operator), `id:${id}`);
     const note = result.disabled
       ? 'The user is still disabled by the product.'
@@ -92,7 +89,6 @@ export class UsersController {
   @SentFrom('.')
   @RequireRole('support')
   async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    await this.privileged.checkUser(operator, id);
     const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);
     const note = 'The user is logged out everywhere.';
     return this.page(operator, id, { note, warnings: await announced });
@@ -126,6 +122,7 @@ export class UsersController {
     id: number,
     action: 'disable' | 'delete',
   ): Promise<ConfirmView> {
+    await this.privileged.checkUser(operator, id);
     const { name, live_grants: count } = await this.users.find(`id:${id}`);
     const isLastAdmin = await this.operators.isLastAdmin(id);
     return {

@@ -130,28 +130,92 @@ describe('without admin:operators, a client with admin:write', () => {
     expect([change.status, change.body.password]).toEqual([409, undefined]);
   });
 
-  it('cannot register a client with admin:operators', async () => {
-    const body = apiClient('admin:operators');
-    const refused = await api.call('post', '/clients', { token, body });
-    expect([refused.status, refused.body.id]).toEqual([403, 'scope_insufficient']);
+  const refusal = ({ status, body }: { status: number; body: { id?: string } }) => [status, body.id];
+  const REFUSED = [403, 'operators_scope_required'];
+
+  it('cannot register an API client', async () => {
+    const body = apiClient('admin:read');
+    expect(refusal(await api.call('post', '/clients', { token, body }))).toEqual(REFUSED);
     expect((await api.call('post', '/clients', { body })).status).toBe(201);
-    expect((await api.call('post', '/clients', { token, body: apiClient('admin:read') })).status).toBe(201);
   });
 
-  it('cannot give a client the scope, and cannot change or enable a client that has it', async () => {
-    const id = async (scope: string) =>
-      (await api.call('post', '/clients', { body: apiClient(scope) })).body.client_id as string;
-    const [reader, strong] = [await id('admin:read'), await id('admin:operators')];
-    const change = (client: string, body: object) =>
-      api.call('patch', `/clients/${client}`, { token, headers: ANY, body });
-    expect((await change(reader, { scopes: ['admin:operators'] })).status).toBe(403);
-    expect((await change(reader, { add_scopes: ['admin:operators'] })).status).toBe(403);
-    expect((await change(reader, { name: 'Reader' })).status).toBe(200);
-    expect((await change(strong, { jwks: { keys: [keys.jwk] } })).status).toBe(403);
-    expect((await change(strong, { scopes: ['admin:read'] })).status).toBe(403);
-    const state = (action: string) =>
-      api.call('post', `/clients/${strong}/${action}`, { token, headers: ANY });
-    expect([(await state('disable')).status, (await state('enable')).status]).toEqual([200, 403]);
+  it.each([
+    ['its own scopes', 'patch', '', { scopes: ['admin:read'] }],
+    ['its own name', 'patch', '', { name: 'Reader' }],
+    ['its own keys', 'patch', '', { jwks_uri: 'https://keys.example.com/jwks' }],
+    ['itself', 'delete', '', undefined],
+    ['itself', 'post', '/disable', {}],
+    ['itself', 'post', '/enable', undefined],
+    ['its own secrets', 'post', '/secrets', undefined],
+  ])('cannot change %s (%s %s)', async (_, method, action, body) => {
+    const own = await api.registerClient('admin:read admin:write');
+    const other = (await api.call('post', '/clients', { body: apiClient('admin:read') })).body
+      .client_id as string;
+    for (const id of [own.clientId, other]) {
+      const send = { token: own.accessToken, headers: ANY, ...(body && { body }) };
+      expect(refusal(await api.call(method, `/clients/${id}${action}`, send))).toEqual(REFUSED);
+    }
+  });
+
+  it('cannot change, delete or replace the application by which operators log in', async () => {
+    const redirectUri = `${api.console.configuration.CONSOLE_URL}/login/callback`;
+    const register = (uri: string) => ({ name: 'Console', redirect_uris: [uri], scopes: ['openid'] });
+    const { body: created } = await api.call('post', '/clients', { body: register(redirectUri) });
+    const { body: other } = await api.call('post', '/clients', {
+      body: register('https://rooms.example.com/callback'),
+    });
+    const refused: [string, string, object?][] = [
+      ['post', '/clients', register(redirectUri)],
+      ['patch', `/clients/${other.client_id}`, { add_redirect_uris: [redirectUri] }],
+      ['patch', `/clients/${created.client_id}`, { name: 'Rooms', confirm_console: true }],
+      ['post', `/clients/${created.client_id}/disable`, { confirm_console: true }],
+      ['post', `/clients/${created.client_id}/secrets`],
+      ['delete', `/clients/${created.client_id}/secrets/${created.secret_id}?force=true`],
+      ['delete', `/clients/${created.client_id}?confirm_console=true`],
+    ];
+    for (const [method, path, body] of refused) {
+      const headers = path === '/clients' ? {} : ANY;
+      const answer = await api.call(method, path, { token, headers, ...(body && { body }) });
+      expect([path, refusal(answer)]).toEqual([path, REFUSED]);
+    }
+    expect(
+      (
+        await api.call('patch', `/clients/${other.client_id}`, {
+          token,
+          headers: ANY,
+          body: { name: 'Rooms' },
+        })
+      ).status,
+    ).toBe(200);
+    const { body: removed } = await api.call('delete', `/clients/${created.client_id}?confirm_console=true`, {
+      headers: ANY,
+    });
+    expect(removed).toEqual({});
+  });
+
+  it.each(['viewer', 'support', 'admin'])('cannot change a user with the role %s', async (role) => {
+    const username = `user${randomInt(1e9)}`;
+    const { body: user } = await api.call('post', '/users', {
+      body: { username, email: `${username}@example.com`, name: 'Grace' },
+    });
+    await api.call('put', `/operators/${user.id}`, { body: { role } });
+    const refused: [string, string, object?][] = [
+      ['patch', '', { locale: 'de' }],
+      ['post', '/logout'],
+      ['post', '/disable', { confirm_last_admin: true }],
+      ['post', '/enable', {}],
+      ['delete', '?confirm_last_admin=true'],
+    ];
+    for (const [method, action, body] of refused) {
+      const send = { token, headers: ANY, ...(body && { body }) };
+      expect([action, refusal(await api.call(method, `/users/${user.id}${action}`, send))]).toEqual([
+        action,
+        REFUSED,
+      ]);
+    }
+    const logOut = () => api.call('post', `/users/${user.id}/logout`, { token, headers: ANY });
+    await api.call('delete', `/operators/${user.id}?confirm_last_admin=true`);
+    expect((await logOut()).status).toBe(200);
   });
 });
 

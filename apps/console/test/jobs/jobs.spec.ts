@@ -281,7 +281,7 @@ it('a job of an operator with the support role does not enable an API client', a
   const page = await support.get(`/applications/${ids[0]}`);
   expect(page.text).not.toContain(path);
   expect(wordsOf(page)).toContain('Only an admin can disable or enable an API client');
-  expect((await app.postForm(support, path)).status).toBe(409);
+  expect((await app.postForm(support, path)).status).toBe(403);
   expect((await enable(await operator('admin'))).text).toContain('2 of 2 done, 0 failed');
 });
 

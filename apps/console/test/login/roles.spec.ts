@@ -84,6 +84,8 @@ const DANGEROUS = [
   'POST /applications/:id/secrets/new',
   'GET /applications/:id/secrets/:secret/revoke',
   'POST /applications/:id/secrets/:secret/revoke',
+  'GET /applications/:id/logo',
+  'POST /applications/:id/logo',
   'GET /applications/:id/keys',
   'POST /applications/:id/keys',
   'GET /applications/:id/keys/:key/remove',

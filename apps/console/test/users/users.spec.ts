@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { hashPassword } from '#users/password.js';
 import { auditEvents } from '#test/support/audit-trail.js';
+import { blocked } from '#test/support/blocked.js';
 import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
@@ -308,6 +310,27 @@ it.each(['disable', 'logout', 'enable'])(
   },
 );
 
+const account = (userId: number) =>
+  app.sql('SELECT session_generation, disabled_at FROM users WHERE id = $1', [userId]);
+
+it.each(['disable', 'logout'])(
+  'the support role cannot %s a user who gets a role while the request waits',
+  async (action) => {
+    const userId = await fixture.user();
+    const before = await account(userId);
+    const granting = new pg.Client({ connectionString: services.databaseUrl });
+    await granting.connect();
+    await granting.query('BEGIN');
+    await granting.query(`UPDATE users SET console_role = 'admin' WHERE id = $1`, [userId]);
+    const answer = app.postForm(support, `/users/${userId}/${action}`, { grants: '0' });
+    await blocked(app);
+    await granting.query('COMMIT');
+    await granting.end();
+    expect((await answer).status).toBe(403);
+    expect(await account(userId)).toEqual(before);
+  },
+);
+
 it('only an admin can enable a user with a role in the console', async () => {
   const userId = await fixture.user();
   await app.sql(`UPDATE users SET console_role = 'admin', operator_disabled_at = now() WHERE id = $1`, [
@@ -318,7 +341,7 @@ it('only an admin can enable a user with a role in the console', async () => {
   expect(page.text).not.toContain(path);
   expect(wordsOf(page)).toContain('Only an admin can disable, enable or log out this user');
   const refused = await app.postForm(support, path);
-  expect(refused.status).toBe(409);
+  expect(refused.status).toBe(403);
   expect(wordsOf(refused)).toContain('only an admin may change a user with this role in the console');
   const admin = await app.operator('admin');
   const enabled = await admin.submit(await admin.get(`/users/${userId}`), {}, path);

@@ -27,7 +27,7 @@ export class DeviceController {
     @Req() request: ProvedRequest,
   ): Promise<DeviceAuthorizationResponse> {
     const client = await this.clients.authenticate(request, dto);
-    const jkt = request.proof ? await this.proofs.consumeProof(request.proof, client) : null;
+    const jkt = await this.proofs.consumeProof(request, client);
     return this.devices.start(request, client, dto, jkt);
   }
 }

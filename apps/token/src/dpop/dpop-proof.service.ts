@@ -6,6 +6,7 @@ import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { ConsumeProofReply, ConsumeProofRequest } from '#messaging/contract.js';
 import { KeyRing } from '#keys/key-ring.js';
+import { addressSite } from '#platform/http/client-address.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofStore } from './proof.store.js';
@@ -15,11 +16,15 @@ const MARGIN_MS = 30_000;
 /** Exceeds the time for which any verifier accepts a proof. */
 const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 
+/** Proofs of public clients from an address (IPv6: a /48) while the first of them is stored. */
+export const PROOF_LIMIT = 2000;
+
 /** Performs the checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */
 @Injectable()
 export class DpopProofService {
   private readonly nonces: DpopNonce;
   private readonly required: boolean;
+  private readonly key: Buffer;
 
   constructor(
     { DPOP_NONCE }: TokenConfiguration,
@@ -28,6 +33,7 @@ export class DpopProofService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.nonces = new DpopNonce(keys.nonceKeys, clock);
+    this.key = keys.throttleKey;
     this.required = DPOP_NONCE === 'required';
   }
 
@@ -45,27 +51,43 @@ export class DpopProofService {
   }
 
   /**
-   * Consumes a proof.
+   * Consumes the proof of a request, if it has one. Counts the proofs of public clients by address, because anyone can
+   * send requests of a public client.
    * @returns thumbprint of the proof's key
-   * @throws OAuthError invalid_dpop_proof, DependencyUnavailableError
+   * @throws OAuthError invalid_dpop_proof, or with status 429; DependencyUnavailableError
    */
   async consumeProof(
-    proof: DpopProof,
-    client: Pick<ClientWithSecrets, 'clientId' | 'profile'>,
-  ): Promise<string> {
+    { proof, ip }: { readonly proof?: DpopProof; readonly ip: string },
+    client: Pick<ClientWithSecrets, 'clientId' | 'profile' | 'type'>,
+  ): Promise<string | null> {
+    if (!proof) return null;
     checkAlgorithm(proof, client);
     const { jkt, jti, nonce, expiresAt } = proof;
+    if (client.type === 'public') await this.count(ip, expiresAt);
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     if ((await this.consume(request)).outcome === 'consumed') return jkt;
     // RFC 9449 11.1: "In the context of the target URI, servers can store the jti value of each DPoP proof".
     throw new OAuthError('invalid_dpop_proof', 400, 'dpop_proof_replayed', { detail: { jkt } });
   }
 
+  private async count(address: string, expiresAt: number): Promise<void> {
+    const network = createHmac('sha256', this.key)
+      .update(`dpop:${addressSite(address)}`)
+      .digest('base64url');
+    const wait = await this.store.count(network, PROOF_LIMIT, this.ttlOf(expiresAt));
+    if (wait > 0)
+      throw OAuthError.tooManyRequests({ id: 'proof_limit_exceeded', retryAfter: Math.ceil(wait / 1000) });
+  }
+
+  private ttlOf(expiresAt: number): number {
+    return Math.ceil(Math.max(expiresAt - this.clock(), 0)) + MARGIN_MS;
+  }
+
   /** Does not consume a proof with a wrong nonce. @throws DependencyUnavailableError */
   async consume({ jkt, jti, nonce, expires_at: expiresAt }: ConsumeProofRequest): Promise<ConsumeProofReply> {
     const next = this.nonce === undefined ? {} : { nonce: this.nonce };
     if (!this.acceptsNonce(nonce)) return { outcome: 'use_nonce', ...next };
-    const ttl = Math.ceil(Math.max(expiresAt - this.clock(), 0)) + MARGIN_MS;
+    const ttl = this.ttlOf(expiresAt);
     // Rejects a longer TTL. If the TTL were shortened instead, the proof could be replayed after its expiry in Redis.
     const fresh = ttl <= MAX_TTL_MS && (await this.store.consume(jkt, jti, ttl));
     return { outcome: fresh ? 'consumed' : 'replayed', ...next };

@@ -12,17 +12,27 @@ export interface ClientDisabledRefusal {
   readonly grantId: string;
 }
 
+interface ClientChangedRefusal {
+  readonly outcome: 'revoked';
+  readonly grantId: string;
+}
+
 /**
  * Set of disabled clients in memory (docs/adr/0019-disabled-clients.md). Introspection needs the set for every token,
  * even while PostgreSQL is unavailable. After a broadcast about a client, introspection of the client's tokens waits
  * for a read of PostgreSQL that began after the broadcast. Before this process received the broadcast, it may have
  * reported such a token as active to an API that had already received the broadcast. Therefore every process broadcasts
  * again when it reads that a client has been disabled.
+ *
+ * A token of `client_credentials` also ends with every change of its client's registration, so that a removed key, and a
+ * client that is enabled again, leave no token.
  */
 @Injectable()
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(DisabledClientsService.name);
   private disabled: ReadonlySet<string> | undefined;
+  /** Versions of the clients of `client_credentials`. */
+  private versions: ReadonlyMap<string, number> = new Map();
   /** Number of the latest broadcast by tag, for clients with a broadcast since the last complete read began. */
   private readonly unknown = new Map<string, number>();
   private broadcasts = 0;
@@ -60,11 +70,22 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
    */
   async check<Result extends IntrospectedToken | Refusal>(
     result: Result,
-  ): Promise<Result | ClientDisabledRefusal> {
+  ): Promise<Result | ClientDisabledRefusal | ClientChangedRefusal> {
     if (result.outcome !== 'active') return result;
-    const { clientId } = result.grant;
+    const { grant, grantId, token } = result;
+    const { clientId, userId } = grant;
     while (!this.disabled || this.unknown.has(tagOf.client(clientId))) await this.read();
-    return this.disabled.has(clientId) ? { outcome: 'client_disabled', grantId: result.grantId } : result;
+    if (this.disabled.has(clientId)) return { outcome: 'client_disabled', grantId };
+    if (userId !== null || (await this.versionOf(clientId, token.generation)) === token.generation)
+      return result;
+    return { outcome: 'revoked', grantId };
+  }
+
+  /** Reads again, twice at most, if the token is newer: the first read may have begun before the change. */
+  private async versionOf(clientId: string, expected: number): Promise<number> {
+    const known = () => this.versions.get(clientId) ?? 0;
+    for (let reads = 0; reads < 2 && known() < expected; reads++) await this.read();
+    return known();
   }
 
   private async readAll(): Promise<void> {
@@ -78,13 +99,20 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
 
   private async readNow(): Promise<void> {
     const began = this.broadcasts;
-    const before = this.disabled;
-    this.disabled = new Set(await this.store.listDisabled());
+    const [before, versionsBefore] = [this.disabled, this.versions];
+    const [disabled, versions] = await Promise.all([
+      this.store.listDisabled(),
+      this.store.apiClientVersions(),
+    ]);
+    [this.disabled, this.versions] = [new Set(disabled), versions];
     for (const [tag, broadcast] of this.unknown) if (broadcast <= began) this.unknown.delete(tag);
     // Before the first read, this process has not reported any token as active.
     if (!before) return;
-    for (const clientId of this.disabled)
-      if (!before.has(clientId))
-        this.nats.publish(SUBJECTS.clientChanged, { client_id: clientId } satisfies ClientChanged);
+    const changed = [
+      ...disabled.filter((clientId) => !before.has(clientId)),
+      ...[...versionsBefore.keys()].filter((id) => versions.get(id) !== versionsBefore.get(id)),
+    ];
+    for (const clientId of new Set(changed))
+      this.nats.publish(SUBJECTS.clientChanged, { client_id: clientId } satisfies ClientChanged);
   }
 }

@@ -31,7 +31,7 @@ export class ParController {
     @Req() request: ProvedRequest,
   ): Promise<ParResponse> {
     const client = await this.clients.authenticate(request, credentials, { admits: true });
-    const jkt = request.proof ? await this.proofs.consumeProof(request.proof, client) : null;
+    const jkt = await this.proofs.consumeProof(request, client);
     const { requestUri, id, expiresIn } = await this.requests.push(client, parameters ?? {}, jkt, request.ip);
     addLogContext(request.raw, { pushed_request: id });
     return { request_uri: requestUri, expires_in: expiresIn };

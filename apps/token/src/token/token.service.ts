@@ -107,8 +107,8 @@ export class TokenService {
     if (this.consoleUrl === '') throw unsupportedGrantType();
     const { client, jkt } = await this.authenticate(request, dto, [this.consoleUrl]);
     const scope = clientScope(dto.scope, client.scopes);
-    const { clientId } = client;
-    const token = await this.engine.issue({ clientId, scope, resource: this.consoleUrl, jkt });
+    const { clientId, version } = client;
+    const token = await this.engine.issue({ clientId, version, scope, resource: this.consoleUrl, jkt });
     addLogContext(request.raw, { grant_id: token.grantId, grant_type: dto.grant_type, scope });
     addAuditEvent(request.raw, EVENTS.redeemed);
     return {
@@ -130,7 +130,7 @@ export class TokenService {
     if (client.dpopBound && !request.proof) throw needsProof(client);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
     // Consumes the proof last, so that only authenticated clients can fill Redis with proofs.
-    const jkt = request.proof ? await this.proofs.consumeProof(request.proof, client) : null;
+    const jkt = await this.proofs.consumeProof(request, client);
     return { client, jkt, resources };
   }
 

@@ -5,6 +5,7 @@ import { DpopKey } from '#test/support/dpop-key.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { rearranged, type Pair } from '#test/support/tokens.js';
 import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';
+import { PROOF_LIMIT } from '../../src/dpop/dpop-proof.service.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const TOKEN = 'https://base.example.com/api/auth/oauth/token';
@@ -165,6 +166,31 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     const ttl = await app.redis.pttl(`dpop:${id}`);
     expect(ttl).toBeGreaterThan(300_000);
     expect(ttl).toBeLessThanOrEqual(331_000);
+  });
+
+  it('is stored for public clients up to a limit per address', async () => {
+    await app.redis.flushdb();
+    const client = await app.clients.create({
+      name: 'Room display',
+      type: 'public',
+      scopes: ['profile:read'],
+      redirectUris: [REDIRECT_URI],
+    });
+    const send = async () =>
+      post(
+        TOKEN,
+        { grant_type: 'refresh_token', refresh_token: 'srt_x', client_id: client.clientId },
+        await key.proof('POST', TOKEN),
+      );
+    expect((await send()).status).toBe(400);
+    const [counter = ''] = await app.redis.keys('dpop-from:*');
+    expect(await app.redis.pttl(counter)).toBeGreaterThan(300_000);
+    await app.redis.set(counter, PROOF_LIMIT, 'KEEPTTL');
+    const refused = await send();
+    expect([refused.status, refused.body.error]).toEqual([429, 'temporarily_unavailable']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await app.redis.keys('dpop:*')).toHaveLength(1);
+    expect((await post(TOKEN, await redemption(), await key.proof('POST', TOKEN))).status).toBe(200);
   });
 
   it('is not stored for a client that is not authenticated', async () => {

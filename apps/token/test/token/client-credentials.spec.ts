@@ -273,6 +273,43 @@ describe('the token of a client', () => {
     }
   });
 
+  it.each<[string, (clientId: string) => Promise<unknown>]>([
+    [
+      'after the client is enabled again',
+      async (id) => {
+        await app.registrations.setDisabled(id, true);
+        await app.registrations.setDisabled(id, false);
+      },
+    ],
+    [
+      'after a key of the client is removed',
+      async (id) => {
+        const keys = keysOf(await ClientKey.generate());
+        await app.registrations.update(id, (current) => ({ ...current, ...keys }));
+      },
+    ],
+  ])('stays inactive %s', async (_, change) => {
+    const clientId = await register();
+    const token = await tokenOf({}, assertionOf(clientId));
+    expect(await introspect(token)).toMatchObject({ active: true });
+    await change(clientId);
+    await app.announce(SUBJECTS.clientChanged, { client_id: clientId });
+    await app.settled();
+    expect(await introspect(token)).toEqual({ active: false });
+    const { secret, hash } = generateClientSecret();
+    const { id } = await app.resourceServers.create('Bookings API', hash);
+    const { body } = await app.post('introspect', { token, client_id: id, client_secret: secret });
+    expect(body).toEqual({ active: false });
+  });
+
+  it('is active even if it is newer than the versions that the process has read', async () => {
+    const clientId = await register();
+    await app.announce(SUBJECTS.clientChanged, { client_id: clientId });
+    await app.settled();
+    await app.registrations.update(clientId, (current) => ({ ...current, name: 'Rooms' }));
+    expect(await introspect(await tokenOf({}, assertionOf(clientId)))).toMatchObject({ active: true });
+  });
+
   // @rfc 7009 2
   it('can be revoked only by the client', async () => {
     const token = await tokenOf();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientSecretRecord } from '../client.js';
 import { ClientSecretStore, type SecretOutcome } from '../client-secret.store.js';
+import type { ClientCondition } from '../client.statements.js';
 import { ClientStore } from '../client.store.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
@@ -10,6 +11,7 @@ import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
+import { checkPrivileges } from './privileged-client.js';
 import { isConsoleClient } from './console-client.js';
 
 export interface SecretView {
@@ -78,7 +80,10 @@ export class ClientSecretService {
   async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const { secret, hash } = generateClientSecret();
-    const outcome = await unlessOutdated('application', this.secrets.add(clientId, hash, expected?.version));
+    const outcome = await unlessOutdated(
+      'application',
+      this.secrets.add(clientId, hash, this.conditionOf(actor, expected)),
+    );
     const live = liveSecrets(outcome, clientId);
     const secretId = live.at(-1)?.id ?? '';
     return {
@@ -102,7 +107,7 @@ export class ClientSecretService {
     const clientId = await identifyClient(this.clients, idOrName);
     const outcome = await unlessOutdated(
       'application',
-      this.secrets.revoke(clientId, secretId, force, expected?.version),
+      this.secrets.revoke(clientId, secretId, force, this.conditionOf(actor, expected)),
     );
     if (outcome.outcome === 'last_live') throw lastSecret(clientId, await this.isConsole(clientId));
     const live = liveSecrets(outcome, clientId, secretId);
@@ -114,6 +119,11 @@ export class ClientSecretService {
         detail: { secret_id: secretId, live_secrets: live.length },
       }),
     };
+  }
+
+  private conditionOf(actor: Actor, expected: Expected = {}): ClientCondition {
+    const { CONSOLE_URL } = this.options.settings;
+    return { ...expected, check: (client) => checkPrivileges(actor, client, CONSOLE_URL) };
   }
 
   private async isConsole(clientId: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { AuditRecord } from '#audit/event.js';
 import { ClientRegistrationStore } from '../client-registration.store.js';
 import { ClientLogoStore } from '../client-logo.store.js';
 import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '../client.js';
+import type { ClientCondition } from '../client.statements.js';
 import { ClientStore } from '../client.store.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { type ListPage, MAX_COUNT } from '#platform/postgres/list-page.js';
@@ -38,6 +39,7 @@ import {
 } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { consoleChangeProblems, consoleLockOut, isConsoleClient } from './console-client.js';
+import { checkPrivileges } from './privileged-client.js';
 import { redirectUriHints } from '#oauth/registration/client-rules.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
@@ -179,7 +181,8 @@ export class ClientService {
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
     const { dto, client } = await this.checkNew(input);
-    const { keys, type } = client;
+    const { keys, type, redirectUris } = client;
+    this.checkPrivileges(actor, { grantType: dto.grantType, redirectUris });
     const credential = type === 'public' || keys ? null : generateClientSecret();
     const created = await this.clients
       .create({ ...client, ...(credential && { secretHash: credential.hash }) })
@@ -188,7 +191,7 @@ export class ClientService {
       });
     const { clientId } = created;
     const { AUTH_URL, BASE_URL, CONSOLE_URL } = this.options.settings;
-    const hints = redirectUriHints(client.redirectUris, type);
+    const hints = redirectUriHints(redirectUris, type);
     const detail = recordedRegistration(created);
     return {
       result: {
@@ -235,6 +238,7 @@ export class ClientService {
         clientId,
         (current, existing) => {
           const changed = changedRegistration({ clientId, ...existing }, current, checked);
+          this.checkPrivileges(actor, changed);
           const unconfirmed = [
             ...newSubjects,
             ...(changes.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
@@ -242,7 +246,7 @@ export class ClientService {
           if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
           return changed;
         },
-        changes.expectedVersion,
+        { version: changes.expectedVersion, check: (client) => this.checkPrivileges(actor, client) },
       ),
     );
     const updated = update && (await this.clients.find(clientId));
@@ -279,12 +283,27 @@ export class ClientService {
     expected?: Expected,
     confirmConsole = false,
   ): Promise<Change<ClientState>> {
-    if (!confirmConsole) await this.keepConsole(idOrName, (id) => ['client', 'enable', id]);
-    return this.setDisabled(actor, idOrName, true, expected);
+    const wayBack = (id: string) => ['client', 'enable', id];
+    return this.setDisabled(
+      actor,
+      idOrName,
+      true,
+      (client) => {
+        this.checkPrivileges(actor, client);
+        if (!confirmConsole) this.keepConsole(client, wayBack(client.clientId));
+      },
+      expected,
+    );
   }
 
   enable(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<ClientState>> {
-    return this.setDisabled(actor, idOrName, false, expected);
+    return this.setDisabled(
+      actor,
+      idOrName,
+      false,
+      (client) => this.checkPrivileges(actor, client),
+      expected,
+    );
   }
 
   /**
@@ -297,11 +316,16 @@ export class ClientService {
     expected?: Expected,
     confirmConsole = false,
   ): Promise<Change<DeletedClient>> {
-    if (!confirmConsole) await this.keepConsole(idOrName, () => ['client', 'create', '--help']);
     const clientId = await identifyClient(this.clients, idOrName);
     const deletion = await unlessOutdated(
       APPLICATION,
-      this.registrations.delete(clientId, expected?.version),
+      this.registrations.delete(clientId, {
+        ...expected,
+        check: (client) => {
+          this.checkPrivileges(actor, client);
+          if (!confirmConsole) this.keepConsole(client, ['client', 'create', '--help']);
+        },
+      }),
     );
     if (!deletion) throw unknownClient(clientId);
     const { first, revokedGrants } = deletion;
@@ -383,23 +407,30 @@ export class ClientService {
     return client;
   }
 
-  /** @param wayBack returns the command that restores the login */
-  private async keepConsole(idOrName: string, wayBack: (id: string) => readonly string[]): Promise<void> {
-    const client = await this.clients.find(await identifyClient(this.clients, idOrName));
-    if (!client || !this.isConsole(clientView(client))) return;
-    throw new AdministrationError('unconfirmed', [consoleLockOut(wayBack(client.clientId))]);
+  private checkPrivileges(actor: Actor, client: Parameters<typeof checkPrivileges>[1]): void {
+    checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
+  }
+
+  /** @param wayBack command that restores the login */
+  private keepConsole(
+    { redirectUris }: { readonly redirectUris: readonly string[] },
+    wayBack: readonly string[],
+  ): void {
+    if (isConsoleClient(redirectUris, this.options.settings.CONSOLE_URL))
+      throw new AdministrationError('unconfirmed', [consoleLockOut(wayBack)]);
   }
 
   private async setDisabled(
     actor: Actor,
     idOrName: string,
     disabled: boolean,
+    check: NonNullable<ClientCondition['check']>,
     expected?: Expected,
   ): Promise<Change<ClientState>> {
     const clientId = await identifyClient(this.clients, idOrName);
     const changed = await unlessOutdated(
       APPLICATION,
-      this.registrations.setDisabled(clientId, disabled, expected?.version),
+      this.registrations.setDisabled(clientId, disabled, { ...expected, check }),
     );
     if (changed === null) throw unknownClient(clientId);
     const type = disabled ? 'client.disabled' : 'client.enabled';

@@ -81,6 +81,10 @@ export const USER_PROBLEMS = {
     account === 'user'
       ? 'only an admin may change a user with this role in the console'
       : 'only an admin may change an API client, or the application of the console',
+  operators_scope_required: ({ values: { account } }) =>
+    account === 'user'
+      ? 'the user has a role in the console: request a token with the scope admin:operators'
+      : 'this is an API client, or the application of the console: request a token with the scope admin:operators',
   roles_of_groups: () => 'the groups of the login provider decide who has a role (CONSOLE_GROUPS_CLAIM)',
   console_operator_known: ({ values: { email } }) => `${quoted(email)} has a role already: change it`,
   console_operator_unknown: {

@@ -19,6 +19,9 @@ import {
 } from '#messaging/operator-requests.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
+import { RoleTooLowError } from '../operators/console-role.js';
+import type { AccountCondition } from '../user-account.statements.js';
+import { privilegedAccount } from './operators/privileged-account.js';
 import { unlessLastAdmin } from './operators/last-admin.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
@@ -174,7 +177,10 @@ export class UserService {
   ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
     const { locale } = validated(UserChangesDto, input);
     const { id, username } = await findUser(this.accounts, login);
-    const before = await unlessOutdated('user', this.accounts.setLocale(id, locale, expected?.version));
+    const before = await unlessRefused(
+      actor,
+      this.accounts.setLocale(id, locale, conditionOf(actor, expected)),
+    );
     if (!before) throw unknownUser(login);
     return {
       result: { username, locale },
@@ -198,10 +204,8 @@ export class UserService {
     if ((await this.operators.roleOf(id)) !== null) refuseApi(actor);
     await this.refuseInvited(actor, email);
     const hash = await hashPassword(password);
-    const changed = await unlessOutdated(
-      'user',
-      this.accounts.setPassword(id, hash, endSessions, expected?.version),
-    );
+    const change = this.accounts.setPassword(id, hash, endSessions, conditionOf(actor, expected));
+    const changed = await unlessRefused(actor, change);
     if (!changed) throw unknownUser(login);
     const warnings = endSessions ? await this.services.sessionsEnded(id) : [];
     const record = {
@@ -232,7 +236,8 @@ export class UserService {
   /** Ends all sessions; grants stay. Safe to repeat. */
   async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    await unlessOutdated('user', this.users.endSessions(id, expected?.version));
+    const ended = this.accounts.endSessions(id, conditionOf(actor, expected));
+    if (!(await unlessRefused(actor, ended))) throw unknownUser(login);
     const warnings = await this.services.sessionsEnded(id);
     return {
       result: { id, username, logged_out: true },
@@ -254,7 +259,7 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const user = this.endingUser(id, expected, confirmLastAdmin, ['user', 'enable', username]);
+    const user = this.endingUser(actor, id, expected, confirmLastAdmin, ['user', 'enable', username]);
     const announcer = this.endAnnouncer(actor, username, 'is disabled');
     const disabled = await disableUser(user, announcer).catch(announcer.rethrow);
     if (!disabled) throw unknownUser(login);
@@ -278,10 +283,8 @@ export class UserService {
     expected?: Expected,
   ): Promise<Change<EnabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const enabling = await unlessOutdated(
-      'user',
-      this.accounts.enable(id, overrideProduct, expected?.version),
-    );
+    const change = this.accounts.enable(id, overrideProduct, conditionOf(actor, expected));
+    const enabling = await unlessRefused(actor, change);
     if (!enabling) throw unknownUser(login);
     const { disabledBefore, disabledBy } = enabling;
     return {
@@ -308,7 +311,7 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const user = this.endingUser(id, expected, confirmLastAdmin, ANOTHER_ADMIN);
+    const user = this.endingUser(actor, id, expected, confirmLastAdmin, ANOTHER_ADMIN);
     const announcer = this.endAnnouncer(actor, username, 'is disabled, and not deleted yet');
     const deleted = await deleteUser(user, announcer).catch(announcer.rethrow);
     return {
@@ -350,16 +353,18 @@ export class UserService {
 
   /** @param wayBack command that restores the access of the last admin */
   private endingUser(
+    actor: Actor,
     id: number,
     expected: Expected | undefined,
     confirmLastAdmin: boolean,
     wayBack: readonly string[],
   ): EndingUser {
-    const unlessRefused = <T>(change: Promise<T>) => unlessLastAdmin(unlessOutdated('user', change), wayBack);
+    const end = <T>(change: Promise<T>) => unlessLastAdmin(unlessRefused(actor, change), wayBack);
     return {
       by: 'operator',
-      disable: () => unlessRefused(this.accounts.disable(id, expected?.version, confirmLastAdmin)),
-      delete: () => unlessRefused(this.accounts.delete(id, confirmLastAdmin)),
+      disable: () => end(this.accounts.disable(id, conditionOf(actor, expected), confirmLastAdmin)),
+      // `disable` has increased the version.
+      delete: () => end(this.accounts.delete(id, conditionOf(actor), confirmLastAdmin)),
     };
   }
 
@@ -371,6 +376,16 @@ export class UserService {
   private async refuseInvited(actor: Actor, email: string): Promise<void> {
     if (await this.invitations.isInvited(email)) refuseApi(actor);
   }
+}
+
+function conditionOf({ role: actorRole }: Actor, expected: Expected = {}): AccountCondition {
+  return { ...expected, actorRole };
+}
+
+function unlessRefused<T>(actor: Actor, change: Promise<T>): Promise<T> {
+  return unlessOutdated('user', change).catch((error: unknown) => {
+    throw error instanceof RoleTooLowError ? privilegedAccount(actor, 'user') : error;
+  });
 }
 
 /** 144 random bits, in characters that survive copying. */

@@ -1,0 +1,21 @@
+import type { Actor } from '#operations/actor.js';
+import { privilegedAccount } from '#users/operations/operators/privileged-account.js';
+import type { ClientEntity } from '../client.entity.js';
+import { isConsoleClient } from './console-client.js';
+
+type PrivilegedFields = Pick<ClientEntity, 'grantType' | 'redirectUris'>;
+
+/**
+ * Rejects a change of an account with the rights of operators: an API client, or the application by which operators log
+ * in. Otherwise the role `support` could lock out admins, and an API client could extend rights.
+ * @throws AdministrationError of the kind `forbidden`
+ */
+export function checkPrivileges(
+  actor: Actor,
+  { grantType, redirectUris }: PrivilegedFields,
+  consoleUrl: string,
+): void {
+  if (actor.role === 'admin') return;
+  if (grantType === 'client_credentials' || isConsoleClient(redirectUris, consoleUrl))
+    throw privilegedAccount(actor, 'application');
+}
