@@ -122,8 +122,8 @@ export async function startForgingProvider(port: number) {
       const started = await browser.get(address);
       return browser.get(answer(targetOf(started)));
     },
-    async rotate(): Promise<void> {
-      keys.splice(0, keys.length, await newKey('second'));
+    async rotate(kid = 'second'): Promise<void> {
+      keys.splice(0, keys.length, await newKey(kid));
     },
     close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
   };

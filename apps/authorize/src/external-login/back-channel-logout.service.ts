@@ -7,7 +7,7 @@ import { SessionService } from '../session/session.service.js';
 import { checkLogoutToken, InvalidLogoutTokenError, type Logout } from './provider-logout-token.js';
 import { LogoutTokenStore } from './logout-token.store.js';
 import { LoginProvider } from './login-provider.js';
-import { verifyWithAnyKey } from './provider-keys.js';
+import { verifyWithAnyKey } from '#platform/http/provider-keys.js';
 
 /** Maximum age of a logout token in seconds. Section 2.4 of Back-Channel Logout 1.0 recommends at most two minutes. */
 const MAX_AGE = 10 * 60;

@@ -1,7 +1,7 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { Clock } from '#platform/clock.js';
 import { isSessionId, isSubject } from '../configuration/profile-claims.js';
-import { verifyWithAnyKey } from '../external-login/provider-keys.js';
+import { verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { PRODUCT_ALGORITHMS, type ProductKeys } from '../configuration/product-keys.js';
 
 /** Explicit typing (RFC 8725 3.11): another JWT signed with the product's key cannot be used as a login. */

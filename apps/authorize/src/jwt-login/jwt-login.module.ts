@@ -5,7 +5,7 @@ import { AuthorizeConfiguration } from '../configuration/authorize.configuration
 import { EXTERNAL_LOGIN } from '../external-login/external-login.metadata.js';
 import { LOGIN_VALIDITY } from '../external-login/external-login.service.js';
 import { LoginProvider } from '../external-login/login-provider.js';
-import { fetchedKeys } from '../external-login/provider-keys.js';
+import { fetchedKeys } from '#platform/http/provider-keys.js';
 import { AssertionVerifier } from './assertion-verifier.js';
 import { JwtLoginController } from './jwt-login.controller.js';
 import { JwtLoginService } from './jwt-login.service.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { JWTVerifyGetKey } from 'jose';
+import { errors, type JWTVerifyGetKey } from 'jose';
 import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
@@ -14,8 +14,8 @@ import {
 import type { LoginTransaction } from '../external-login/login-transaction.store.js';
 import { InvalidLogoutTokenError } from '../external-login/provider-logout-token.js';
 import { isSubject } from '../configuration/profile-claims.js';
-import { providerFetch } from '../external-login/provider-fetch.js';
-import { fetchedKeys } from '../external-login/provider-keys.js';
+import { providerFetch } from '#platform/http/provider-fetch.js';
+import { fetchedKeys, isAsymmetric, verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { decrypt } from '#platform/encryption.js';
 import { idTokenKey, type Session } from '../session/session.store.js';
 import { externalLoginError, InvalidResponseError } from './login-failure.js';
@@ -30,10 +30,6 @@ export interface Authenticated {
 /** Maximum age in ms of metadata before a redirect. Short, so that users see our error page if the provider is down. */
 const FRESH_MS = 15_000;
 
-/** Asymmetric algorithms, because a shared secret or `none` does not prove that the provider signed a token. */
-const isAsymmetric = (algorithm: string): boolean =>
-  /^(?:[RPE]S(?:256|384|512)|EdDSA|Ed25519)$/.test(algorithm);
-
 // Loaded at the first use, so that a process without a provider never loads the library.
 const openid = () => import('openid-client');
 
@@ -42,10 +38,9 @@ const openid = () => import('openid-client');
 export class OpenIdProvider implements LoginProvider {
   private readonly logger = new Logger(OpenIdProvider.name);
   private readonly callback: string;
-  private current: { readonly config: Configuration; readonly metadata: string; checkedAt: number } | null =
-    null;
+  private current: { readonly config: Configuration; readonly checkedAt: number } | null = null;
   private pending: Promise<Configuration> | null = null;
-  private logoutKeys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
+  private keys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
 
   constructor(
     private readonly configuration: AuthorizeConfiguration,
@@ -122,11 +117,41 @@ export class OpenIdProvider implements LoginProvider {
         'sub',
         'the sub of the ID token is not 1 to 255 printable ASCII characters',
       );
+    await this.checkSignature(tokens.id_token, config.serverMetadata());
     if (reauthenticate !== undefined) this.checkReauthentication(claims, startedAt);
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
     const userInfo =
       endpoint === undefined ? null : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
     return { claims, userInfo, idToken: tokens.id_token };
+  }
+
+  /** Although TLS authenticates the token endpoint (OpenID Connect Core 3.1.3.7), because a proxy may terminate TLS. */
+  private async checkSignature(idToken: string, metadata: ServerMetadata): Promise<void> {
+    const { CLOCK_SKEW: clockTolerance } = this.configuration;
+    const signing = this.signingKeys(metadata);
+    if (signing === null) throw new InvalidResponseError('jwks_uri', 'the provider has no usable jwks_uri');
+    const { keys, algorithms } = signing;
+    await verifyWithAnyKey(idToken, keys, { algorithms, clockTolerance }).catch((error: unknown) => {
+      // Without the cause, because errors of jose contain the claims.
+      if (error instanceof errors.JOSEError)
+        throw new InvalidResponseError(
+          'signature',
+          `the signature of the ID token is not valid: ${error.code}`,
+        );
+      throw error;
+    });
+  }
+
+  /** @returns null without a jwks_uri, or with a URL that TLS does not protect */
+  private signingKeys(
+    metadata: ServerMetadata,
+  ): { readonly keys: JWTVerifyGetKey; readonly algorithms: string[] } | null {
+    // Without a list, openid-client accepts RS256.
+    const { jwks_uri: url, id_token_signing_alg_values_supported: listed = ['RS256'] } = metadata;
+    if (url === undefined) return null;
+    if (!url.startsWith('https:') && !this.configuration.LOGIN_ISSUER.startsWith('http:')) return null;
+    if (this.keys?.url !== url) this.keys = { url, get: fetchedKeys(url) };
+    return { keys: this.keys.get, algorithms: listed.filter(isAsymmetric) };
   }
 
   /** OpenID Connect Core 3.1.2.1: a provider "SHOULD prompt the End-User for reauthentication" for prompt=login. */
@@ -155,15 +180,10 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   async logoutTokenRules(): Promise<LogoutTokenRules> {
-    const { LOGIN_ISSUER, LOGIN_CLIENT_ID } = this.configuration;
-    const metadata = (await this.anyMetadata()).serverMetadata();
-    // Back-Channel Logout 1.0 2.6: the algorithms of ID tokens. Without a list, openid-client accepts RS256.
-    const { jwks_uri: url, id_token_signing_alg_values_supported: listed = ['RS256'] } = metadata;
-    if (url === undefined) throw new InvalidLogoutTokenError('jwks_uri');
-    if (!url.startsWith('https:') && !LOGIN_ISSUER.startsWith('http:'))
-      throw new InvalidLogoutTokenError('jwks_uri');
-    if (this.logoutKeys?.url !== url) this.logoutKeys = { url, get: fetchedKeys(url) };
-    return { keys: this.logoutKeys.get, audience: LOGIN_CLIENT_ID, algorithms: listed.filter(isAsymmetric) };
+    // Back-Channel Logout 1.0 2.6: the algorithms of ID tokens.
+    const signing = this.signingKeys((await this.anyMetadata()).serverMetadata());
+    if (signing === null) throw new InvalidLogoutTokenError('jwks_uri');
+    return { ...signing, audience: this.configuration.LOGIN_CLIENT_ID };
   }
 
   private async anyMetadata(): Promise<Configuration> {
@@ -198,21 +218,15 @@ export class OpenIdProvider implements LoginProvider {
       },
       {
         [client.customFetch]: providerFetch,
-        // Verifies the signature although TLS authenticates the token endpoint, because a proxy may terminate TLS.
-        execute: [
-          client.enableNonRepudiationChecks,
-          ...(LOGIN_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : []),
-        ],
+        // Does not verify signatures: openid-client would refuse a new key for a minute after it has fetched the keys.
+        execute: LOGIN_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : [],
       },
     );
     const { issuer } = config.serverMetadata();
     // Discovery 4.3 requires an "identical" issuer. openid-client ignores a trailing slash, but identities do not.
     if (issuer !== LOGIN_ISSUER) throw new InvalidResponseError('issuer', `LOGIN_ISSUER must be ${issuer}`);
-    const metadata = JSON.stringify(config.serverMetadata());
-    // Keeps the existing object, because it caches keys.
-    const kept = this.current?.metadata === metadata ? this.current.config : config;
-    this.current = { config: kept, metadata, checkedAt: this.clock() };
-    return kept;
+    this.current = { config, checkedAt: this.clock() };
+    return config;
   }
 }
 

@@ -1,8 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Configuration, IDToken, UserInfoResponse } from 'openid-client';
+import { errors, type JWTVerifyGetKey } from 'jose';
+import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { providerFetch } from '#platform/http/provider-fetch.js';
+import { fetchedKeys, isAsymmetric, verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
@@ -14,8 +17,6 @@ import { roleOfGroups } from '../role.js';
 
 /** Milliseconds for which the provider's metadata is cached. */
 const FRESH_MS = 15_000;
-
-const TIMEOUT_S = 5;
 
 const VALIDITY_MS = 60 * 60_000;
 
@@ -36,6 +37,7 @@ const openid = () => import('openid-client');
 export class OpenIdLoginService {
   private readonly logger = new Logger(OpenIdLoginService.name);
   private readonly callback: string;
+  private keys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
   private current: { readonly config: Configuration; readonly checkedAt: number } | null = null;
 
   constructor(
@@ -91,14 +93,31 @@ export class OpenIdLoginService {
           : incomplete(cause);
       });
     const claims = tokens.claims();
-    if (!claims) throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
+    const { id_token: sentToken } = tokens;
+    if (!claims || sentToken === undefined)
+      throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
+    await this.checkSignature(sentToken, config.serverMetadata());
     try {
       const userInfo = await this.userInfo(config, tokens.access_token, claims.sub);
-      const { id_token: idToken = '' } = tokens;
-      return { ...(await this.sessionOf(claims, userInfo, state, idToken)), page: state.page };
+      return { ...(await this.sessionOf(claims, userInfo, state, sentToken)), page: state.page };
     } finally {
       await this.revoke(config, tokens.access_token);
     }
+  }
+
+  /** Although TLS authenticates the token endpoint (section 3.1.3.7 of Core), because a proxy may terminate TLS. */
+  private async checkSignature(idToken: string, metadata: ServerMetadata): Promise<void> {
+    // Without a list, openid-client accepts RS256.
+    const { jwks_uri: url, id_token_signing_alg_values_supported: listed = ['RS256'] } = metadata;
+    const { CONSOLE_ISSUER, CLOCK_SKEW: clockTolerance } = this.configuration;
+    if (url === undefined || (!url.startsWith('https:') && !CONSOLE_ISSUER.startsWith('http:')))
+      throw incomplete(new Error('the login provider has no usable jwks_uri'));
+    if (this.keys?.url !== url) this.keys = { url, get: fetchedKeys(url) };
+    const algorithms = listed.filter(isAsymmetric);
+    await verifyWithAnyKey(idToken, this.keys.get, { algorithms, clockTolerance }).catch((error: unknown) => {
+      // Without the cause, because errors of jose contain the claims.
+      throw error instanceof errors.JOSEError ? incomplete(new Error(`the ID token: ${error.code}`)) : error;
+    });
   }
 
   /** Section 5.4 of Core: with a code, the claims of the scopes may be only in the UserInfo response. */
@@ -183,19 +202,30 @@ export class OpenIdLoginService {
         { [client.clockTolerance]: CLOCK_SKEW },
         client.ClientSecretBasic(CONSOLE_CLIENT_SECRET),
         {
-          timeout: TIMEOUT_S,
-          execute: [
-            client.enableNonRepudiationChecks,
-            ...(CONSOLE_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : []),
-          ],
+          [client.customFetch]: providerFetch,
+          // Does not verify signatures: openid-client would refuse a new key for a minute after it has fetched the keys.
+          execute: CONSOLE_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : [],
         },
       )
-      .catch((cause: unknown) => {
-        throw new DependencyUnavailableError('login_provider', cause);
+      .catch((error: unknown) => {
+        throw isUnavailable(error)
+          ? new DependencyUnavailableError('login_provider', error)
+          : new RefusedRequestError(502, INVALID_METADATA, { cause: error });
       });
     this.current = { config, checkedAt: this.clock() };
     return config;
   }
+}
+
+/** Section 4.3 of Discovery: the issuer of the metadata must be identical to the configured issuer. */
+const INVALID_METADATA =
+  'the metadata of the login provider cannot be used: CONSOLE_ISSUER must be exactly the issuer in its metadata';
+
+/** openid-client wraps the error of `providerFetch`. */
+function isUnavailable(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++)
+    if (cause instanceof DependencyUnavailableError) return true;
+  return false;
 }
 
 function incomplete(cause: unknown): RefusedRequestError {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
-import { type Browser, targetOf } from '#test/support/browser.js';
+import { type Browser, targetOf, wordsOf } from '#test/support/browser.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let app: ConsoleApp;
@@ -313,6 +313,35 @@ it('a login whose UserInfo belongs to another user is refused', async () => {
 it('the pages are isolated from the window that opened them', async () => {
   const browser = await app.operator('viewer');
   expect((await browser.get('/users')).headers['cross-origin-opener-policy']).toBe('same-origin');
+});
+
+// OpenID Connect Core 10.1.1
+it('a login succeeds with a new key of the provider, even if the keys have just been fetched', async () => {
+  const other = await startConsoleApp();
+  const logIn = () => other.logIn(other.browser(), { groups: ['viewers'] });
+  expect((await logIn()).headers['location']).toBe('/');
+  await other.provider.rotate();
+  expect((await logIn()).headers['location']).toBe('/');
+  other.provider.state.forgery = {};
+  await other.close();
+});
+
+it('a login fails with an ID token that the provider has not signed', async () => {
+  const forged = (valid: string) => `${valid.slice(0, valid.lastIndexOf('.'))}.${'A'.repeat(342)}`;
+  const claims = { groups: ['viewers'] };
+  const refused = await app.provider.logIn(app.browser(), { claims, idToken: forged }, '/login');
+  expect(refused.status).toBe(400);
+});
+
+it('the login page reports a wrong issuer of the login provider, and not an outage', async () => {
+  const other = await startConsoleApp();
+  other.provider.state.metadata = { issuer: 'https://other.example.com' };
+  const page = await other.browser().get('/login');
+  expect([page.status, wordsOf(page)]).toEqual([
+    502,
+    expect.stringContaining('CONSOLE_ISSUER must be exactly the issuer in its metadata'),
+  ]);
+  await other.close();
 });
 
 it('the login page answers 503 while the login provider does not answer', async () => {

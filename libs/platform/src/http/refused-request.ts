@@ -12,7 +12,7 @@ export class RefusedRequestError extends Error {
 
   /** @param description text for the client, which must not quote the request */
   constructor(
-    readonly status: 400 | 403 | 405 | 406 | 409 | 412 | 415 | 422 | 428 | 429 | 503,
+    readonly status: 400 | 403 | 405 | 406 | 409 | 412 | 415 | 422 | 428 | 429 | 502 | 503,
     readonly description: string,
     { headers = {}, detail = {}, cause }: Options = {},
   ) {

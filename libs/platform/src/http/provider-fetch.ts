@@ -1,4 +1,4 @@
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
 
 export const PROVIDER_TIMEOUT_MS = 5_000;
 
