@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import { type ClientCondition, ensureSector, lockClient, writeClientLogo } from './client.statements.js';
+import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
 import { revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
-import type { ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
+import type { ClientCondition, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
 import type { ClientKeys, ClientType } from '#oauth/oauth-client.js';
 
 export interface ClientRegistration extends ClientFlags, ClientLinks, ClientKeys, LogoutUris, TokenRules {

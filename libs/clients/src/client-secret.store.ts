@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull, type Repository } from 'typeorm';
-import type { ClientSecretRecord } from './client.js';
+import type { ClientCondition, ClientSecretRecord } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
-import { type ClientCondition, lockClient } from './client.statements.js';
+import { lockClient } from './client.statements.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 
 type SecretRefusal =

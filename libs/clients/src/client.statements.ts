@@ -1,16 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
-import type { ClientLogo } from './client.js';
+import type { ClientCondition, ClientLogo } from './client.js';
 import { checkVersion } from '#platform/postgres/outdated-version.error.js';
-
-/** Condition of a change, checked while the client is locked. */
-export interface ClientCondition {
-  /** Undefined for every version. */
-  readonly version?: number | undefined;
-  /** Throws an error if the change is not permitted for this client. */
-  readonly check?: (client: ClientEntity) => void;
-}
 
 /** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(

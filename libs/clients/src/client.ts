@@ -87,6 +87,14 @@ export interface EnabledClient extends ClientKeys {
   readonly secrets: readonly ClientSecretRecord[];
 }
 
+/** Condition of a change, checked while the client is locked. */
+export interface ClientCondition {
+  /** Undefined for every version. */
+  readonly version?: number | undefined;
+  /** Throws an error if the change is not permitted for this client. */
+  readonly check?: (client: Pick<ClientWithSecrets, 'clientId' | 'grantType' | 'redirectUris'>) => void;
+}
+
 /** Excludes SVG, which can contain scripts and load other resources. */
 export type LogoMediaType = 'image/png' | 'image/jpeg' | 'image/webp';
 

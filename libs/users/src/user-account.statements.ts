@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { revokeGrants } from '#grants/records/grant-record.statements.js';
-import { type ConsoleRole, mayChangeRole, RoleTooLowError } from './operators/console-role.js';
+import { mayChangeRole, RoleTooLowError } from './operators/console-role.js';
 import { deleteInvitationsOf } from './operators/console-invitation.statements.js';
 import { DeletedIdentityEntity } from './deleted-identity.entity.js';
-import type { Identity } from './user.js';
+import type { AccountCondition, Identity } from './user.js';
 import { checkVersion } from '#platform/postgres/outdated-version.error.js';
 import { UserEntity } from './user.entity.js';
 import { NEXT_GENERATION } from './user.store.js';
@@ -21,14 +21,6 @@ export async function excludeCreations(
 ): Promise<void> {
   const key = `hashtextextended(issuer || E'\\n' || external_id, 0)`;
   await manager.query(`SELECT pg_advisory_xact_lock(${key}) FROM ${from}`, values);
-}
-
-/** Condition of a change, checked while the user is locked. */
-export interface AccountCondition {
-  /** Undefined for every version. */
-  readonly version?: number | undefined;
-  /** Role of the operator or API client; undefined if a user or the product makes the change. */
-  readonly actorRole?: ConsoleRole | null;
 }
 
 /** @returns null if the user does not exist @throws OutdatedVersionError, RoleTooLowError */

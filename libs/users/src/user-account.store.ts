@@ -13,10 +13,10 @@ import { GrantRecordEntity } from '#grants/records/grant-record.entity.js';
 import { ISOLATION_LEVEL, LIVE } from '#grants/records/grant-record.statements.js';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
+import { mayChangeRole } from './operators/console-role.js';
 import { isLastAdmin, keepAnAdmin } from './operators/console-admin.statements.js';
-import { type Identity, isUserId, type User } from './user.js';
+import { type AccountCondition, type Identity, isUserId, type User } from './user.js';
 import {
-  type AccountCondition,
   deleteLocked,
   disableLocked,
   type Disabler,
@@ -179,7 +179,7 @@ export class UserAccountStore {
    */
   disable(id: number, condition?: AccountCondition, mayRemoveLastAdmin = false): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
-      if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
+      if (!mayRemoveLastAdmin && mayChangeAdmins(condition)) await keepAnAdmin(manager, id);
       const user = await lockAccount(manager, id, condition);
       return user && disableAccount(manager, user, 'operator');
     });
@@ -224,7 +224,7 @@ export class UserAccountStore {
    */
   delete(id: number, condition?: AccountCondition, mayRemoveLastAdmin = false): Promise<Deletion> {
     return this.transaction(async (manager) => {
-      if (!mayRemoveLastAdmin) await keepAnAdmin(manager, id);
+      if (!mayRemoveLastAdmin && mayChangeAdmins(condition)) await keepAnAdmin(manager, id);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id, condition);
@@ -301,6 +301,11 @@ export class UserAccountStore {
   private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(ISOLATION_LEVEL, act);
   }
+}
+
+/** If false, `lockAccount` rejects the change of any admin. */
+function mayChangeAdmins({ actorRole = 'admin' }: AccountCondition = {}): boolean {
+  return mayChangeRole(actorRole, 'admin');
 }
 
 function toAccount(user: UserEntity): UserAccount {

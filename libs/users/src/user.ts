@@ -1,3 +1,5 @@
+import type { ConsoleRole } from './operators/console-role.js';
+
 export interface User {
   readonly id: number;
   readonly username: string;
@@ -38,6 +40,14 @@ export const USER_FIELDS = `
   default_schedule_id AS "defaultScheduleId", week_start AS "weekStart", time_zone AS "timeZone",
   organization_id AS "organizationId", issuer, external_id AS "externalId", locale,
   session_generation AS "sessionGeneration", disabled_at IS NOT NULL AS disabled`;
+
+/** Condition of a change, checked while the user is locked. */
+export interface AccountCondition {
+  /** Undefined for every version. */
+  readonly version?: number | undefined;
+  /** Role of the operator or API client; undefined if a user or the product makes the change. */
+  readonly actorRole?: ConsoleRole | null;
+}
 
 export interface Identity {
   /** OpenID Connect issuer, or the product's origin; at most 255 characters. */

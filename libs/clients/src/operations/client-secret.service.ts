@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientSecretRecord } from '../client.js';
+import type { ClientCondition, ClientSecretRecord } from '../client.js';
 import { ClientSecretStore, type SecretOutcome } from '../client-secret.store.js';
-import type { ClientCondition } from '../client.statements.js';
 import { ClientStore } from '../client.store.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';

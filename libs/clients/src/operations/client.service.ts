@@ -3,8 +3,12 @@ import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
 import { ClientRegistrationStore } from '../client-registration.store.js';
 import { ClientLogoStore } from '../client-logo.store.js';
-import { type ClientLogo, type ClientWithSecrets, DuplicateClientError } from '../client.js';
-import type { ClientCondition } from '../client.statements.js';
+import {
+  type ClientCondition,
+  type ClientLogo,
+  type ClientWithSecrets,
+  DuplicateClientError,
+} from '../client.js';
 import { ClientStore } from '../client.store.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { type ListPage, MAX_COUNT } from '#platform/postgres/list-page.js';

@@ -1,9 +1,9 @@
 import type { Actor } from '#operations/actor.js';
 import { privilegedAccount } from '#users/operations/operators/privileged-account.js';
-import type { ClientEntity } from '../client.entity.js';
+import type { ClientWithSecrets } from '../client.js';
 import { isConsoleClient } from './console-client.js';
 
-type PrivilegedFields = Pick<ClientEntity, 'grantType' | 'redirectUris'>;
+type PrivilegedFields = Pick<ClientWithSecrets, 'grantType' | 'redirectUris'>;
 
 /**
  * Rejects a change of an account with the rights of operators: an API client, or the application by which operators log

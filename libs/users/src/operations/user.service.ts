@@ -9,7 +9,7 @@ import { ExternalUserStore } from '../external-user.store.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { hashPassword } from '../password.js';
 import { UserAccountStore } from '../user-account.store.js';
-import { DuplicateUserError } from '../user.js';
+import { type AccountCondition, DuplicateUserError } from '../user.js';
 import { UserStore } from '../user.store.js';
 import {
   OPERATOR_SUBJECTS,
@@ -20,7 +20,6 @@ import {
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
 import { RoleTooLowError } from '../operators/console-role.js';
-import type { AccountCondition } from '../user-account.statements.js';
 import { privilegedAccount } from './operators/privileged-account.js';
 import { unlessLastAdmin } from './operators/last-admin.js';
 import { Announcer } from '#operations/announcer.js';
