@@ -1,5 +1,14 @@
 import { POLL_INTERVAL } from '#oauth/device-authorization.js';
-import { COVERS, grantScript, REPLICATION_ID, RETRY, SET_OPTIONAL } from './grant-hash.js';
+import {
+  answer,
+  COVERS,
+  grantScript,
+  readGrant,
+  refuse,
+  REPLICATION_ID,
+  RETRY,
+  SET_OPTIONAL,
+} from './grant-hash.js';
 
 // Transitions of a device grant (docs/adr/0040-device-authorization.md). `interval` and `polled_at` are stored until
 // the user decides.
@@ -21,10 +30,9 @@ redis.call('EXPIRE', KEYS[1], ttl)
 export const APPROVE = grantScript(
   ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
   `${SET_OPTIONAL}${REPLICATION_ID}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE)
-local status = grant[1]
-if grant[2] ~= client then return 0 end
-if (status == PENDING or status == ACTIVE) and grant[3] == user and grant[4] == scope then return 2 end
+local status, stored_client, stored_user, stored_scope = unpack(redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE))
+if stored_client ~= client then return 0 end
+if (status == PENDING or status == ACTIVE) and stored_user == user and stored_scope == scope then return 2 end
 if status ~= REQUESTED then return 0 end
 redis.call('HSET', KEYS[1], STATUS, PENDING, USER, user, SCOPE, scope, ROTATED_AT, now, 'replication_id', replication_id())
 set_optional(RESOURCES, resources)
@@ -42,8 +50,8 @@ return 1
 export const DENY = grantScript(
   ['client'],
   `
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER)
-if grant[2] ~= client or grant[3] or grant[1] ~= REQUESTED and grant[1] ~= REVOKED then return 0 end
+local status, stored_client, user = unpack(redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER))
+if stored_client ~= client or user or status ~= REQUESTED and status ~= REVOKED then return 0 end
 redis.call('HSET', KEYS[1], STATUS, REVOKED)
 redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
 return 1
@@ -65,42 +73,42 @@ const POLL_TOLERANCE = 500;
  */
 export const POLL = grantScript(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl', 'request', 'given_up'],
-  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}${RETRY}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT, GENERATION, ROTATED_AT, LOGIN,
-  'replication_id', 'interval', 'polled_at')
-local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
-local stored_resources, stored_jkt, generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
-local login, issued_by, interval, polled_at = grant[10] or '', grant[11], grant[12], grant[13]
-if not status then return {'unknown'} end
-if not stored_client then return {'revoked'} end
-if stored_client ~= client then return {'other_client', stored_client} end
-if status == REVOKED then return {generation == '0' and 'decision_denied' or 'revoked'} end
+  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}${RETRY}${readGrant('replication_id', 'interval', 'polled_at')}
+if not status then ${refuse('unknown')} end
+if not stored_client then ${refuse('revoked')} end
+if stored_client ~= client then ${refuse('other_client', 'stored_client')} end
+if status == REVOKED and stored_generation == '0' then ${refuse('decision_denied')} end
+if status == REVOKED then ${refuse('revoked')} end
 if status == ACTIVE then
   local repeats_failed = was_given_up()
-  local is_retry = generation == '1' and (repeats_failed or in_window(stored_time)) and stored_jkt == jkt
+  local is_retry = stored_generation == '1' and (repeats_failed or in_window(stored_time)) and stored_jkt == jkt
     and is_for(stored_resources, resources)
-  if not is_retry then return {'code_replayed', '', generation == '1' and stored_request() or ''} end
+  if not is_retry then
+    local used_by = stored_generation == '1' and stored_request() or ''
+    ${refuse('code_replayed', "''", 'used_by')}
+  end
   if repeats_failed then set_optional('request', request) end
-  return {'active', client, user, external_id, scope, stored_resources, jkt, generation, stored_time, login}
+  ${answer()}
 end
-if expired == '1' then return {'expired'} end
-if stored_jkt ~= '' and stored_jkt ~= jkt then return {'key_mismatch'} end
+if expired == '1' then ${refuse('expired')} end
+if stored_jkt ~= '' and stored_jkt ~= jkt then ${refuse('key_mismatch')} end
 if status == REQUESTED then
   set_optional(JKT, jkt)
   redis.call('HSET', KEYS[1], 'polled_at', now)
-  if polled_at and tonumber(now) - tonumber(polled_at) < interval * 1000 - ${POLL_TOLERANCE} then
+  if stored_polled_at and tonumber(now) - tonumber(stored_polled_at) < stored_interval * 1000 - ${POLL_TOLERANCE} then
     redis.call('HINCRBY', KEYS[1], 'interval', ${POLL_INTERVAL})
-    return {'polled_too_early'}
+    ${refuse('polled_too_early')}
   end
-  return {'decision_pending'}
+  ${refuse('decision_pending')}
 end
-if issued_by ~= replication_id() then return {'issued_before_failover'} end
-if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+if stored_replication_id ~= replication_id() then ${refuse('issued_before_failover')} end
+if not is_for(stored_resources, resources) then ${refuse('resource_exceeded', 'stored_resources')} end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
 set_optional('request', request)
 redis.call('HDEL', KEYS[1], 'replication_id')
 redis.call('EXPIRE', KEYS[1], ttl)
-return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, login}
+stored_jkt, stored_generation, stored_time = jkt, '1', now
+${answer()}
 `,
 );

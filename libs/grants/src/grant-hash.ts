@@ -1,4 +1,5 @@
 import { type Script, script } from '#platform/redis/redis-client.js';
+import type { RefusalReason } from './grant.js';
 
 /**
  * Fields of an active grant. Redis stores the names with every grant, so each name is one letter. The fields `jkt`,
@@ -35,6 +36,60 @@ local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pen
 export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
   return script(names, `${NAMES}${lua}`);
 }
+
+/** Fields of a grant that every transition reads, by the name of the Lua local, in the order of ActiveReply. */
+const LOCALS = {
+  status: FIELD.status,
+  stored_client: FIELD.client,
+  user: FIELD.user,
+  external_id: FIELD.externalId,
+  stored_scope: FIELD.scope,
+  stored_resources: FIELD.resources,
+  stored_jkt: FIELD.jkt,
+  stored_generation: FIELD.generation,
+  stored_time: FIELD.rotatedAt,
+  login: FIELD.login,
+} as const;
+
+/** Lua that reads the fields of a grant into locals. @param more further fields, whose locals have the prefix `stored_` */
+export function readGrant(...more: readonly string[]): string {
+  const locals = [...Object.keys(LOCALS), ...more.map((field) => `stored_${field}`)];
+  const fields = [...Object.values(LOCALS), ...more].map((field) => `'${field}'`);
+  return `
+local ${locals.join(', ')} = unpack(redis.call('HMGET', KEYS[1], ${fields.join(', ')}))
+external_id, stored_resources = external_id or '', stored_resources or ''
+stored_jkt, login = stored_jkt or '', login or ''
+`;
+}
+
+/** Lua that returns the locals of `readGrant` as an `ActiveReply`. @param values Lua expressions of the further elements */
+export function answer(...values: readonly string[]): string {
+  const { status: _status, ...locals } = LOCALS;
+  return `return {${["'active'", ...Object.keys(locals), ...values].join(', ')}}`;
+}
+
+/** Lua that returns a `RefusedReply`. @param values Lua expressions of the further elements */
+export function refuse(reason: RefusalReason, ...values: readonly string[]): string {
+  return `return {${[`'${reason}'`, ...values].join(', ')}}`;
+}
+
+/** Elements in the order of LOCALS. An optional field that is missing is empty. */
+export type ActiveReply = readonly [
+  outcome: 'active',
+  clientId: string,
+  userId: string | null,
+  externalId: string,
+  scope: string,
+  resources: string,
+  jkt: string,
+  generation: string,
+  rotatedAt: string,
+  login: string,
+  idToken?: string,
+];
+
+/** `expected` is the value of the grant, and `usedBy` the id of the request that used the code or token. */
+export type RefusedReply = readonly [outcome: RefusalReason, expected?: string, usedBy?: string];
 
 /** Skips empty values to save memory. */
 export const SET_OPTIONAL = `

@@ -1,7 +1,17 @@
-import { COVERS, EXISTS, grantScript, REPLICATION_ID, RETRY, SET_OPTIONAL } from './grant-hash.js';
+import {
+  answer,
+  COVERS,
+  EXISTS,
+  grantScript,
+  readGrant,
+  refuse,
+  REPLICATION_ID,
+  RETRY,
+  SET_OPTIONAL,
+} from './grant-hash.js';
 
 // Each transition is one script with one key, in one round trip (docs/adr/0003-grant-as-one-key.md). REDEEM, REFRESH
-// and INTROSPECT return the outcome, and the fields of the grant if the outcome is `active`.
+// and INTROSPECT return an ActiveReply or a RefusedReply.
 
 /**
  * Nothing ──► pending, generation 0. Returns the status and its time. An existing key is the grant of the same form,
@@ -49,39 +59,34 @@ return {PENDING, now}
 export const REDEEM = grantScript(
   ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl', 'request', 'given_up'],
   `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
-local function read()
-  return redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
-    'redirect_uri', 'challenge', 'replication_id', LOGIN, 'id_token')
+if given_up then
+  local used, generation = unpack(redis.call('HMGET', KEYS[1], STATUS, GENERATION))
+  if used == ACTIVE and generation == '1' and redis.call('HGET', KEYS[2], 'request') == given_up then
+    redis.call('RENAME', KEYS[2], KEYS[1])
+  end
 end
-local grant = read()
-if given_up and grant[1] == ACTIVE and redis.call('HGET', KEYS[1], GENERATION) == '1'
-  and redis.call('HGET', KEYS[2], 'request') == given_up then
-  redis.call('RENAME', KEYS[2], KEYS[1])
-  grant = read()
-end
-local status, stored_client, user, external_id, scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
-local stored_resources, stored_jkt = grant[6] or '', grant[7] or ''
-local stored_uri, stored_challenge, issued_by = grant[8], grant[9], grant[10]
-if not status then return {'unknown'} end
-if not stored_client then return {'revoked'} end
-if stored_client ~= client then return {'other_client', stored_client} end
-if status == REVOKED then return {'revoked'} end
-if status == ACTIVE then return {'code_replayed', '', redis.call('HGET', KEYS[2], 'request') or ''} end
-if expired == '1' then return {'expired'} end
-if issued_by ~= replication_id() then return {'issued_before_failover'} end
-if stored_uri ~= redirect_uri then return {'redirect_uri_mismatch', stored_uri} end
-if stored_jkt ~= '' and stored_jkt ~= jkt then return {'key_mismatch'} end
-if stored_challenge == '' and challenge ~= '' then return {'verifier_unexpected'} end
-if stored_challenge ~= '' and challenge == '' then return {'verifier_missing'} end
-if stored_challenge ~= challenge then return {'verifier_mismatch'} end
-if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+${readGrant('redirect_uri', 'challenge', 'replication_id', 'id_token')}
+if not status then ${refuse('unknown')} end
+if not stored_client then ${refuse('revoked')} end
+if stored_client ~= client then ${refuse('other_client', 'stored_client')} end
+if status == REVOKED then ${refuse('revoked')} end
+if status == ACTIVE then ${refuse('code_replayed', "''", "redis.call('HGET', KEYS[2], 'request') or ''")} end
+if expired == '1' then ${refuse('expired')} end
+if stored_replication_id ~= replication_id() then ${refuse('issued_before_failover')} end
+if stored_redirect_uri ~= redirect_uri then ${refuse('redirect_uri_mismatch', 'stored_redirect_uri')} end
+if stored_jkt ~= '' and stored_jkt ~= jkt then ${refuse('key_mismatch')} end
+if stored_challenge == '' and challenge ~= '' then ${refuse('verifier_unexpected')} end
+if stored_challenge ~= '' and challenge == '' then ${refuse('verifier_missing')} end
+if stored_challenge ~= challenge then ${refuse('verifier_mismatch')} end
+if not is_for(stored_resources, resources) then ${refuse('resource_exceeded', 'stored_resources')} end
 redis.call('COPY', KEYS[1], KEYS[2], 'REPLACE')
 redis.call('HSET', KEYS[2], 'request', request)
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id', 'id_token', 'request')
 redis.call('EXPIRE', KEYS[1], ttl)
-return {'active', client, user, external_id, scope, stored_resources, jkt, '1', now, grant[11] or '', grant[12] or ''}
+stored_jkt, stored_generation, stored_time = jkt, '1', now
+${answer("stored_id_token or ''")}
 `,
 );
 
@@ -93,11 +98,11 @@ return {'active', client, user, external_id, scope, stored_resources, jkt, '1', 
 export const VOID_CODE = grantScript(
   ['client', 'ttl'],
   `
-local grant = redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri')
+local stored_client, redirect_uri = unpack(redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri'))
 redis.call('DEL', KEYS[2])
-if redis.call('EXISTS', KEYS[1]) == 1 and (grant[1] ~= client or not grant[2]) then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 and (stored_client ~= client or not redirect_uri) then return 0 end
 redis.call('HSET', KEYS[1], STATUS, REVOKED)
-if not grant[1] then redis.call('EXPIRE', KEYS[1], ttl) end
+if not stored_client then redis.call('EXPIRE', KEYS[1], ttl) end
 return 1
 `,
 );
@@ -111,13 +116,8 @@ redis.call('EXPIRE', KEYS[1], ttl)
 `,
 );
 
-/** Reads the fields that scripts compare with their arguments or return. */
-const READ_GRANT = `${EXISTS}
-local grant = redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, EXTERNAL_ID, SCOPE, RESOURCES, JKT,
-  GENERATION, ROTATED_AT, LOGIN)
-local status, stored_client, user, external_id, stored_scope = grant[1], grant[2], grant[3], grant[4] or '', grant[5]
-local stored_resources, stored_jkt, stored_generation, stored_time = grant[6] or '', grant[7] or '', grant[8], grant[9]
-local login = grant[10] or ''
+/** Reads a grant of which a client has presented a token. */
+const READ_REDEEMED = `${EXISTS}${readGrant()}
 if not exists(status) then status = nil end
 `;
 
@@ -157,23 +157,24 @@ export const REFRESH = grantScript(
     'given_up',
     'kept_since',
   ],
-  `${SET_OPTIONAL}${COVERS}${RETRY}${READ_GRANT}
-if not status then return {'unknown'} end
-if not stored_client then return {'revoked'} end
-if stored_client ~= client then return {'other_client', stored_client} end
-if status == REVOKED then return {'revoked'} end
+  `${SET_OPTIONAL}${COVERS}${RETRY}${READ_REDEEMED}
+if not status then ${refuse('unknown')} end
+if not stored_client then ${refuse('revoked')} end
+if stored_client ~= client then ${refuse('other_client', 'stored_client')} end
+if status == REVOKED then ${refuse('revoked')} end
 local presented, current = tonumber(generation), tonumber(stored_generation)
 local repeats_failed = presented == current - 1 and was_given_up()
 local is_retry = repeats_failed or presented == current - 1 and in_window(stored_time)
 if presented < current and not is_retry then
-  return {'refresh_token_reused', stored_generation, presented == current - 1 and stored_request() or ''}
+  local used_by = presented == current - 1 and stored_request() or ''
+  ${refuse('refresh_token_reused', 'stored_generation', 'used_by')}
 end
 if key_refusal ~= '' then return {key_refusal} end
 if any_key ~= '1' and stored_jkt ~= jkt and not (stored_jkt == '' and status == PENDING) then
-  return {'key_mismatch'}
+  ${refuse('key_mismatch')}
 end
-if scope ~= '' and not overlaps(stored_scope, scope) then return {'scope_not_granted', stored_scope} end
-if not is_for(stored_resources, resources) then return {'resource_exceeded', stored_resources} end
+if scope ~= '' and not overlaps(stored_scope, scope) then ${refuse('scope_not_granted', 'stored_scope')} end
+if not is_for(stored_resources, resources) then ${refuse('resource_exceeded', 'stored_resources')} end
 if not is_retry then
   if not kept_since then
     stored_generation, stored_time = string.format('%d', presented + 1), now
@@ -189,8 +190,7 @@ if not is_retry then
 elseif repeats_failed then
   set_optional('request', request)
 end
-return {'active', client, user, external_id, stored_scope, stored_resources, stored_jkt, stored_generation, stored_time,
-  login}
+${answer()}
 `,
 );
 
@@ -201,9 +201,9 @@ return {'active', client, user, external_id, stored_scope, stored_resources, sto
  */
 export const INTROSPECT = grantScript(
   ['jkt', 'generation', 'rotated_at', 'ttl'],
-  `${SET_OPTIONAL}${READ_GRANT}
-if not status then return {'unknown'} end
-if status == REVOKED then return {'revoked'} end
+  `${SET_OPTIONAL}${READ_REDEEMED}
+if not status then ${refuse('unknown')} end
+if status == REVOKED then ${refuse('revoked')} end
 if tonumber(generation) > tonumber(stored_generation) then
   stored_generation, stored_time, stored_jkt = generation, rotated_at, jkt
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
@@ -211,8 +211,7 @@ if tonumber(generation) > tonumber(stored_generation) then
   redis.call('HDEL', KEYS[1], 'request')
   redis.call('EXPIRE', KEYS[1], ttl)
 end
-return {'active', stored_client, user, external_id, stored_scope, stored_resources, stored_jkt, stored_generation,
-  stored_time}
+${answer()}
 `,
 );
 

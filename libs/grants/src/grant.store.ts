@@ -19,7 +19,6 @@ import type {
   PendingGrant,
   CodeExchange,
   Refusal,
-  RefusalReason,
   RefreshRequest,
 } from './grant.js';
 import { APPROVE, DENY, POLL, REQUEST } from './device.scripts.js';
@@ -36,7 +35,7 @@ import {
   REVOKE_OF_CLIENT,
   VOID_CODE,
 } from './grant.scripts.js';
-import { STATUS } from './grant-hash.js';
+import { type ActiveReply, type RefusedReply, STATUS } from './grant-hash.js';
 import type { Token } from './token-codec.js';
 
 export const COUNT_TRANSITION = Symbol('count of grant transitions');
@@ -305,34 +304,31 @@ export class GrantStore {
   }
 }
 
-function transitionOf(id: string, reply: unknown): Transition<IntrospectedGrant> {
-  const [outcome = '', ...fields] = reply as string[];
-  if (outcome !== 'active')
-    return {
-      outcome: outcome as RefusalReason,
-      grantId: id,
-      ...(fields[0] && { expected: fields[0] }),
-      ...(fields[1] && { usedBy: fields[1] }),
-    };
+function transitionOf(id: string, result: unknown): Transition<IntrospectedGrant> {
+  const reply = result as ActiveReply | RefusedReply;
+  if (reply[0] !== 'active') {
+    const [outcome, expected, usedBy] = reply;
+    return { outcome, grantId: id, ...(expected && { expected }), ...(usedBy && { usedBy }) };
+  }
   const [
-    clientId = '',
+    outcome,
+    clientId,
     userId,
     externalId,
-    scope = '',
+    scope,
     resources,
     jkt,
     generation,
     rotatedAt,
     login,
     idToken,
-  ] = fields;
+  ] = reply;
   return {
     outcome,
     ...(idToken && { idToken: JSON.parse(idToken) as IdTokenRequest }),
     grant: {
       clientId,
-      // Redis returns nil if the grant has no user.
-      userId: (userId ?? null) === null ? null : Number(userId),
+      userId: userId === null ? null : Number(userId),
       externalId: externalId || null,
       scope,
       resources: resources || null,

@@ -75,22 +75,30 @@ export class ClientAuthenticator {
     { admits = false } = {},
   ): Promise<ClientWithSecrets> {
     const credentials = readCredentials(headers.authorization, body);
-    const { clientId, clientSecret, assertion } = credentials;
+    const { clientId, assertion } = credentials;
     addLogContext(raw, { client_id: clientId });
-    const client = await this.findCurrent(clientId, admits);
-    if (assertion) return enabled(await this.assertions.verify(assertion, client, raw.url), credentials);
+    const known = await this.findCurrent(clientId, admits);
+    const client = assertion
+      ? await this.assertions.verify(assertion, known, raw.url)
+      : this.checkSecret(known, credentials);
+    // Checked last, so that a client with credentials learns only after authentication that it is disabled.
+    if (client.disabledAt !== null) throw invalidClient(credentials, 'client_disabled');
+    return client;
+  }
+
+  private checkSecret(client: ClientWithSecrets | null, credentials: ClientCredentials): ClientWithSecrets {
+    const { clientSecret } = credentials;
     if (!client) throw invalidClient(credentials, 'client_unknown');
     if (hasKeys(client)) throw needsAssertion(credentials);
-    if (client.type === 'public') {
-      if (clientSecret === undefined) return enabled(client, credentials);
-      throw invalidClient(credentials, 'client_secret_unexpected');
-    }
+    const isPublic = client.type === 'public';
+    if (isPublic && clientSecret === undefined) return client;
+    if (isPublic) throw invalidClient(credentials, 'client_secret_unexpected');
     if (clientSecret === undefined) throw invalidClient(credentials, 'client_secret_missing');
     const secretId = matchClientSecret(clientSecret, client.secrets);
     if (secretId === null) throw invalidClient(credentials, 'client_secret_mismatch');
     // The operator can see whether the older of two secrets is still in use.
     this.usage.recordSecret(secretId);
-    return enabled(client, credentials);
+    return client;
   }
 }
 
@@ -152,12 +160,6 @@ export function invalidClient({ clientId, method }: ClientCredentials, reason: R
 export function needsAssertion(credentials: ClientCredentials): OAuthError {
   const isMissing = credentials.clientSecret === undefined;
   return invalidClient(credentials, isMissing ? 'client_assertion_missing' : 'client_secret_forbidden');
-}
-
-/** Must be called last, so that a client with credentials learns only after authentication that it is disabled. */
-function enabled(client: ClientWithSecrets, credentials: ClientCredentials): ClientWithSecrets {
-  if (client.disabledAt === null) return client;
-  throw invalidClient(credentials, 'client_disabled');
 }
 
 /** RFC 6749 2.3.1: id and secret are form-encoded, then joined by a colon (RFC 7617). */

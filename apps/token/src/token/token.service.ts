@@ -2,14 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { addAuditEvent } from '#audit/request-events.js';
 import type { Client, ClientWithSecrets } from '#clients/client.js';
-import type { Granted, Refusal } from '#grants/grant.js';
+import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { UnconfirmedRequestError } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { clientScope } from '#oauth/client-credentials.js';
+import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { checkGrantType, hasKeys } from '#oauth/oauth-client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { challengeOf } from '#oauth/pkce.js';
+import type { Credential } from '#oauth/reasons.js';
 import { checkResource, refreshScope } from '#oauth/scope.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
@@ -18,8 +20,6 @@ import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
 import { IdTokenService } from './id-token.service.js';
-import type { Credential } from '#oauth/reasons.js';
-import { refusalError, unconfirmedError } from './refusal.error.js';
 import type { RefreshTokenDto, TokenResponse, TokenDto } from './token.dto.js';
 
 const EVENTS = {
@@ -58,7 +58,7 @@ export class TokenService {
    * algorithm of ID tokens has no key
    */
   async exchange(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
-    const { client, jkt, resources } = await this.authenticate(request, dto);
+    const { client, jkt, resources } = await this.checkRequest(request, dto);
     // ID_TOKEN_KEYS must contain a key for the default, RS256, unless the variable is empty.
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
     const { clientId } = client;
@@ -80,7 +80,7 @@ export class TokenService {
    * @throws OAuthError like `exchange`, or authorization_pending, slow_down, access_denied or expired_token
    */
   async poll(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
-    const { client, jkt, resources } = await this.authenticate(request, dto);
+    const { client, jkt, resources } = await this.checkRequest(request, dto);
     if (client.idTokenAlg !== null) this.idTokens.checkKey(client);
     const poll = { clientId: client.clientId, jkt, resources };
     return this.answer(request, client, 'device code', () => this.engine.poll(dto.device_code, poll));
@@ -92,7 +92,7 @@ export class TokenService {
    */
   async refresh(request: ProvedRequest, dto: RefreshTokenDto, refreshToken: string): Promise<TokenResponse> {
     const scope = refreshScope(dto.scope);
-    const { client, jkt, resources } = await this.authenticate(request, dto);
+    const { client, jkt, resources } = await this.checkRequest(request, dto);
     const { clientId, keepsRefreshToken } = client;
     const refresh = { clientId, clientHasKeys: hasKeys(client), jkt, scope, resources, keepsRefreshToken };
     return this.answer(request, client, 'refresh token', () => this.engine.refresh(refreshToken, refresh));
@@ -105,7 +105,7 @@ export class TokenService {
    */
   async issue(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
     if (this.consoleUrl === '') throw unsupportedGrantType();
-    const { client, jkt } = await this.authenticate(request, dto, [this.consoleUrl]);
+    const { client, jkt } = await this.checkRequest(request, dto, [this.consoleUrl]);
     const scope = clientScope(dto.scope, client.scopes);
     const { clientId, version } = client;
     const token = await this.engine.issue({ clientId, version, scope, resource: this.consoleUrl, jkt });
@@ -120,7 +120,7 @@ export class TokenService {
   }
 
   /** Returns the client, the proved key (RFC 9449; null without a proof) and the requested APIs (RFC 8707 2.2). */
-  private async authenticate(
+  private async checkRequest(
     request: ProvedRequest,
     dto: TokenDto | RefreshTokenDto,
     apis = this.apis,
@@ -190,4 +190,39 @@ function needsProof({ clientId }: Client): OAuthError {
   return new OAuthError('invalid_dpop_proof', 400, 'dpop_proof_missing', {
     detail: { client_id: clientId },
   });
+}
+
+/** OAuth error codes. The code of every other reason is invalid_grant, except for an expired device code. */
+const CODES: Readonly<Partial<Record<RefusalReason, OAuthErrorCode>>> = {
+  // RFC 6749 6: a refresh cannot get a scope that was not granted.
+  scope_not_granted: 'invalid_scope',
+  // RFC 8707 2: the API is "invalid, missing, unknown, or malformed".
+  resource_exceeded: 'invalid_target',
+  // RFC 8628 3.5: after the first two codes a device continues to poll.
+  decision_pending: 'authorization_pending',
+  polled_too_early: 'slow_down',
+  decision_denied: 'access_denied',
+};
+
+/**
+ * Returns the response to a request whose outcome no process can find out. It has no `Retry-After`, because a repeated
+ * request may count as a replay and revoke the tokens.
+ */
+function unconfirmedError(cause: UnconfirmedRequestError, credential: Credential): OAuthError {
+  return new OAuthError('temporarily_unavailable', 503, { id: 'request_unconfirmed', credential }, { cause });
+}
+
+/** Returns the response to a code or token that the grant engine refused. */
+export function refusalError(
+  { outcome, grantId, expiredAt, usedBy: _usedBy, ...compared }: Refusal,
+  credential: Credential,
+): OAuthError {
+  const values = { ...compared, ...(expiredAt !== undefined && { expired_at: expiredAt }) };
+  const isExpired = outcome === 'expired' && credential === 'device code';
+  return new OAuthError(
+    isExpired ? 'expired_token' : (CODES[outcome] ?? 'invalid_grant'),
+    400,
+    { id: outcome, credential, sent: compared.sent ?? '' },
+    { detail: { grant_id: grantId, ...values } },
+  );
 }

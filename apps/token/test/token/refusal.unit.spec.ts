@@ -1,7 +1,7 @@
 import type { Refusal, RefusalReason } from '#grants/grant.js';
 import type { Credential } from '#oauth/reasons.js';
 import { descriptionOf } from '#error-guide/describe.js';
-import { refusalError } from '../../src/token/refusal.error.js';
+import { refusalError } from '../../src/token/token.service.js';
 
 describe('the response to a refused code or token', () => {
   // @rfc 6749 5.2 @rfc 8628 3.5
