@@ -1,13 +1,7 @@
 import Sequencer from '@jest/test-sequencer';
 
 /** Suites that take minutes although their files are small. */
-const SLOWEST = [
-  'qa/test/soak-seeds',
-  'local/test/demo-operator',
-  'test/topology/',
-  'test/recipes/',
-  'test/end-to-end/operate',
-];
+const SLOWEST = ['qa/test/soak-seeds', 'test/topology/', 'test/recipes/', 'test/end-to-end/operate'];
 
 /** Starts the slowest suites first. Without durations of an earlier run, Jest starts the largest files first. */
 export default class SlowestFirst extends Sequencer {
