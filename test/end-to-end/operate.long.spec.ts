@@ -2,13 +2,16 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
 import { until } from '../support/until.js';
 import { allow } from './use-product.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
 import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
 
 const DOCUMENT = 'docs/operate.md';
-const OPERATOR = `operator() { '${process.execPath}' '${resolve('dist/apps/operator.cjs')}' "$@"; }`;
+const OPERATOR = `operator() { ${[process.execPath, ...NODE_ARGUMENTS, resolve('dist/apps/operator.cjs')]
+  .map((word) => `'${word}'`)
+  .join(' ')} "$@"; }`;
 const CLIENT = 'sc_lhzvn2l7x6iosah5cpowvxtw';
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
@@ -96,7 +99,10 @@ async function restartWithKeys(file: string): Promise<void> {
   await product.kill('SIGTERM');
   const keys = await readFile(join(folder, file), 'utf8');
   await writeFile(join(environment.LOCAL_DIR, 'id-token-keys'), keys.trim());
-  product = new StartedProduct({ ...environment, NODE_OPTIONS: `--import=${STARTED_BEFORE}` });
+  product = new StartedProduct({
+    ...environment,
+    NODE_OPTIONS: [...NODE_ARGUMENTS, `--import=${STARTED_BEFORE}`].join(' '),
+  });
   run = await product.ready();
   // A process records its keys shortly after it becomes ready.
   await until('the keys are recorded', 60_000, async () => {

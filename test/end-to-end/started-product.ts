@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#local/servers/free-port.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
 import { descendantsOf, type SeenProcess } from '../support/process-tree.js';
 import { sharePackages } from '../support/shared-packages.js';
 
@@ -57,7 +58,7 @@ export class StartedProduct {
     const lifecycle = npm ? { npm_lifecycle_event: 'start' } : {};
     delete ours['npm_lifecycle_event'];
     this.child = spawn(program, args, {
-      env: { ...ours, ...lifecycle, ...env },
+      env: { NODE_OPTIONS: NODE_ARGUMENTS.join(' '), ...ours, ...lifecycle, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { once } from 'node:events';
-import '#test/support/built.js';
+import { NODE_ARGUMENTS } from '#test/support/built.js';
 
 const MAIN = resolve('dist/apps/operator.cjs');
 
@@ -18,7 +18,9 @@ export async function runOperator(
   env: NodeJS.ProcessEnv,
   stdin: string | Buffer = '',
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  });
   // The command may exit before it reads its input.
   child.stdin.on('error', () => undefined).end(stdin);
   const ended = new Promise<number | null>((done) => child.on('close', done));
