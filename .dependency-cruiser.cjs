@@ -68,8 +68,8 @@ module.exports = {
     above('users', ['oauth', 'platform', 'messaging', 'audit', 'grants'], 'a user ends with the grants'),
     above(
       'clients',
-      ['oauth', 'platform', 'messaging', 'audit', 'grants', 'users'],
-      'a client ends with the grants; metadata documents are recorded in the trail',
+      ['oauth', 'error-guide', 'platform', 'messaging', 'audit', 'grants', 'users'],
+      'a client ends with the grants; problems of metadata documents are recorded as text',
     ),
     above(
       'database',

@@ -6,7 +6,7 @@ import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
 import { describeProblems, nextOf } from '#error-guide/problems/describe-problem.js';
-import { memberOf } from './api/problem-location.js';
+import { memberOf } from '#operations/member-names.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
 import { ConsoleConfiguration } from './console.configuration.js';

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 

@@ -10,7 +10,6 @@ import {
   IsWholeNumber,
   IsOrigins,
   IsOrigin,
-  ParsedBy,
   IsSchema,
 } from '#platform/configuration/variables.js';
 import { IsMetadataHosts } from '#clients/documents/metadata-hosts.js';
@@ -21,7 +20,8 @@ import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
 import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
-import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
 
 const YEAR = 366 * 24 * 60 * 60;
 
@@ -52,7 +52,7 @@ export class TokenConfiguration extends ServiceConfiguration {
   @IsOneOf('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
   @IsKeyRing() TOKEN_KEYS: string;
   /** Private keys of ID tokens (PKCS#8 PEM, JWK or JWK Set). An empty value disables OpenID Connect. */
-  @ParsedBy(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
+  @IsIdTokenKeys(checkPrivate) ID_TOKEN_KEYS = '';
   /** All lifetimes are in seconds. */
   @IsWholeNumber(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
   /** Seconds in which the browser must open a pushed request (RFC 9126 2.2), fewer than 600 (FAPI 2.0, section 5.3.2.2). */
@@ -117,9 +117,8 @@ export class TokenConfiguration extends ServiceConfiguration {
   }
 }
 
-function parsePrivateKeys(text: string): void {
-  const keys = SigningKeys.parse(text);
-  if (!keys.isEmpty && !keys.canSign) throw new Error('it contains a public key, and this app signs');
+function checkPrivate({ isEmpty, canSign }: SigningKeys): void {
+  if (!isEmpty && !canSign) throw new Error('it contains a public key, and this app signs');
 }
 
 export function lifetimesOf(configuration: TokenConfiguration): Lifetimes {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { DescribedClient } from '#oauth/registration/metadata-document.js';
+import type { DescribedClient } from './documents/metadata-document.js';
 import { ClientEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
 

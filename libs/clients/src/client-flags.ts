@@ -37,10 +37,10 @@ export function mapFlags<Value>(
 
 export const INITIAL_FLAGS: ClientFlags = mapFlags((_, { initially }) => initially);
 
-/** Omits all other fields of a client. @param isFapi true for a new client of the profile `fapi2` */
-export function flagsOf(client: ClientFlags, isFapi: boolean): ClientFlags {
-  return mapFlags((flag, { fapi2 }) => (isFapi && fapi2 !== undefined ? fapi2 : client[flag]));
-}
+/** Flags that the profile `fapi2` fixes for a new client. */
+export const FAPI_FLAGS = Object.fromEntries(
+  entries.flatMap(([flag, { fapi2 }]) => (fapi2 === undefined ? [] : [[flag, fapi2]])),
+) as Partial<ClientFlags>;
 
 export const FLAG_NAMES: readonly string[] = entries.map(([, { name }]) => name);
 

@@ -1,10 +1,11 @@
 import { quoted } from '#operations/wording.js';
+import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
 import type { ClientSecretRecord, EnabledClient } from '#clients/client.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
-import { algorithmOf } from '#clients/operations/openid-registration.js';
+import { algorithmOf } from '#clients/registration/openid-registration.js';
 import { check, type DoctorChecks, type Finding, findingOf, step } from './finding.js';
 
 export const DOCTOR_CLIENT_CHECKS = {
@@ -149,7 +150,12 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
     );
   const problem = registrationProblem(uri, client);
   if (problem !== null)
-    return finding('redirect-uri-invalid', subject, `${quoted(uri)} ${problem}`, replaced);
+    return finding(
+      'redirect-uri-invalid',
+      subject,
+      `${quoted(uri)} ${redirectUriText(problem, uri)}`,
+      replaced,
+    );
   if (unresolvable.has(host))
     return finding(
       'redirect-uri-unresolvable',

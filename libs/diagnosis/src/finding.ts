@@ -1,4 +1,4 @@
-import type { Next } from '#operations/administration.error.js';
+import type { Next } from '#platform/validation/problem.js';
 
 /**
  * `error`: users, tokens or the service are at risk, or something fails. `warning`: should be fixed soon. `info`: good

@@ -1,6 +1,7 @@
 import type { CheckOf, ProofReasons } from '#oauth/reasons.js';
 import type { Descriptions } from './descriptions.js';
 import type { CheckEntries } from './guide-entry.js';
+import { keyText } from './protocol-texts.js';
 
 const USE_A_LIBRARY = 'Let a library make the proof, for example `dpop` or `openid-client` for JavaScript.';
 
@@ -135,7 +136,7 @@ export const PROOF_DESCRIPTIONS: Descriptions<ProofReasons> = {
   dpop_alg_unsupported: ({ algorithms }) => `${INVALID} its alg must be one of ${algorithms.join(', ')}`,
   'dpop_alg_unsupported.fapi': ({ algorithms }) =>
     `this client must sign its proofs with one of ${algorithms.join(', ')}`,
-  dpop_jwk_invalid: ({ problem }) => `${INVALID} its jwk ${problem}`,
+  dpop_jwk_invalid: ({ problem }) => `${INVALID} its jwk ${keyText(problem)}`,
   'dpop_jwk_invalid.missing': `${INVALID} its header must have the public key as jwk`,
   dpop_signature_mismatch: `${INVALID} its signature does not match the key in its jwk`,
   dpop_htm_mismatch: `${INVALID} the claim htm is not the method of this request`,

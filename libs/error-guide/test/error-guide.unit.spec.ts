@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Check, ERROR_GUIDE, errorUri, guideEntry, SECTIONS } from '#error-guide/error-guide.js';
+import { redirectUriText } from '#error-guide/protocol-texts.js';
+import type { RedirectUriProblem } from '#oauth/redirect-uri.js';
 import { OVERLOAD_CHECK } from '#platform/http/overload.js';
 
 const BASE_URL = 'https://base.example.com';
@@ -82,5 +84,16 @@ describe('error_uri (RFC 6749 5.2)', () => {
 
   it('links to the error code for an unknown check', () => {
     expect(errorUri(BASE_URL, 'made up', 'invalid_request')).toMatch(/#invalid_request$/);
+  });
+});
+
+describe('the text about a redirect URI', () => {
+  it.each<[RedirectUriProblem, string, RegExp]>([
+    ['fragment', 'https://app.example.com/#', /^has a fragment: remove the #/],
+    ['rewritten', 'https://App.example.com:443/a', /: write https:\/\/app\.example\.com\/a$/],
+    ['unknown_scheme', 'zed://callback', /^has the scheme zed: use https/],
+    ['no_path', 'com.example.app:callback', /: write it like com\.example\.app:\/callback$/],
+  ])('says what to change: %s', (problem, uri, text) => {
+    expect(redirectUriText(problem, uri)).toMatch(text);
   });
 });

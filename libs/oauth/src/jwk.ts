@@ -30,11 +30,44 @@ export type PublicKey =
   | { readonly kty: string; readonly crv: string; readonly x: string; readonly y?: string }
   | { readonly kty: string; readonly n: string; readonly e: string };
 
-/** The message is a predicate, such as "contains a private key", and never quotes the key. */
+/** Reason why a key, or a set of keys, is refused. The error guide has the texts. */
+export interface KeyProblem {
+  readonly id:
+    | 'unreadable'
+    | 'too_long'
+    | 'too_deep'
+    | 'not_json'
+    | 'not_a_set'
+    | 'empty'
+    | 'too_many'
+    | 'kid_repeated'
+    | 'not_an_object'
+    | 'private'
+    | 'symmetric'
+    | 'use'
+    | 'key_ops'
+    | 'kid'
+    | 'alg'
+    | 'type'
+    | 'other_type'
+    | 'x'
+    | 'y'
+    | 'modulus'
+    | 'exponent'
+    | 'not_importable';
+  /** Algorithm whose key type the key does not have. */
+  readonly alg?: SignatureAlgorithm;
+  /** Number of the key in the set, from 1. */
+  readonly key?: number;
+}
+
 export class InvalidKeyError extends Error {
-  constructor(problem: string) {
-    super(problem);
+  readonly problem: KeyProblem;
+
+  constructor(id: KeyProblem['id'], details?: Omit<KeyProblem, 'id'>) {
+    super(id);
     this.name = 'InvalidKeyError';
+    this.problem = { id, ...details };
   }
 }
 
@@ -54,18 +87,17 @@ export function isPrivateJwk(jwk: unknown): boolean {
 /** Reads the members of a public key for an algorithm, and ignores all others. @throws InvalidKeyError */
 export function readPublicJwk(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
   if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk))
-    throw new InvalidKeyError('is not a JSON object');
-  if (isPrivateJwk(jwk))
-    throw new InvalidKeyError('contains a private key: give the public key only, and replace this one');
+    throw new InvalidKeyError('not_an_object');
+  if (isPrivateJwk(jwk)) throw new InvalidKeyError('private');
   const members = jwk as Readonly<Record<string, unknown>>;
   const { kty, crv } = KEY_SHAPES[alg] as KeyShape;
   if (members['kty'] !== kty || (crv !== undefined && members['crv'] !== crv))
-    throw new InvalidKeyError(`is not a key for ${alg}`);
+    throw new InvalidKeyError('other_type', { alg });
   if (crv === undefined) return rsaKey(members, kty);
   const [x, y] = [members['x'], members['y']];
-  if (!isCoordinate(x)) throw new InvalidKeyError('has an x that is not a coordinate');
+  if (!isCoordinate(x)) throw new InvalidKeyError('x');
   if (kty === 'OKP') return { kty, crv, x };
-  if (!isCoordinate(y)) throw new InvalidKeyError('has a y that is not a coordinate');
+  if (!isCoordinate(y)) throw new InvalidKeyError('y');
   return { kty, crv, x, y };
 }
 
@@ -85,8 +117,8 @@ export function thumbprintOf(key: PublicKey): string {
 
 function rsaKey({ n, e }: Readonly<Record<string, unknown>>, kty: string): PublicKey {
   if (typeof n !== 'string' || !BASE64URL.test(n) || n.length < MODULUS.min || n.length > MODULUS.max)
-    throw new InvalidKeyError('must have 2048 to 4096 bits');
-  if (e !== EXPONENT) throw new InvalidKeyError('must have the exponent 65537');
+    throw new InvalidKeyError('modulus');
+  if (e !== EXPONENT) throw new InvalidKeyError('exponent');
   return { kty, n, e };
 }
 

@@ -1,4 +1,5 @@
 import type { OAuthErrorCode } from './error-code.js';
+import type { KeyProblem } from './jwk.js';
 
 /**
  * Reasons of errors, by the values that their description needs; null without values. An id is the name of the failed
@@ -248,7 +249,7 @@ export interface ProofReasons {
   dpop_alg_unsupported: Algorithms;
   'dpop_alg_unsupported.fapi': Algorithms;
   'dpop_jwk_invalid.missing': null;
-  dpop_jwk_invalid: { readonly problem: string };
+  dpop_jwk_invalid: { readonly problem: KeyProblem };
   dpop_signature_mismatch: null;
   dpop_htm_mismatch: null;
   dpop_htu_mismatch: null;

@@ -32,18 +32,16 @@ const SYSTEM_SCHEMES: ReadonlySet<string> = new Set(
 
 const SYSTEM_PREFIX = /^(?:apple|chrome|edge|itms|microsoft|moz|ms|safari|webkit|x-apple)-/;
 
+export type PrivateSchemeProblem = 'reversed_domain' | 'malformed' | 'reserved';
+
 /**
  * RFC 8252 7.1: a private-use scheme is "based on a domain name under their control, expressed in reverse order".
  * Known deviation: the operator may admit another scheme for one client, if its maker has fixed the callback.
- * @returns the problem of such a scheme and its remedy
  */
-export function privateSchemeProblem(scheme: string): string | null {
-  if (REVERSE_DOMAIN.test(scheme)) return 'is a reversed domain name, which needs no admission: leave it out';
-  if (!PRIVATE_SCHEME.test(scheme))
-    return 'must be the scheme alone, in lower case, like cursor for cursor://callback';
-  return SYSTEM_SCHEMES.has(scheme) || SYSTEM_PREFIX.test(scheme)
-    ? 'belongs to browsers or operating systems, and is never admitted'
-    : null;
+export function privateSchemeProblem(scheme: string): PrivateSchemeProblem | null {
+  if (REVERSE_DOMAIN.test(scheme)) return 'reversed_domain';
+  if (!PRIVATE_SCHEME.test(scheme)) return 'malformed';
+  return SYSTEM_SCHEMES.has(scheme) || SYSTEM_PREFIX.test(scheme) ? 'reserved' : null;
 }
 
 /** Returns true for a scheme of another kind than https, http and reversed domain names. */
@@ -107,27 +105,46 @@ export interface RedirectUriRules {
   readonly privateSchemes?: readonly string[];
 }
 
-type Check = (uri: string, url: URL, rules: RedirectUriRules) => string | null;
+/** Reason why a URI cannot be registered. The error guide has the texts. */
+export type RedirectUriProblem =
+  | 'too_long'
+  | 'characters'
+  | 'percent'
+  | 'wildcard'
+  | 'relative'
+  | 'fragment'
+  | 'userinfo'
+  | 'unencrypted'
+  | 'private_scheme'
+  | 'unknown_scheme'
+  | 'no_path'
+  | 'dot_segment'
+  | 'rewritten';
 
-/** The order matters: an earlier problem would make a later message misleading. */
-const CHECKS: readonly Check[] = [noFragment, noUserinfo, knownScheme, noDotSegment, asBrowsersSendIt];
+type Check = (uri: string, url: URL, rules: RedirectUriRules) => RedirectUriProblem | null;
+
+/** The order matters: an earlier problem would make a later one misleading. */
+const CHECKS: readonly Check[] = [
+  // RFC 6749 3.1.2: "The endpoint URI MUST NOT include a fragment component."
+  (uri) => (uri.includes('#') ? 'fragment' : null),
+  userinfo,
+  scheme,
+  dotSegment,
+  (uri, { href }) => (href === uri || href === `${uri}/` ? null : 'rewritten'),
+];
 
 /**
  * Accepts only a URI that browsers send unchanged, because requests must match it exactly (RFC 8252 7.1 to 7.3). Known
  * deviation from RFC 9700 4.1.3, which allows http only for native applications: a confidential client may register
  * loopback URIs, for development.
- * @returns null, or the problem and its remedy
  */
-export function registrationProblem(uri: string, rules: RedirectUriRules): string | null {
-  if (uri.length > LIMITS.redirect_uri) return `is longer than ${LIMITS.redirect_uri} characters: shorten it`;
-  if (!/^[!-~]+$/.test(uri))
-    return 'has spaces, control or non-ASCII characters, or is empty: percent-encode them';
-  if (/%(?![0-9a-f]{2})/i.test(uri))
-    return 'has a % without two hexadecimal digits after it: encode a literal % as %25';
+export function registrationProblem(uri: string, rules: RedirectUriRules): RedirectUriProblem | null {
+  if (uri.length > LIMITS.redirect_uri) return 'too_long';
+  if (!/^[!-~]+$/.test(uri)) return 'characters';
+  if (/%(?![0-9a-f]{2})/i.test(uri)) return 'percent';
   // Checked before parsing, because a wildcard as port or scheme makes the URI invalid.
-  if (uri.includes('*')) return 'has a wildcard: register each address in full';
-  if (!URL.canParse(uri))
-    return 'is not an absolute URI: write it in full, like https://app.example.com/callback';
+  if (uri.includes('*')) return 'wildcard';
+  if (!URL.canParse(uri)) return 'relative';
   const url = new URL(uri);
   for (const check of CHECKS) {
     const problem = check(uri, url, rules);
@@ -136,47 +153,27 @@ export function registrationProblem(uri: string, rules: RedirectUriRules): strin
   return null;
 }
 
-/** RFC 6749 3.1.2: "The endpoint URI MUST NOT include a fragment component." */
-function noFragment(uri: string): string | null {
-  return uri.includes('#') ? 'has a fragment: remove the # and what follows it' : null;
-}
-
 /** Rejects `https://trusted.example@evil.example/`, which looks like the trusted site. */
-function noUserinfo(uri: string, url: URL): string | null {
+function userinfo(uri: string, { username, password }: URL): RedirectUriProblem | null {
   const authority = /^[^:]+:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
-  return url.username || url.password || authority.includes('@')
-    ? 'has a user name or password: remove everything before the @'
-    : null;
+  return username || password || authority.includes('@') ? 'userinfo' : null;
 }
 
-function knownScheme(
+function scheme(
   uri: string,
   { protocol, hostname }: URL,
   { type, privateSchemes = [] }: RedirectUriRules,
-): string | null {
-  const scheme = protocol.slice(0, -1);
-  if (scheme === 'https') return null;
-  if (scheme === 'http') {
-    return isLoopback(hostname)
-      ? null
-      : 'is not encrypted: use https (http is for 127.0.0.1, [::1] and localhost)';
-  }
-  if (type === 'confidential')
-    return `has the scheme ${scheme}: use https (other schemes are for public clients)`;
-  if (!REVERSE_DOMAIN.test(scheme) && !privateSchemes.includes(scheme)) {
-    return `has the scheme ${scheme}: use https, your reversed domain name like com.example.app, or a private scheme that the operator admits`;
-  }
-  return /^[^:]+:\/./.test(uri) ? null : `has no path: write it like ${scheme}:/callback`;
+): RedirectUriProblem | null {
+  const name = protocol.slice(0, -1);
+  if (name === 'https') return null;
+  if (name === 'http') return isLoopback(hostname) ? null : 'unencrypted';
+  if (type === 'confidential') return 'private_scheme';
+  if (!REVERSE_DOMAIN.test(name) && !privateSchemes.includes(name)) return 'unknown_scheme';
+  return /^[^:]+:\/./.test(uri) ? null : 'no_path';
 }
 
 /** Rejects dot segments, which a browser would resolve to an unregistered URI. */
-function noDotSegment(uri: string): string | null {
+function dotSegment(uri: string): RedirectUriProblem | null {
   const path = uri.split('?', 1)[0] ?? '';
-  return /(^|[/\\])(\.|%2e){1,2}($|[/\\])/i.test(path)
-    ? 'has . or .. as a path segment: write the resolved path'
-    : null;
-}
-
-function asBrowsersSendIt(uri: string, { href }: URL): string | null {
-  return href === uri || href === `${uri}/` ? null : `is not in the form that browsers send: write ${href}`;
+  return /(^|[/\\])(\.|%2e){1,2}($|[/\\])/i.test(path) ? 'dot_segment' : null;
 }

@@ -25,9 +25,9 @@ export function withOneSpace(authorization: string | undefined): string | undefi
   return authorization?.replace(/ +/, ' ');
 }
 
-/** Quotes the first 200 characters as JSON for messages. Escapes ‹ and ›, which mark the names of fields. */
+/** Quotes the first 200 characters as JSON for messages. */
 export function quoted(text: string): string {
-  return jsonText(text.slice(0, 200)).replaceAll(/[‹›]/g, escaped);
+  return jsonText(text.slice(0, 200));
 }
 
 /** Formats words for a shell. Values of an attacker's request may contain shell syntax. */

@@ -1,7 +1,4 @@
-import type { Next, Problem as DeclaredProblem, TextProblem } from '#platform/validation/problem.js';
-
-export type { Next };
-export type Problem = DeclaredProblem | TextProblem;
+import type { Problem } from '#platform/validation/problem.js';
 
 /**
  * - `invalid`: the input breaks a rule
@@ -32,10 +29,7 @@ export class AdministrationError extends Error {
     readonly problems: readonly Problem[],
     options?: ErrorOptions,
   ) {
-    super(
-      problems.map(({ id, ...problem }) => ('message' in problem ? problem.message : id)).join('\n'),
-      options,
-    );
+    super(problems.map(({ id }) => id).join('\n'), options);
     this.name = 'AdministrationError';
   }
 
@@ -43,7 +37,7 @@ export class AdministrationError extends Error {
   warnings: readonly string[] = [];
 }
 
-export function refused(kind: RefusalKind, problem: DeclaredProblem): AdministrationError {
+export function refused(kind: RefusalKind, problem: Problem): AdministrationError {
   return new AdministrationError(kind, [problem]);
 }
 

@@ -5,11 +5,22 @@ import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { problem, type Problems } from '#platform/validation/problem.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
 import type { Actor } from './actor.js';
 import { OperatorNats } from './operator-nats.js';
 import { jsonText } from './wording.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** `variable` has the address of the server. */
+    audit_trail_unavailable: {
+      readonly variable: string;
+      readonly reason: 'unanswered' | 'interrupted' | 'without_jetstream';
+    };
+  }
+}
 
 const RETRY_FOR_MS = 5_000;
 const RETRY_MS = 500;
@@ -53,19 +64,19 @@ export class AuditTrail {
       return await this.nats.use('trail', async (nats) => work(await AuditReader.of(nats)));
     } catch (cause) {
       if (cause instanceof DependencyUnavailableError && cause.dependency === 'nats')
-        throw unavailable(`NATS (${variable}) does not answer: the audit trail cannot be read`, cause);
-      if (isUnserved(cause))
-        throw unavailable(
-          `NATS (${variable}) has no JetStream, which stores the audit trail: turn it on, and run migrate`,
-          cause,
-        );
-      if (isUnanswered(cause))
-        throw unavailable(`NATS (${variable}) does not answer: not all events were read`, cause);
+        throw unavailable(variable, 'unanswered', cause);
+      if (isUnserved(cause)) throw unavailable(variable, 'without_jetstream', cause);
+      if (isUnanswered(cause)) throw unavailable(variable, 'interrupted', cause);
       throw cause;
     }
   }
 }
 
-function unavailable(message: string, cause: unknown): AdministrationError {
-  return new AdministrationError('unavailable', [{ id: 'audit_trail_unavailable', message }], { cause });
+function unavailable(
+  variable: string,
+  reason: Problems['audit_trail_unavailable']['reason'],
+  cause: unknown,
+): AdministrationError {
+  const found = problem('audit_trail_unavailable', [], { variable, reason });
+  return new AdministrationError('unavailable', [found], { cause });
 }

@@ -1,6 +1,6 @@
-import type { Problem as DeclaredProblem } from '#platform/validation/problem.js';
-import { ObjectRule, Rule as CheckRule, validate } from '#platform/validation/validate.js';
-import { AdministrationError, type Problem, refuseInvalid } from './administration.error.js';
+import type { Problem } from '#platform/validation/problem.js';
+import { validate } from '#platform/validation/validate.js';
+import { AdministrationError, refuseInvalid } from './administration.error.js';
 
 /**
  * Input of an operation, in which the compiler finds misspelt fields. Every field is optional, because the operation
@@ -36,20 +36,3 @@ export function validated<T extends object>(shape: new () => T, input: Input<NoI
   refuseInvalid(problems);
   return dto;
 }
-
-// For rooms whose rules still return texts.
-export function Rule(id: string, messagesOf: (dto: never) => readonly string[]): PropertyDecorator {
-  return (target, field) =>
-    CheckRule((dto) => textProblems(id, String(field), messagesOf(dto)))(target, field);
-}
-
-export function DtoRule(id: string, messagesOf: (dto: never) => readonly string[]): ClassDecorator {
-  return ObjectRule((dto) => textProblems(id, '', messagesOf(dto)));
-}
-
-const textProblems = (id: string, field: string, messages: readonly string[]): DeclaredProblem[] =>
-  messages.map((message) => ({
-    id,
-    ...(field !== '' && { field }),
-    message,
-  })) as unknown as DeclaredProblem[];

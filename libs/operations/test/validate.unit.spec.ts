@@ -1,25 +1,26 @@
-import { describeProblem, fieldOf, withNames } from '#error-guide/problems/describe-problem.js';
+import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
 import { AdministrationError } from '#operations/administration.error.js';
-import { ClientChangesDto } from '#clients/operations/client.dto.js';
-import { checkNewClient } from '#clients/operations/registration.js';
+import { checkNewClient } from '#clients/operations/new-client.js';
+import { checkClientChanges } from '#clients/operations/registration-changes.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
-import { IsArray, IsBoolean, IsString } from 'class-validator';
-import { MayBeAbsent, WholeNumber } from '#platform/validation/validate.js';
-import { Rule, validated } from '#operations/validate.js';
-import { quoted } from '#operations/wording.js';
+import { IsArray, IsBoolean, IsString, Length } from 'class-validator';
+import { problem, reports } from '#platform/validation/problem.js';
+import { Rule, WholeNumber } from '#platform/validation/validate.js';
+import { validated } from '#operations/validate.js';
 import { NewUserDto } from '#users/operations/user.dto.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 
 class Example {
+  @Length(1, 10, reports('name_invalid', { max: 10 }))
   @IsString()
-  @MayBeAbsent()
-  @Rule('name_missing', ({ name }: Example) => (name === undefined ? ['‹name› is missing'] : []))
   name: string;
 
   @IsString({ each: true })
   @IsArray()
-  @Rule('list_invalid', ({ list, name }: Example) =>
-    list.filter((item) => item === name).map((item) => `‹list› has ${quoted(item)}`),
+  @Rule(({ list, name }: Example) =>
+    list.flatMap((item, index) =>
+      item === name ? [problem('registered_already', ['list', index], { given: item })] : [],
+    ),
   )
   list: string[] = [];
 
@@ -35,10 +36,10 @@ function problemsOf(work: () => unknown): unknown[] {
     work();
   } catch (error) {
     if (error instanceof AdministrationError)
-      return error.problems.map((problem) => [
-        problem.id,
-        fieldOf(problem),
-        describeProblem(problem, (field) => `‹${field}›`),
+      return error.problems.map((found) => [
+        found.id,
+        fieldOf(found),
+        describeProblem(found, (field) => `--${field}`),
       ]);
     throw error;
   }
@@ -57,12 +58,12 @@ describe('the input of an operation', () => {
 
   it('is rejected with every problem, each with an id and a field', () => {
     expect(problemsOf(() => validated(Example, { count: 11 }))).toEqual([
-      ['number_invalid', 'count', '‹count› must be a whole number from 1 to 10'],
-      ['name_missing', 'name', '‹name› is missing'],
+      ['name_invalid', 'name', expect.stringMatching(/^--name must be 1 to 10/)],
+      ['number_invalid', 'count', '--count must be a whole number from 1 to 10'],
     ]);
     expect(problemsOf(() => validated(Example, { name: 'a', list: ['a', 'b', 'a'] }))).toEqual([
-      ['list_invalid', 'list', '‹list› has "a"'],
-      ['list_invalid', 'list', '‹list› has "a"'],
+      ['registered_already', 'list', '--list "a" is registered already: leave it out'],
+      ['registered_already', 'list', '--list "a" is registered already: leave it out'],
     ]);
   });
 
@@ -75,7 +76,7 @@ describe('the input of an operation', () => {
     [{ name: 'a', count: '1' }, 'count', 'a number'],
   ])('is rejected before the rules run if a type is wrong: %j', (input: object, field, type) => {
     expect(problemsOf(() => validated(Example, input))).toEqual([
-      ['type', field, `‹${field}› must be ${type}`],
+      ['type', field, `--${field} must be ${type}`],
     ]);
   });
 
@@ -83,16 +84,20 @@ describe('the input of an operation', () => {
     'is rejected if it contains the unknown field %s',
     (field) => {
       expect(problemsOf(() => validated(Example, { name: 'a', [field]: 1 }))).toEqual([
-        ['unknown_field', field, `‹${field}› is not a field of this operation`],
+        ['unknown_field', field, `--${field} is not a field of this operation`],
       ]);
     },
   );
 
-  it.each([
-    ['nothing_to_change', () => validated(ClientChangesDto, { addScopes: [], expectedVersion: 1 })],
-    ['grants_not_selected', () => validated(GrantSelectionDto, {})],
-  ])('is rejected, without naming a field, by a rule about the whole input: %s', (id, operation) => {
-    expect(problemsOf(operation)).toEqual([[id, undefined, expect.any(String)]]);
+  it('is rejected, without naming a field, by a rule about the whole input', () => {
+    expect(problemsOf(() => validated(GrantSelectionDto, {}))).toEqual([
+      ['grants_not_selected', undefined, expect.any(String)],
+    ]);
+  });
+
+  it('must change a client', async () => {
+    const changes = checkClientChanges({ addScopes: [], expectedVersion: 1 }, () => new ScopeCatalogue([]));
+    await expect(changes).rejects.toMatchObject({ problems: [{ id: 'nothing_to_change', path: [] }] });
   });
 
   it('cannot set the client_id of a new client', async () => {
@@ -102,20 +107,6 @@ describe('the input of an operation', () => {
       kind: 'invalid',
       problems: [{ id: 'unknown_field', path: ['clientId'] }],
     });
-  });
-});
-
-describe('withNames', () => {
-  it('inserts the field names of an interface', () => {
-    expect(withNames('‹redirectUris› needs ‹name›', (field) => `--${field}`)).toBe(
-      '--redirectUris needs --name',
-    );
-  });
-
-  it('keeps quoted input unchanged', () => {
-    const text = `‹name› ${quoted('‹name›')}`;
-    const rendered = withNames(text, () => 'X');
-    expect(rendered).toBe(String.raw`X "\u2039name\u203a"`);
   });
 });
 

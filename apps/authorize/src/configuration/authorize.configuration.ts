@@ -1,5 +1,6 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
 import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
@@ -18,7 +19,6 @@ import {
   IsWholeNumber,
   IsOrigins,
   IsOrigin,
-  ParsedBy,
   IsSchema,
 } from '#platform/configuration/variables.js';
 import { IsMetadataHosts } from '#clients/documents/metadata-hosts.js';
@@ -73,7 +73,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   @IsKeyRing() TOKEN_KEYS: string;
 
   /** Public keys, which verify ID tokens in `id_token_hint`. An empty value disables OpenID Connect for clients. */
-  @ParsedBy((text) => SigningKeys.parse(text), ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS = '';
+  @IsIdTokenKeys() ID_TOKEN_KEYS = '';
 
   /** If true, every client must push authorization requests (RFC 9126 5). If false, the client's setting decides. */
   @IsOneOf('true', 'false') REQUIRE_PAR = 'false';

@@ -186,7 +186,7 @@ describe('a document that breaks a rule', () => {
     ],
     [
       'with a jwks_uri that is not https',
-      /jwks_uri .* must be an https URL/,
+      /jwks_uri must be an https URL/,
       published({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'http://app.example.com/' }),
     ],
     [
@@ -194,14 +194,10 @@ describe('a document that breaks a rule', () => {
       /jwks is refused: key 1 is a shared secret/,
       published({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'oct', k: 'AA' }] } }),
     ],
-    ['without redirect URIs', /redirect_uris is missing/, published({ redirect_uris: [] })],
+    ['without redirect URIs', /a redirect URI is missing/, published({ redirect_uris: [] })],
     ['with an http redirect URI', /is not encrypted/, published({ redirect_uris: ['http://a.example/'] })],
     ['with an invisible name', /client_name must be/, published({ client_name: '\u200b' })],
-    [
-      'with a link that is not https',
-      /client_uri .* must be/,
-      published({ client_uri: 'javascript:alert(1)' }),
-    ],
+    ['with a link that is not https', /client_uri must be/, published({ client_uri: 'javascript:alert(1)' })],
     // `isEmail` throws for a lone surrogate.
     ['with a contact that is not text', /contacts .* must be/, published({ contacts: ['\ud800@a.example'] })],
     [
@@ -216,7 +212,7 @@ describe('a document that breaks a rule', () => {
     ],
     [
       'of a client without the grant type authorization_code',
-      /grant_types must include authorization_code/,
+      /grant_types must include "authorization_code"/,
       published({ grant_types: ['client_credentials'] }),
     ],
     ['with another Content-Type', /Content-Type/, published({}, { 'Content-Type': 'text/html' })],

@@ -2,7 +2,7 @@ import { Param, Req } from '@nestjs/common';
 import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#clients/operations/logo.js';
+import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#clients/registration/logo.js';
 import type { ApiRequest } from './api.guard.js';
 import { etagOf, outdated } from './conditions.js';
 import { type ChangeRequest, RequestedChange } from './request-input.js';

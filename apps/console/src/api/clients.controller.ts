@@ -1,5 +1,4 @@
 import { Param, Req, UseInterceptors } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
@@ -48,19 +47,10 @@ export class ClientsApiController {
   })
   async createClient(
     @RequestedChange()
-    { actor, input: { public: type = 'confidential', profile, ...input } }: ChangeRequest,
+    { actor, input }: ChangeRequest,
   ): Promise<ApiResponse> {
-    if (type !== 'confidential' && type !== 'public')
-      throw new AdministrationError('invalid', [
-        { id: 'type_unknown', field: 'public', message: '‹public› must be confidential or public' },
-      ]);
-    const unchecked: object = {
-      ...input,
-      ...(type === 'public' && { public: true }),
-      ...(profile !== null && { profile }),
-    };
     return created(
-      this.clients.create(actor, unchecked),
+      this.clients.create(actor, input),
       ({ client_id: id }) => `clients/${encodeURIComponent(id)}`,
       ({ client_id: id }) => this.readClient(id),
     );

@@ -1,6 +1,7 @@
+import type { Problem } from '#platform/validation/problem.js';
 import type { FastifyRequest } from 'fastify';
-import type { Problem } from '#operations/administration.error.js';
 import { fieldOf as fieldOfProblem } from '#error-guide/problems/describe-problem.js';
+import { memberOf } from '#operations/member-names.js';
 import { wellFormed } from '#oauth/text.js';
 import { queryOf } from '../form.js';
 
@@ -13,19 +14,6 @@ export const located = (location: Location): { readonly location: Location } => 
 export function pointerTo(member: string): string {
   const token = wellFormed(member).replaceAll('~', '~0').replaceAll('/', '~1');
   return `#/${encodeURIComponent(token)}`;
-}
-
-/** Members of the API whose fields have other names than the conversion to camel case yields. */
-const FIELDS: Readonly<Record<string, string>> = { dpop_bound_access_tokens: 'dpopBound', type: 'public' };
-const MEMBERS = new Map(Object.entries(FIELDS).map(([member, field]) => [field, member]));
-
-export function fieldOf(member: string): string {
-  const named = Object.hasOwn(FIELDS, member) ? FIELDS[member] : undefined;
-  return named ?? member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-export function memberOf(field: string): string {
-  return MEMBERS.get(field) ?? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Returns the location of the field under the name that the caller sent, or would have to send. */

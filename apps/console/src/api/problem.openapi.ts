@@ -1,4 +1,4 @@
-import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { RETRY_AFTER } from '#openapi/error-headers.js';
 import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
 import type { OperationRules } from './operation-rules.js';

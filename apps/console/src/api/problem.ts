@@ -11,7 +11,8 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { originForm } from '#platform/http/request-parsing.js';
 import { referenceOf } from '#platform/logging/request-log.js';
 import { API } from './operation-rules.js';
-import { locationOf, memberOf } from './problem-location.js';
+import { locationOf } from './problem-location.js';
+import { memberOf } from '#operations/member-names.js';
 import { causeOf, PROBLEM_TYPE } from './problem.openapi.js';
 
 /** Also checks the original path, because the router replaces a malformed path. */

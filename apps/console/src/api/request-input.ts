@@ -1,15 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { AdministrationError, type Problem } from '#operations/administration.error.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import type { Actor } from '#operations/actor.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
-import { problem } from '#platform/validation/problem.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../form.js';
 import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
 import { duplicateMember } from './duplicate-member.js';
-import { fieldOf, located, pointerTo } from './problem-location.js';
+import { located, pointerTo } from './problem-location.js';
+import { fieldOf } from '#operations/member-names.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import type { Problem } from '#operations/administration.error.js';
 import { refuseInvalid } from '#operations/administration.error.js';
-import { problem } from '#platform/validation/problem.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { queryOf } from '../form.js';
 import { mediaTypesOf, type OperationRules, parametersOf } from './operation-rules.js';
-import { fieldOf, located, pointerTo } from './problem-location.js';
+import { located, pointerTo } from './problem-location.js';
+import { fieldOf } from '#operations/member-names.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

@@ -6,12 +6,6 @@ import { ApiController, Operation } from './operation.js';
 import { type ApiResponse, result, wholeList } from './response.js';
 import * as schemas from './schemas.js';
 
-declare module '#platform/validation/problem.js' {
-  interface Problems {
-    scope_unknown: { readonly name: string };
-  }
-}
-
 /** The file SCOPES_FILE defines the scopes, so that the API only reads them. */
 @ApiController('scopes')
 export class ScopesApiController {

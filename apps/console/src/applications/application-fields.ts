@@ -57,7 +57,7 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** Returns the input field of the operation that a field of a form sets. */
 function inputOf(name: string): string {
-  if (name === 'kind') return 'public';
+  if (name === 'kind') return 'type';
   return name.startsWith('scope:') ? 'scopes' : name;
 }
 
@@ -118,11 +118,11 @@ const API_CLIENT_IDENTITY = identity(
 
 const KIND: Group = {
   title: 'Where it runs',
-  fields: ['public', 'jwks', 'jwksUri'],
+  fields: ['type', 'jwks', 'jwksUri'],
   render: (view) => {
     const kind = kindOf(view.form);
     return html`
-      ${choices('kind', labelOf('public'), 'radio', [
+      ${choices('kind', labelOf('type'), 'radio', [
         {
           value: 'server',
           label: valueText('kind', 'server'),

@@ -3,7 +3,7 @@ import type { AdministrationError } from '#operations/administration.error.js';
 import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.js';
-import { containsPrivateKey } from '#clients/operations/keys.js';
+import { containsPrivateKey } from '#clients/registration/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '../form.js';
 
@@ -34,7 +34,7 @@ const LABELS: Readonly<Record<string, string>> = {
   clientUri: 'Home page',
   policyUri: 'Privacy policy',
   contacts: 'Contacts',
-  public: 'Where it runs',
+  type: 'Where it runs',
   jwks: 'Public keys',
   addKeys: 'JWK or JWK Set',
   jwksUri: 'JWK Set URL',
@@ -120,7 +120,7 @@ export function newClientOf(form: Form): object {
   const kind = kindOf(form);
   return {
     ...commonFields(form),
-    public: kind === 'public',
+    type: kind === 'public' ? 'public' : 'confidential',
     ...(kind === 'keys' && { jwksUri: form.textOrNull('jwksUri'), jwks: form.textOrNull('jwks') }),
     ...(form.text('profile') === 'fapi2' && { profile: 'fapi2' }),
   };

@@ -135,7 +135,7 @@ export function applicationPage(view: ApplicationView): Page {
       ${facts([
         ['Client ID', html`<code>${id}</code>`],
         ['Users', hasUsers && usersOf(live)],
-        [labelOf('public'), placeOf(client)],
+        [labelOf('type'), placeOf(client)],
         ['Authenticates with', methodOf(client)],
         [labelOf('jwks'), client.keys && codes(client.keys)],
         [labelOf('jwksUri'), link(client.jwks_uri ?? null)],

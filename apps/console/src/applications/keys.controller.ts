@@ -1,10 +1,9 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
 import type { ClientView } from '#clients/operations/client.description.js';
-import type { ClientChangesDto } from '#clients/operations/client.dto.js';
+import type { ClientChanges } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import { asJwkSet } from '#clients/operations/keys.js';
-import type { Input } from '#operations/validate.js';
+import { asJwkSet } from '#clients/registration/keys.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { Form } from '../form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
@@ -77,7 +76,7 @@ export class ClientKeysController {
     operator: Operator,
     { client_id: id }: ClientView,
     form: Form,
-    input: Input<ClientChangesDto>,
+    input: ClientChanges,
   ): Promise<Page> {
     try {
       const { result, announced } = await this.clients.update(actorOf(operator), id, input);
@@ -96,7 +95,7 @@ function keyName({ jwks }: ClientView, thumbprint: string): string {
   return jwks?.keys.find((key) => thumbprintOf(key) === thumbprint)?.kid ?? thumbprint;
 }
 
-function changesOf({ jwks_uri: uri }: ClientView, form: Form): Input<ClientChangesDto> {
+function changesOf({ jwks_uri: uri }: ClientView, form: Form): ClientChanges {
   if (form.has('jwksUri')) return { jwksUri: form.text('jwksUri') };
   const keys = form.text('addKeys');
   return uri === undefined ? { addKeys: keys } : { jwks: asJwkSet(keys) };

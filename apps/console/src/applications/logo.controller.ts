@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { AdministrationError } from '#operations/administration.error.js';
 import type { ClientView } from '#clients/operations/client.description.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import { LOGO_LIMITS } from '#clients/operations/logo.js';
+import { LOGO_LIMITS } from '#clients/registration/logo.js';
 import { html } from '#ui/html.js';
 import { SentBeforeLogin } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';

@@ -1,4 +1,4 @@
-import { LOGO_LIMITS } from '#clients/operations/logo.js';
+import { LOGO_LIMITS } from '#clients/registration/logo.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Account } from '../operator.js';
 import { button, postForm } from './components.js';

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import sharp from 'sharp';
-import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { ClientKey } from '#test/support/client-key.js';
 import { NEW_CLIENT, CLIENT_CHANGES } from '../../src/api/schemas.js';
 import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';

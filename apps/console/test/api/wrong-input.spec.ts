@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
 
 let api: AdminApi;
@@ -148,10 +148,10 @@ const registrations: readonly Case[] = [
   created({ name: '\0' }, 'type #/name'),
   created({ name: '' }, 'name_invalid #/name'),
   created({ name: 'x'.repeat(101) }, 'name_invalid #/name'),
-  created({}, 'name_invalid #/name, redirect_uri_invalid #/redirect_uris', {}),
+  created({}, 'name_invalid #/name, redirect_uri_missing #/redirect_uris', {}),
   created({ redirect_uris: URI }, 'type #/redirect_uris'),
   created({ redirect_uris: [5] }, 'type #/redirect_uris'),
-  created({ redirect_uris: [] }, 'redirect_uri_invalid #/redirect_uris'),
+  created({ redirect_uris: [] }, 'redirect_uri_missing #/redirect_uris'),
   created({ redirect_uris: ['http://rooms.example.com'] }, 'redirect_uri_invalid #/redirect_uris'),
   created({ redirect_uris: [`${URI}#x`] }, 'redirect_uri_invalid #/redirect_uris'),
   created({ redirect_uris: ['javascript:alert(1)'] }, 'redirect_uri_invalid #/redirect_uris'),
@@ -159,29 +159,29 @@ const registrations: readonly Case[] = [
   created({ scopes: [] }, 'scope_missing #/scopes'),
   created({ scopes: ['nothing'] }, 'scope_unknown #/scopes'),
   created({ optional_scopes: ['nothing'] }, 'optional_scope_invalid #/optional_scopes'),
-  created({ type: 'secret' }, 'type_unknown #/type'),
-  created({ type: true }, 'type_unknown #/type'),
+  created({ type: 'secret' }, 'word_unknown #/type'),
+  created({ type: true }, 'type #/type'),
   created({ type: 'public', jwks_uri: 'https://rooms.example.com/jwks' }, 'public_client_with_keys #/type'),
-  created({ grant_type: 'implicit' }, 'grant_type_unknown #/grant_type'),
+  created({ grant_type: 'implicit' }, 'word_unknown #/grant_type'),
   created({ device_grant: 'yes' }, 'type #/device_grant'),
   created({ require_par: 1 }, 'type #/require_par'),
-  created({ id_token_alg: 'none' }, 'algorithm_unknown #/id_token_alg'),
-  created({ subject: 'secret' }, 'subject_invalid #/subject'),
-  created({ profile: 'fapi1' }, 'profile_invalid #/profile'),
+  created({ id_token_alg: 'none' }, 'word_unknown #/id_token_alg'),
+  created({ subject: 'secret' }, 'word_unknown #/subject'),
+  created({ profile: 'fapi1' }, 'word_unknown #/profile'),
   created({ profile: 'fapi2' }, 'profile_invalid #/profile'),
   created({ backchannel_logout_uri: 'x' }, 'backchannel_logout_uri_invalid #/backchannel_logout_uri'),
   created(
     { post_logout_redirect_uris: ['x'] },
     'post_logout_redirect_uri_invalid #/post_logout_redirect_uris',
   ),
-  created({ policy_uri: 'x' }, 'links_invalid #/policy_uri'),
-  created({ contacts: ['x'] }, 'links_invalid #/contacts'),
+  created({ policy_uri: 'x' }, 'link_invalid #/policy_uri'),
+  created({ contacts: ['x'] }, 'contact_invalid #/contacts'),
   created({ jwks: 5 }, 'type #/jwks'),
   created({ jwks: { keys: [] } }, 'keys_invalid #/jwks'),
-  created({ jwks_uri: 'http://rooms.example.com' }, 'keys_invalid #/jwks_uri'),
+  created({ jwks_uri: 'http://rooms.example.com' }, 'jwks_uri_invalid #/jwks_uri'),
   created({ dpop_bound_access_tokens: 'x' }, 'type #/dpop_bound_access_tokens'),
   created({ refresh_token_rotation: false }, 'rotation_invalid #/refresh_token_rotation'),
-  created({ metadata_url: 'x' }, 'metadata_url_invalid #/metadata_url', {}),
+  created({ metadata_url: 'x' }, 'document_url_invalid #/metadata_url', {}),
 ];
 
 const change = (
@@ -264,7 +264,7 @@ const actions: readonly Case[] = [
   act('/grants/revoke', { user: 'nobody' }, 'user_unknown', [404, 'user_unknown']),
   act('/resource-servers', {}, 'name_invalid #/name'),
   act('/resource-servers', { name: 'API', jwks: 5 }, 'type #/jwks'),
-  act('/resource-servers', { name: 'API', jwks_uri: 'x' }, 'keys_invalid #/jwks_uri'),
+  act('/resource-servers', { name: 'API', jwks_uri: 'x' }, 'jwks_uri_invalid #/jwks_uri'),
 ];
 
 const read = (

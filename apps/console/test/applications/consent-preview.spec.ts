@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
-import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { ClientLogoStore } from '#clients/client-logo.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';

@@ -1,6 +1,5 @@
-import type { Input } from '#operations/validate.js';
-import type { ClientChangesDto, NewClientDto } from '#clients/operations/client.dto.js';
-import { LOGO_LIMITS } from '#clients/operations/logo.js';
+import type { ClientChanges, NewClientInput } from '#clients/operations/client.dto.js';
+import { LOGO_LIMITS } from '#clients/registration/logo.js';
 import { fieldOf } from '../command-line/flags.js';
 import { actor } from '../command-line/actor.js';
 import { choice, withNone } from '../command-line/option-values.js';
@@ -239,6 +238,7 @@ interface RegistrationOptions extends JsonOption, FileOptions {
   readonly clientUri?: string;
   readonly policyUri?: string;
   readonly jwksUri?: string;
+  readonly public?: boolean;
 }
 
 async function create({ json, ...options }: RegistrationOptions & { name?: string }): Promise<void> {
@@ -289,10 +289,12 @@ async function inputOf({
   logo,
   jwks,
   addKey,
+  public: isPublic,
   ...options
-}: RegistrationOptions): Promise<Input<NewClientDto & ClientChangesDto>> {
+}: RegistrationOptions): Promise<NewClientInput & ClientChanges> {
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
   return {
+    ...(isPublic && { type: 'public' }),
     ...Object.fromEntries(Object.entries(options).map(([option, value]) => [fieldOf(option), value])),
     ...withNone({ backchannelLogoutUri, clientUri, policyUri, jwksUri }),
     ...(await readGivenFiles({ logo, jwks, addKey })),

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { MAX_JWKS } from '#clients/operations/keys.js';
-import { MAX_LOGO_BYTES } from '#clients/operations/logo.js';
+import { MAX_JWKS } from '#oauth/client-assertion/client-keys.js';
+import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 
 /** Paths of files; `none` removes the registered value. */
 export interface FileOptions {

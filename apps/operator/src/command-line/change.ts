@@ -1,4 +1,4 @@
-import { describeProblems, withNames } from '#error-guide/problems/describe-problem.js';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { withAdministration } from '../connections/administration.js';
@@ -46,5 +46,5 @@ export async function printChange<Result>(
 }
 
 export function warnOf(warnings: readonly string[]): void {
-  for (const warning of warnings) warn(withNames(warning, flagOf));
+  for (const warning of warnings) warn(warning);
 }

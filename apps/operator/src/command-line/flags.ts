@@ -1,5 +1,6 @@
-import type { Next, Problem } from '#operations/administration.error.js';
-import { describeProblem, nextOf, withNames } from '#error-guide/problems/describe-problem.js';
+import { fileMemberOf } from '#clients/operations/file/client-file.js';
+import type { Next, Problem } from '#platform/validation/problem.js';
+import { describeProblem, nextOf } from '#error-guide/problems/describe-problem.js';
 import { commandToPaste } from './shell.js';
 
 /** Options whose names differ from the fields of the operations. */
@@ -23,6 +24,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   requireState: '--state',
   scopes: '--scope',
   tokenKeys: '--stdin',
+  type: '--public',
   types: '--type',
 };
 
@@ -37,11 +39,13 @@ export function flagOf(field: string): string {
 }
 
 export function textOf(problem: Problem): string {
-  const [text, next] = [describeProblem(problem, flagOf), nextOf(problem)];
+  // A client file has its own names.
+  const nameOf = problem.line === undefined ? flagOf : fileMemberOf;
+  const [text, next] = [describeProblem(problem, nameOf), nextOf(problem)];
   if (!next) return text;
   return nextText({ ...next, text: next.text === '' ? text : `${text}. ${next.text}` });
 }
 
 export function nextText({ text, command }: Next): string {
-  return `${withNames(text, flagOf)}:${commandToPaste(...command)}`;
+  return `${text}:${commandToPaste(...command)}`;
 }

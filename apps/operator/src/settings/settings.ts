@@ -1,5 +1,6 @@
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
-import { ID_TOKEN_KEYS_RULE, SigningKeys } from '#oauth/openid/signing-keys.js';
+import type { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
 import {
   IsAuditUrl,
   DEFAULT_SCHEMA,
@@ -7,7 +8,6 @@ import {
   IsKeyRing,
   IsWholeNumber,
   IsOrigin,
-  ParsedBy,
   IsSchema,
   IsUrls,
 } from '#platform/configuration/variables.js';
@@ -37,11 +37,11 @@ export class KeySettings extends ChangeSettings {
 
 export class IdTokenKeySettings extends ChangeSettings {
   /** Private keys, needed only by `keys next --id-token` without --stdin. */
-  @ParsedBy(parsePrivateKeys, ID_TOKEN_KEYS_RULE) ID_TOKEN_KEYS: string;
+  @IsIdTokenKeys(checkPrivate) ID_TOKEN_KEYS: string;
 }
 
-function parsePrivateKeys(text: string): void {
-  if (!SigningKeys.parse(text).canSign) throw new Error('it needs the private keys, which the token app has');
+function checkPrivate({ canSign }: SigningKeys): void {
+  if (!canSign) throw new Error('it needs the private keys, which the token app has');
 }
 
 export class ResourceServerSettings extends ChangeSettings {

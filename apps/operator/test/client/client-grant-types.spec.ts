@@ -50,10 +50,10 @@ describe('operator client create --grant-type client_credentials', () => {
   });
 
   it.each<[RegExp, readonly string[]]>([
-    [/--scope is missing: give one or more of admin:read, admin:write, admin:operators/, []],
+    [/a scope is missing: give one or more of admin:read, admin:write, admin:operators/, []],
     [/--scope "profile:read" is not a scope of the HTTP API/, ['--scope', 'admin:read profile:read']],
     [/--redirect-uri is not possible/, ['--scope', 'admin:read', '--redirect-uri', CALLBACK]],
-    [/--public and keys exclude each other/, ['--scope', 'admin:read', '--public']],
+    [/--public: a public client cannot keep a private key/, ['--scope', 'admin:read', '--public']],
     [/--profile is not possible/, ['--scope', 'admin:read', '--profile', 'fapi2']],
     [/--optional-scope is not possible/, ['--scope', 'admin:read', '--optional-scope', 'admin:read']],
     [/--first-party is not possible/, ['--scope', 'admin:read', '--first-party']],
@@ -66,7 +66,7 @@ describe('operator client create --grant-type client_credentials', () => {
     expectRefused(await client([...withoutKeys, '--scope', 'admin:read']), /--jwks is missing/);
     expectRefused(await client([...own, '--scope', 'admin:read'], {}), /set CONSOLE_URL/);
     const password = own.map((word) => (word === 'client_credentials' ? 'password' : word));
-    expectRefused(await client(password), /--grant-type must be/);
+    expectRefused(await client(password), /--grant-type "password" is unknown/);
   });
 
   it('refuses the scopes of the HTTP API for other applications', async () => {
@@ -90,7 +90,7 @@ describe('a client_credentials client', () => {
     });
     expectRefused(await update('--add-scope', 'profile:read'), /not a scope of the HTTP API/);
     expectRefused(await update('--jwks', 'none'), /--jwks is missing/);
-    expectRefused(await update('--add-redirect-uri', CALLBACK), /--redirect-uri is not possible/);
+    expectRefused(await update('--add-redirect-uri', CALLBACK), /--add-redirect-uri is not possible/);
     expectRefused(await update('--first-party', 'true'), /--first-party is not possible/);
     expectRefused(await client(['secret', 'rotate', id]), /keys/);
   });
@@ -115,14 +115,14 @@ describe('a client_credentials client', () => {
       ),
     );
     for (const [problem, changed] of [
-      [/client_id: must begin with sc_/, text.replace(created.client_id, '"7"')],
-      [/redirect_uris: is not possible/, copy.replace('redirect_uris: []', `redirect_uris: [${CALLBACK}]`)],
+      [/client_id must begin with sc_/, text.replace(created.client_id, '"7"')],
+      [/redirect_uris is not possible/, copy.replace('redirect_uris: []', `redirect_uris: [${CALLBACK}]`)],
       [/"profile:read" is not a scope of the HTTP API/, copy.replace('- admin:read', '- profile:read')],
       [
-        /grant_types: is client_credentials, and cannot be changed/,
+        /grant_types is client_credentials, and cannot be changed/,
         copy.replace('- client_credentials', '- authorization_code'),
       ],
-      [/grant_types: must be/, copy.replace('- client_credentials', '- password')],
+      [/grant_types "password" is unknown/, copy.replace('- client_credentials', '- password')],
     ] as const)
       expectRefused(await client(['import', '-'], {}, changed), problem);
   });
@@ -164,8 +164,8 @@ describe('operator client create --grant device', () => {
   });
 
   it.each<[RegExp, readonly string[]]>([
-    [/--redirect-uri is missing/, ['--grant', 'code']],
-    [/--redirect-uri is missing: the subjects/, ['--grant', 'device', '--subject', 'pairwise']],
+    [/a redirect URI is missing/, ['--grant', 'code']],
+    [/a redirect URI is missing: the subjects/, ['--grant', 'device', '--subject', 'pairwise']],
     [/--grant must be/, ['--grant', 'password']],
   ])('refuses invalid input with the error %s', async (problem, args) => {
     expectRefused(await client(['create', '--name', 'Display', '--public', ...args]), problem);
@@ -173,7 +173,7 @@ describe('operator client create --grant device', () => {
 
   it('registers a client that cannot get another grant or pairwise subjects without a redirect URI', async () => {
     const { client_id: id } = await createDevice('--grant', 'device');
-    expectRefused(await client(['update', id, '--grant', 'code']), /no redirect URI would be left/);
+    expectRefused(await client(['update', id, '--grant', 'code']), /a redirect URI is missing/);
     expectRefused(await client(['update', id, '--subject', 'pairwise']), /redirect URI is missing/);
   });
 });

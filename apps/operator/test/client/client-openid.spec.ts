@@ -74,8 +74,8 @@ describe('operator client create', () => {
   });
 
   it.each<[string[], RegExp]>([
-    [['--id-token-alg', 'none'], /--id-token-alg must be RS256, ES256, EdDSA/],
-    [['--subject', 'private'], /--subject must be public or pairwise/],
+    [['--id-token-alg', 'none'], /--id-token-alg "none" is unknown: it must be RS256 or ES256 or EdDSA/],
+    [['--subject', 'private'], /--subject "private" is unknown: it must be public or pairwise/],
     [
       ['--subject', 'pairwise', '--redirect-uri', 'https://b.example.com/cb'],
       /several hosts, app\.example\.com, b\.example\.com/,
@@ -104,10 +104,7 @@ describe('operator client update', () => {
   it('refuses a redirect URI of another host for a pairwise client', async () => {
     const id = await create('--subject', 'pairwise');
     const added = ['--add-redirect-uri', 'https://b.example.com/cb'];
-    expectRefused(
-      await client('update', id, ...added),
-      /"https:\/\/b\.example\.com\/cb" is not at app\.example\.com/,
-    );
+    expectRefused(await client('update', id, ...added), /several hosts, app\.example\.com, b\.example\.com/);
     expectRefused(await client('update', id, ...added, '--remove-redirect-uri', CALLBACK), /is not at app/);
     expect((await client('update', id, '--add-redirect-uri', 'https://app.example.com/2')).code).toBe(0);
     expect(await sectorOf(id)).toBe('app.example.com');
@@ -154,12 +151,12 @@ describe('operator client export and import', () => {
   it('refuse unknown values, several hosts, and another subject of a registered client', async () => {
     const text = await exported(await create());
     const wrong = text.replace('RS256', 'HS256').replace('subject: public', 'subject: secret');
-    expectRefused(await importText(wrong), /id_token_alg: it must be RS256, ES256, EdDSA/);
-    expectRefused(await importText(wrong), /subject: it must be public or pairwise/);
+    expectRefused(await importText(wrong), /id_token_alg "HS256" is unknown: it must be RS256/);
+    expectRefused(await importText(wrong), /subject "secret" is unknown: it must be public or pairwise/);
     const pairwise = text.replace('subject: public', 'subject: pairwise');
     expectRefused(await importText(pairwise), /is public now, and an import does not change it/);
     const hosts = pairwise.replace(CALLBACK, `${CALLBACK}\n      - https://b.example.com/cb`);
-    expectRefused(await importText(hosts), /has several hosts/);
+    expectRefused(await importText(hosts), /have several hosts/);
   });
 });
 

@@ -217,7 +217,7 @@ describe('a private-use scheme', () => {
     for (const schemes of ['none', 'vscode'])
       expectRefused(
         await client('update', id, '--private-scheme', schemes),
-        /must admit the scheme of "cursor:/,
+        /"cursor:.*" has the scheme cursor/,
       );
     const removed = ['--private-scheme', 'none', '--remove-redirect-uri', CURSOR];
     expect(await update(id, ...removed)).toMatchObject({ private_schemes: [], redirect_uris: [CALLBACK] });
@@ -290,7 +290,7 @@ describe('--logo', () => {
       expectRefused(await client('update', id, '--logo', path), problem);
       expectRefused(
         await client('create', '--logo', path),
-        new RegExp(`--name is missing[^]*${problem.source}`),
+        new RegExp(`--name must be[^]*${problem.source}`),
       );
     }
     expect(await operator.counts()).toEqual(before);

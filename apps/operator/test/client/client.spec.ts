@@ -160,7 +160,7 @@ describe('operator client', () => {
   it('reports every problem in the input, and writes nothing', async () => {
     const before = await operator.counts();
     const wrong: [string[], RegExp[]][] = [
-      [['create'], [/--name is missing/, /--redirect-uri is missing/]],
+      [['create'], [/--name must be/, /a redirect URI is missing/]],
       [
         [
           'create',

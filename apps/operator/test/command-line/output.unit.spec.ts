@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { AdministrationError, type Problem } from '#operations/administration.error.js';
-import { readClientFile } from '#clients/operations/file/read-client-file.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { planImport } from '#clients/operations/file/import-plan.js';
+import { readFile } from '#clients/operations/file/read-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
 import { quoted } from '#operations/wording.js';
 import { reportFailure } from '../../src/command-line/failure.js';
 import { nextText } from '../../src/command-line/flags.js';
@@ -43,6 +45,8 @@ describe('a suggested command', () => {
 const COMMANDS = '\u001b]0;title\u0007\u009b31m\u202e';
 const RAW = /[^\P{C}\n]/u;
 
+const NO_CLIENTS = { clients: new Map(), deleted: new Set<string>(), secrets: new Map(), others: [] };
+
 function stderrOf(write: () => void): string {
   const { stderr } = process;
   const original = stderr.write.bind(stderr);
@@ -65,8 +69,9 @@ describe('untrusted text on stderr', () => {
     `"${COMMANDS}": 1\nversion: 1\nclients: []`,
     `version: 1\nclients:\n- client_id: a\n  "${COMMANDS}": 1`,
   ])('cannot control the terminal from an imported file: %j', async (text) => {
-    const problems: Problem[] = [];
-    await readClientFile(text, problems);
+    const { entries, problems: unreadable, located } = await readFile(text);
+    const { problems: invalid } = planImport(entries, NO_CLIENTS, new ScopeCatalogue([]), new Date());
+    const problems = located([...unreadable, ...invalid]);
     expect(JSON.stringify(problems)).toContain('title');
     const written = stderrOf(() => reportFailure(new AdministrationError('invalid', problems)));
     expect(written).toContain('title');

@@ -10,6 +10,8 @@ import {
 } from '#oauth/client-assertion/client-assertion.js';
 import { candidateKeys, type ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
 import { InvalidAssertionError } from '#oauth/client-assertion/invalid-assertion.error.js';
+import { keyText } from '#error-guide/protocol-texts.js';
+import { InvalidKeyError } from '#oauth/jwk.js';
 import { publicUri } from '#oauth/dpop/target-uri.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { AssertionReasons, Reason } from '#oauth/reasons.js';
@@ -142,6 +144,7 @@ function keyNameOf({
   return `${kid?.slice(0, MAX_SHOWN_KID) ?? 'no kid'}${alg === undefined ? '' : ` (${alg})`}`;
 }
 
-function unfetchable(clientId: string, { message }: Error): OAuthError {
-  return refused(clientId, 'client_keys_unavailable', { reason: message });
+function unfetchable(clientId: string, error: Error): OAuthError {
+  const reason = error instanceof InvalidKeyError ? `the set ${keyText(error.problem)}` : error.message;
+  return refused(clientId, 'client_keys_unavailable', { reason });
 }

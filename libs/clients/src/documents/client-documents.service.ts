@@ -6,16 +6,23 @@ import { type Client, DuplicateClientError } from '../client.js';
 import { ClientStore } from '../client.store.js';
 import { describeKeys } from '#oauth/oauth-client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import {
-  type DescribedClient,
-  documentUrlProblem,
-  InvalidDocumentError,
-  type MetadataDocument,
-} from '#oauth/registration/metadata-document.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
+import { problem } from '#platform/validation/problem.js';
+import {
+  type DescribedClient,
+  documentUrlProblems,
+  InvalidDocumentError,
+  type MetadataDocument,
+} from './metadata-document.js';
 import { clientOfDocument, fetchDocument, isDocumentFailure } from './fetch-document.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    document_host_full: { readonly host: string; readonly max: number };
+  }
+}
 
 /** Maximum number of clients of one host, so that a host cannot fill the database. */
 const MAX_CLIENTS_OF_HOST = 200;
@@ -69,24 +76,28 @@ export class ClientDocumentsService {
   private async admit(url: string): Promise<boolean> {
     const { host, origin } = URL.canParse(url) ? new URL(url) : { host: '', origin: '' };
     if (!this.options.hosts.includes(host)) return false;
-    const problem = documentUrlProblem(url);
-    if (problem !== null) throw refused(url, `the client_id ${problem}`);
+    const problems = documentUrlProblems('client_id', url);
+    if (problems.length > 0) throw refused(url, new InvalidDocumentError(problems));
     const existing = await this.documents.host(url, `${origin}/`);
     if (existing.client !== null) return existing.client === 'registered';
     if (existing.clients >= MAX_CLIENTS_OF_HOST)
-      throw refused(url, `${host} has ${existing.clients} clients already`);
+      throw refused(
+        url,
+        new InvalidDocumentError([problem('document_host_full', [], { host, max: MAX_CLIENTS_OF_HOST })]),
+      );
     this.countFetch(url, host);
     const fetched = await fetchDocument(this.http, url, this.clock()).catch((error: unknown) => {
-      throw isDocumentFailure(error) ? refused(url, error.message, error) : error;
+      throw isDocumentFailure(error) ? refused(url, error) : error;
     });
-    const client = clientOfDocument(url, fetched, scopesOf(fetched.document, this.scopes));
+    const scopes = scopesOf(fetched.document, this.scopes);
+    const { client } = clientOfDocument(url, fetched, { scopes });
     try {
       await this.clients.create(client);
     } catch (error) {
       if (error instanceof DuplicateClientError) return true;
       throw error;
     }
-    const detail = { ...recorded(fetched.document.client), scopes: client.scopes, admitted_by_host: host };
+    const detail = { ...recorded(fetched.document.client), scopes, admitted_by_host: host };
     this.audit.record({ type: 'client.created', client_id: url, detail });
     return true;
   }
@@ -160,13 +171,13 @@ function recorded(client: DescribedClient): Readonly<Record<string, unknown>> {
   };
 }
 
-function refused(url: string, reason: string, cause?: Error): OAuthError {
+function refused(url: string, cause: OutsideFetchError | InvalidDocumentError): OAuthError {
   const check =
     cause instanceof OutsideFetchError ? 'client_document_unavailable' : 'client_document_refused';
   // Section 6 of the client metadata draft: "the authorization server MUST abort the authorization request with
   // unauthorized_client".
   const isUnauthorized = cause instanceof InvalidDocumentError && cause.hasUnsupportedMethod;
   return new OAuthError(isUnauthorized ? 'unauthorized_client' : 'invalid_request', 400, check, {
-    detail: { client_id: url, reason },
+    detail: { client_id: url, reason: cause.message },
   });
 }

@@ -1,9 +1,8 @@
-import {
-  InvalidDocumentError,
-  type MetadataDocument,
-  readMetadataDocument,
-} from '#oauth/registration/metadata-document.js';
 import type { NewClient } from '../client.store.js';
+import { newClientOf } from '../registration/new-client.js';
+import { Registration } from '../registration/registration.js';
+import { problem } from '#platform/validation/problem.js';
+import { InvalidDocumentError, type MetadataDocument, readMetadataDocument } from './metadata-document.js';
 import { freshFor } from '#platform/http/freshness.js';
 import { OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http.js';
 
@@ -21,7 +20,7 @@ export interface FetchedDocument {
   readonly dueAt: Date;
 }
 
-/** @param url without a `documentUrlProblem` @throws an error for which `isDocumentFailure` returns true */
+/** @param url without a problem of `documentUrlProblems` @throws an error for which `isDocumentFailure` returns true */
 export async function fetchDocument(
   http: OutsideHttp,
   url: string,
@@ -37,7 +36,7 @@ export async function fetchDocument(
   if (status !== 200)
     throw new OutsideFetchError('unreachable', `its host answered with the status ${status}`);
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
-    throw new InvalidDocumentError(['its Content-Type is not application/json']);
+    throw new InvalidDocumentError([problem('document_content_type', [])]);
   const document = readMetadataDocument(body.toString('utf8'), url);
   return { document, dueAt: new Date(now + freshFor(response, FRESHNESS)) };
 }
@@ -50,21 +49,9 @@ export function isDocumentFailure(error: unknown): error is OutsideFetchError | 
 export function clientOfDocument(
   url: string,
   { document: { client, dpopBound }, dueAt }: FetchedDocument,
-  scopes: readonly string[],
-): Omit<NewClient, 'secretHash'> {
-  const { name, type, redirectUris, jwks, jwksUri, clientUri, policyUri, contacts } = client;
-  const { postLogoutRedirectUris, backchannelLogoutUri } = client;
-  return {
-    clientId: url,
-    documentDueAt: dueAt,
-    name,
-    type,
-    redirectUris,
-    scopes,
-    requireState: false,
-    ...(type === 'confidential' && { keys: { jwks, jwksUri } }),
-    rules: { dpopBound },
-    links: { clientUri, policyUri, contacts },
-    logoutUris: { postLogoutRedirectUris, backchannelLogoutUri },
-  };
+  scopes: { readonly scopes: readonly string[]; readonly optionalScopes?: readonly string[] },
+): { readonly registration: Registration; readonly client: Omit<NewClient, 'secretHash'> } {
+  const rules = { requireState: false, dpopBound };
+  const registration = Object.assign(new Registration(), client, rules, scopes) as Registration;
+  return { registration, client: { ...newClientOf(registration), clientId: url, documentDueAt: dueAt } };
 }

@@ -39,7 +39,7 @@ export async function clientIdInTrail(
     return { clientId: await identifyClient(clients, idOrName), warnings: [] };
   } catch (error) {
     if (!(error instanceof DependencyUnavailableError)) throw error;
-    const warning = 'PostgreSQL (DATABASE_URL) does not answer: ‹client› must be a client_id';
+    const warning = 'PostgreSQL (DATABASE_URL) does not answer: give the client_id of the client';
     return { clientId: idOrName, warnings: [warning] };
   }
 }

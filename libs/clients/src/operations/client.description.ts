@@ -2,8 +2,8 @@ import { describeFlags } from '../client-flags.js';
 import type { ClientWithSecrets } from '../client.js';
 import type { TransferredClient } from '../client-transfer.store.js';
 import { describeKeys, hasKeys } from '#oauth/oauth-client.js';
-import { describeGrantTypes } from './grant-type.js';
-import { algorithmOf, subjectTypeOf } from './openid-registration.js';
+import { describeGrantTypes } from '../registration/grant-type.js';
+import { algorithmOf, subjectTypeOf } from '../registration/openid-registration.js';
 
 export type ClientView = ReturnType<typeof clientView>;
 

@@ -22,7 +22,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { AdministrationError, type Problem, refused } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
@@ -34,21 +34,20 @@ import { RunningServices } from '#operations/running-services/running-services.j
 import { serviceTimes } from '#operations/running-services/status.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';
 import {
-  type ClientChangesDto,
+  type ClientChanges,
   ClientFilterDto,
   ClientListDto,
-  type DocumentClientDto,
   HandoverDto,
-  type NewClientDto,
+  type NewClientInput,
 } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { consoleChangeProblems, consoleLockOut, isConsoleClient } from './console-client.js';
+import { redirectUriHints } from '#error-guide/redirect-uri-hints.js';
 import { checkPrivileges } from './privileged-client.js';
-import { redirectUriHints } from '#oauth/registration/client-rules.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
-import { checkDocumentClient, checkNewClient } from './registration.js';
-import { changedRegistration, checkClientChanges, newSector } from './registration-changes.js';
+import { checkDocumentClient, checkNewClient } from './new-client.js';
+import { changedRegistration, checkClientChanges } from './registration-changes.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -60,9 +59,6 @@ declare module '#platform/validation/problem.js' {
 
 const APPLICATION = 'application';
 const MAX_CANDIDATES = 20;
-
-/** Fields of `DocumentClientDto` if there is a `metadataUrl`, otherwise of `NewClientDto`. */
-type NewClientInput = Input<NewClientDto & DocumentClientDto>;
 
 export interface RegisteredClient {
   readonly client_id: string;
@@ -163,7 +159,7 @@ export class ClientService {
   }
 
   /** Checks a change without making it. @returns the client, unchanged */
-  async checkUpdate(idOrName: string, input: Input<ClientChangesDto>): Promise<ClientView> {
+  async checkUpdate(idOrName: string, input: ClientChanges): Promise<ClientView> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
     const client = await this.registered(idOrName);
     const state = { hasSecrets: client.secrets.length > 0, hasDocument: client.document !== null };
@@ -184,9 +180,9 @@ export class ClientService {
   }
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
-    const { dto, client } = await this.checkNew(input);
-    const { keys, type, redirectUris } = client;
-    this.checkPrivileges(actor, { grantType: dto.grantType, redirectUris });
+    const client = await this.checkNew(input);
+    const { keys, type, rules, redirectUris } = client;
+    this.checkPrivileges(actor, { grantType: rules?.grantType ?? 'authorization_code', redirectUris });
     const credential = type === 'public' || keys ? null : generateClientSecret();
     const created = await this.clients
       .create({ ...client, ...(credential && { secretHash: credential.hash }) })
@@ -202,7 +198,7 @@ export class ClientService {
         client_id: clientId,
         client_secret: credential?.secret ?? null,
         secret_id: created.secrets[0]?.id ?? null,
-        ...(dto.grantType === 'client_credentials'
+        ...(rules?.grantType === 'client_credentials'
           ? { token_url: BASE_URL + ENDPOINTS.token, api_url: CONSOLE_URL + ENDPOINTS.admin }
           : {
               authorization_url: AUTH_URL + ENDPOINTS.authorize,
@@ -211,7 +207,7 @@ export class ClientService {
             }),
         ...(client.scopes.includes(OPENID) && { issuer: BASE_URL }),
         ...(client.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
-        ...(dto.deviceGrant && { device_authorization_url: BASE_URL + ENDPOINTS.deviceAuthorization }),
+        ...(rules?.deviceGrant && { device_authorization_url: BASE_URL + ENDPOINTS.deviceAuthorization }),
         ...(keys && {
           auth_method: 'private_key_jwt',
           assertion_audience: BASE_URL,
@@ -226,15 +222,12 @@ export class ClientService {
    * @throws AdministrationError of the kind `unconfirmed` with every missing confirmation: `confirmNewSubjects` if users
    * with live grants would get new subjects, `confirmConsole` if operators could not log in to the console
    */
-  async update(
-    actor: Actor,
-    idOrName: string,
-    input: Input<ClientChangesDto>,
-  ): Promise<Change<UpdatedClient>> {
+  async update(actor: Actor, idOrName: string, input: ClientChanges): Promise<Change<UpdatedClient>> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
-    const { changes } = checked;
+    const { lists, fields } = checked;
     const clientId = await identifyClient(this.clients, idOrName);
-    const newSubjects = await this.newSubjectProblems(clientId, changes);
+    const isRisky = fields.subject !== undefined && !lists.confirmNewSubjects;
+    const grants = isRisky ? await this.grants.countLive({ clientId }) : 0;
     const { CONSOLE_URL } = this.options.settings;
     const update = await unlessOutdated(
       APPLICATION,
@@ -244,13 +237,15 @@ export class ClientService {
           const changed = changedRegistration({ clientId, ...existing }, current, checked);
           this.checkPrivileges(actor, changed);
           const unconfirmed = [
-            ...newSubjects,
-            ...(changes.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
+            ...(grants > 0 && changed.sector !== current.sector
+              ? [problem('confirmNewSubjects', [], { clientId, grants })]
+              : []),
+            ...(lists.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
           ];
           if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
           return changed;
         },
-        { version: changes.expectedVersion, check: (client) => this.checkPrivileges(actor, client) },
+        { version: lists.expectedVersion, check: (client) => this.checkPrivileges(actor, client) },
       ),
     );
     const updated = update && (await this.clients.find(clientId));
@@ -260,7 +255,7 @@ export class ClientService {
     // `updated` may already contain a later change.
     const recorded = (registration: typeof before) => recordedRegistration({ ...updated, ...registration });
     const event = { type: 'client.updated', client_id: clientId } as const;
-    const hints = redirectUriHints(changes.redirectUris ?? changes.addRedirectUris, updated.type);
+    const hints = redirectUriHints(fields.redirectUris ?? lists.addRedirectUris, updated.type);
     return {
       result: {
         client: clientView(updated),
@@ -447,16 +442,6 @@ export class ClientService {
       result: { client_id: clientId, disabled, disabled_before: changed !== disabled },
       announced: Promise.resolve(warnings),
     };
-  }
-
-  /** Returns the problem of an unconfirmed change by which users with live grants would get another `sub`. */
-  private async newSubjectProblems(clientId: string, changes: ClientChangesDto): Promise<Problem[]> {
-    if (changes.subject === undefined || changes.confirmNewSubjects) return [];
-    const current = await this.clients.find(clientId);
-    if (!current || newSector(current, changes) === current.sector) return [];
-    const live = await this.grants.countLive({ clientId });
-    if (live === 0) return [];
-    return [problem('confirmNewSubjects', [], { clientId, grants: live })];
   }
 }
 

@@ -1,6 +1,5 @@
 import type { ClientRegistration } from '../client-registration.store.js';
-import type { Problem } from '#operations/administration.error.js';
-import { problem } from '#platform/validation/problem.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

@@ -7,7 +7,7 @@ import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isFapiAlgorithm } from '#oauth/jwk.js';
 import { OPENID, OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
-import { algorithmOf } from './openid-registration.js';
+import { algorithmOf } from '../registration/openid-registration.js';
 
 export const OPENID_NAMES: readonly string[] = OPENID_SCOPES.map(({ name }) => name);
 

@@ -1,23 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { IsOptional, IsString } from 'class-validator';
+import { IsString } from 'class-validator';
 import { changesBetween } from '#audit/changes.js';
 import type { ResourceServer } from '../resource-server/resource-server.entity.js';
 import { ResourceServerStore } from '../resource-server/resource-server.store.js';
 import { describeKeys, generateClientSecret, hasKeys } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import {
-  type AdministrationError,
-  type Problem,
-  refused,
-  refuseInvalid,
-} from '#operations/administration.error.js';
+import { type AdministrationError, refused, refuseInvalid } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { nameProblems } from '#oauth/registration/client-rules.js';
-import { keysToStore, readKeys } from './keys.js';
+import { isVisibleName, VISIBLE_NAME } from '../registration/client-metadata.js';
+import { clientKeys, GivenKeys, isAbsent } from '../registration/keys.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import { type Input, checked, DtoRule, Rule } from '#operations/validate.js';
-import { IsJson, MayBeAbsent } from '#platform/validation/validate.js';
+import { type Input, checked, validated } from '#operations/validate.js';
+import { MayBeAbsent, ObjectRule, Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { problem } from '#platform/validation/problem.js';
 
@@ -28,45 +23,21 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
-class NewResourceServerDto {
+class NewResourceServerDto extends GivenKeys {
+  @Satisfies(isVisibleName, VISIBLE_NAME)
   @IsString()
-  @MayBeAbsent()
-  @Rule('name_invalid', ({ name }: NewResourceServerDto) =>
-    nameProblems('‹name›', name, 'operators identify the account by it'),
-  )
   name: string;
-
-  /** JWK Set with public keys (RFC 7517 5), instead of a secret. */
-  @IsJson()
-  @IsOptional()
-  jwks?: string | object | null;
-
-  @IsString()
-  @IsOptional()
-  jwksUri?: string | null;
 }
 
-@DtoRule('nothing_to_change', (changes: ResourceServerChangesDto) =>
-  Object.values(changes).every((value) => value === undefined)
-    ? ['nothing to change: give at least one field']
-    : [],
+/** New keys replace the secret or the keys immediately. */
+@ObjectRule((changes: ResourceServerChangesDto) =>
+  Object.values(changes).every((value) => value === undefined) ? [problem('nothing_to_change', [])] : [],
 )
-class ResourceServerChangesDto {
+class ResourceServerChangesDto extends GivenKeys {
+  @Satisfies(isVisibleName, VISIBLE_NAME)
   @IsString()
   @MayBeAbsent()
-  @Rule('name_invalid', ({ name }: ResourceServerChangesDto) =>
-    name === undefined ? [] : nameProblems('‹name›', name, 'operators identify the account by it'),
-  )
   name?: string;
-
-  /** Replaces the secret or the keys immediately. */
-  @IsJson()
-  @IsOptional()
-  jwks?: string | object | null;
-
-  @IsString()
-  @IsOptional()
-  jwksUri?: string | null;
 }
 
 export interface RegisteredResourceServer {
@@ -103,10 +74,9 @@ export class ResourceServerService {
   }
 
   async create(actor: Actor, input: Input<NewResourceServerDto>): Promise<Change<RegisteredResourceServer>> {
-    const { dto, problems } = checked(NewResourceServerDto, input);
-    const credentials = readKeys(dto);
-    refuseInvalid([...problems, ...credentials.problems] satisfies Problem[]);
-    const { keys = null } = keysToStore(credentials.keys);
+    const dto = validated(NewResourceServerDto, input);
+    const given = clientKeys(dto);
+    const keys = hasKeys(given) ? given : null;
     const { secret, hash } = generateClientSecret();
     const { id, name } = await this.servers.create(dto.name, keys ?? hash);
     const { BASE_URL } = this.options.settings;
@@ -132,12 +102,14 @@ export class ResourceServerService {
     expected?: Expected,
   ): Promise<Change<ResourceServerView>> {
     const { dto, problems } = checked(ResourceServerChangesDto, input);
-    const { keys, problems: keyProblems } = readKeys(dto);
-    const field = dto.jwks === undefined ? 'jwksUri' : 'jwks';
-    const without = keys && !hasKeys(keys) ? [problem('keys_missing', field)] : [];
-    refuseInvalid([...problems, ...keyProblems, ...without]);
-    const { name } = dto;
-    const changes = { ...(name !== undefined && { name }), ...keys };
+    const { name, jwks, jwksUri } = dto;
+    const hasNewKeys = jwks !== undefined || jwksUri !== undefined;
+    const isWithout = hasNewKeys && isAbsent(jwks) && isAbsent(jwksUri);
+    refuseInvalid([
+      ...problems,
+      ...(isWithout ? [problem('keys_missing', jwks === undefined ? 'jwksUri' : 'jwks')] : []),
+    ]);
+    const changes = { ...(name !== undefined && { name }), ...(hasNewKeys && clientKeys(dto)) };
     const changed = await unlessOutdated('account', this.servers.update(id, changes, expected?.version));
     if (!changed) throw unknownServer(id);
     const { before, after } = changed;

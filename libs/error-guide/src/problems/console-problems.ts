@@ -1,4 +1,3 @@
-import { quoted } from '#oauth/text.js';
 import type { Problems } from '#platform/validation/problem.js';
 import type { ProblemEntries } from './problem-entry.js';
 
@@ -6,7 +5,6 @@ import type { ProblemEntries } from './problem-entry.js';
 export const CONSOLE_PROBLEMS = {
   job_unknown: () => 'there is no such job',
   logo_missing: () => 'the application has no logo',
-  scope_unknown: ({ values: { name } }) => `there is no scope ${quoted(name)}`,
   consent_page_unreadable: () => 'authorize answered with a page that this version cannot show',
   unknown_parameter: () => 'this operation has no such parameter',
   parameter_repeated: () => 'the parameter is sent twice',

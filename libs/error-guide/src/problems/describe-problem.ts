@@ -1,7 +1,8 @@
-import type { Next, Problem, ProblemId, Problems, TextProblem } from '#platform/validation/problem.js';
+import type { Next, Problem, ProblemId, Problems } from '#platform/validation/problem.js';
 import { CLIENT_PROBLEMS } from './client-problems.js';
 import { CONSOLE_PROBLEMS } from './console-problems.js';
 import { INPUT_PROBLEMS } from './input-problems.js';
+import { REGISTRATION_PROBLEMS } from './registration-problems.js';
 import { OPERATION_PROBLEMS } from './operation-problems.js';
 import { USER_PROBLEMS } from './user-problems.js';
 import type { ProblemEntries, ProblemEntry } from './problem-entry.js';
@@ -11,43 +12,35 @@ const ENTRIES: ProblemEntries<ProblemId> = {
   ...CLIENT_PROBLEMS,
   ...CONSOLE_PROBLEMS,
   ...OPERATION_PROBLEMS,
+  ...REGISTRATION_PROBLEMS,
   ...USER_PROBLEMS,
 };
 
-type AnyProblem = Problem | TextProblem;
-
 /** @param nameOf returns the name of a field where the reader gave it: an option, a label or a member */
-export function describeProblem(problem: AnyProblem, nameOf: (field: string) => string): string {
-  if ('message' in problem) return withNames(problem.message, nameOf);
+export function describeProblem(problem: Problem, nameOf: (field: string) => string): string {
   const { text } = entryOf(problem);
   const place = problem.line === undefined ? '' : `line ${problem.line}: `;
   return place + text({ field: nameOf(fieldOf(problem) ?? ''), values: problem.values, nameOf });
 }
 
 export function describeProblems(
-  { problems }: { readonly problems: readonly AnyProblem[] },
+  { problems }: { readonly problems: readonly Problem[] },
   nameOf: (field: string) => string,
 ): string[] {
   return problems.map((problem) => describeProblem(problem, nameOf));
 }
 
 /** Returns the command that helps, for operators. */
-export function nextOf(problem: AnyProblem): Next | undefined {
-  return 'message' in problem ? problem.next : entryOf(problem).next?.(problem.values);
+export function nextOf(problem: Problem): Next | undefined {
+  return entryOf(problem).next?.(problem.values);
 }
 
 /** Returns undefined if the problem is about no single field. */
-export function fieldOf(problem: AnyProblem): string | undefined {
-  if ('message' in problem) return problem.field;
-  return problem.path.find((part) => typeof part === 'string');
+export function fieldOf(problem: Problem): string | undefined {
+  return problem.path.findLast((part) => typeof part === 'string');
 }
 
 function entryOf(problem: Problem): Exclude<ProblemEntry<Problems[ProblemId]>, (...given: never) => string> {
   const entry = ENTRIES[problem.id] as ProblemEntry<Problems[ProblemId]>;
   return typeof entry === 'function' ? { text: entry } : entry;
-}
-
-/** Inserts the field names of one interface into a message. Input never contains unescaped ‹›: see `quoted`. */
-export function withNames(message: string, nameOf: (field: string) => string): string {
-  return message.replaceAll(/‹(\w+)›/g, (_, field: string) => nameOf(field));
 }

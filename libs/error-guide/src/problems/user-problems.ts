@@ -54,8 +54,8 @@ export const USER_PROBLEMS = {
   email_invalid: ({ field }) => `${field} must be an email address, like ada@example.com`,
   username_invalid: ({ field }) =>
     `${field} must be 1 to 64 letters, digits, dots, hyphens and underscores, and start with a letter or digit`,
-  name_invalid: ({ field, values: { max } }) =>
-    `${field} must be 1 to ${max} printable characters with no space at either end`,
+  name_invalid: ({ field, values: { max, isVisible } }) =>
+    `${field} must be 1 to ${max} printable characters${isVisible ? ', at least one of them visible,' : ''} with no space at either end`,
   time_zone_invalid: ({ field }) => `${field} must be an IANA name, like Europe/Berlin or UTC`,
   locale_unknown: ({ field, values: { locales, clears } }) =>
     `${field} must be one of ${locales.join(', ')}, with no region${clears ? ', or none' : ''}`,
@@ -94,6 +94,7 @@ export const USER_PROBLEMS = {
   invitation_unknown: ({ values: { id } }) => `there is no invitation ${quoted(id)}`,
   confirmLastAdmin: ({ values: { wayBack } }) =>
     `this user is the last admin of the console, and only the command line could appoint another one. The way back is: operator ${shellWords(wayBack)}`,
+  import_stopped: ({ values: { line, reason } }) => `stopped after line ${line}: ${reason}`,
   issuer_invalid: ({ field, values: { max } }) => `${field} must be 1 to ${max} characters`,
   email_too_long: ({ field, values: { max } }) =>
     `${field} must be an email address of at most ${max} characters`,

@@ -2,8 +2,23 @@ import type { KeyObject } from 'node:crypto';
 import type { RecordedKey } from '../token-key.store.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
+import { problem } from '#platform/validation/problem.js';
 import { processNames } from '#operations/wording.js';
 import { decideStep, orderAfter, recordOf, type RotationStep, UnsafeStepError } from './rotation.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    algorithm_without_key: { readonly alg: string };
+    id_token_keys_unknown: { readonly app: string };
+    id_token_keys_differ: { readonly processes: string };
+    /** In seconds. */
+    key_published_recently: {
+      readonly processes: string;
+      readonly publishedFor: number;
+      readonly wait: number;
+    };
+  }
+}
 
 export interface IdTokenKeyStep extends Omit<RotationStep, 'tokenKeys'> {
   readonly alg: SigningAlgorithm;
@@ -40,10 +55,7 @@ export async function nextIdTokenStep(input: IdTokenRotationInput): Promise<IdTo
   requireEverywhere(keys, statuses);
   const alg = input.alg ?? rotating(keys) ?? DEFAULT_SIGNING_ALGORITHM;
   const ids = keys.ids.filter((key) => key.alg === alg).map(({ id }) => id);
-  if (ids.length === 0)
-    throw new UnsafeStepError(
-      `ID_TOKEN_KEYS has no key of ${alg}: the first key of an algorithm signs as soon as it is added, so add it by hand`,
-    );
+  if (ids.length === 0) throw new UnsafeStepError(problem('algorithm_without_key', [], { alg }));
   const decided = decideStep(
     ids.map((id) => recordOf(id, records)),
     begin,
@@ -70,10 +82,7 @@ const rotating = (keys: SigningKeys): SigningAlgorithm | undefined =>
 function requireEverywhere(keys: SigningKeys, statuses: readonly ServiceStatus[]): void {
   for (const app of ['authorize', 'token']) {
     if (!statuses.some((status) => status.service === app && status.id_token_keys))
-      throw new UnsafeStepError(
-        `no process of ${app} answers: its keys of ID tokens are unknown; start ${app}; if it runs, its NATS user must be allowed to ` +
-          `subscribe to oauth.service.status.${app}`,
-      );
+      throw new UnsafeStepError(problem('id_token_keys_unknown', [], { app }));
   }
   const expected = keys.ids.map(({ id }) => id);
   const others = statuses.filter(({ service, id_token_keys: published }) => {
@@ -86,10 +95,7 @@ function requireEverywhere(keys: SigningKeys, statuses: readonly ServiceStatus[]
     return !isSame;
   });
   if (others.length > 0)
-    throw new UnsafeStepError(
-      `${processNames(others)} still has another value of ID_TOKEN_KEYS: give the current value, or restart every process of token ` +
-        'with this one and of authorize with its public keys, then run this again',
-    );
+    throw new UnsafeStepError(problem('id_token_keys_differ', [], { processes: processNames(others) }));
 }
 
 const perAlgorithm = (keys: readonly { readonly id: string; readonly alg: string }[]): string =>
@@ -106,10 +112,9 @@ function requirePublished(statuses: readonly ServiceStatus[], publishedForS: num
     .filter(({ left }) => left > 0);
   if (waits.length === 0) return;
   const longest = Math.ceil(Math.max(...waits.map(({ left }) => left)));
-  throw new UnsafeStepError(
-    `${processNames(waits.map(({ status }) => status))} has published the new key for less than ${publishedForS} s: applications may still ` +
-      `cache a key set without it, and would refuse its ID tokens. Run this again in ${longest} s`,
-  );
+  const processes = processNames(waits.map(({ status }) => status));
+  const values = { processes, publishedFor: publishedForS, wait: longest };
+  throw new UnsafeStepError(problem('key_published_recently', [], values));
 }
 
 const ageS = ({ started_at: start, time }: ServiceStatus): number =>

@@ -2,6 +2,7 @@ import type { RecordedKey } from '../token-key.store.js';
 import { KeyRing } from '../key-ring.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { AdministrationError } from '#operations/administration.error.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import { processNames } from '#operations/wording.js';
 import { isNeeded, type KeyReport, keyReport } from './key-report.js';
 
@@ -15,10 +16,21 @@ export interface RotationStep {
   readonly tokenKeys: string;
 }
 
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** Keys that live tokens need, and the times until which they may need them. */
+    keys_needed: { readonly keys: readonly { readonly id: string; readonly until: string }[] };
+    keys_unknown: { readonly message: string; readonly remedy: string };
+    token_keys_unused: null;
+    token_keys_differ: { readonly processes: string };
+    key_unrecorded: { readonly id: string };
+  }
+}
+
 /** Thrown if the step would invalidate live tokens, or if the effect of the step is unknown. */
 export class UnsafeStepError extends AdministrationError {
-  constructor(message: string) {
-    super('unsafe', [{ id: 'unsafe_step', message }]);
+  constructor(found: Problem) {
+    super('unsafe', [found]);
   }
 }
 
@@ -74,11 +86,8 @@ export function decideStep(recorded: readonly RecordedKey[], begin: boolean, now
   if (older.length === 0 || begin) return { step: 1, action: 'add', keys: [] };
   const unneeded = older.filter((record) => !isNeeded(record, now)).map(({ id }) => id);
   if (unneeded.length > 0) return { step: 3, action: 'remove', keys: unneeded };
-  const waits = older.map(({ id, neededUntil }) => `${id} until ${neededUntil?.toISOString()}`);
-  throw new UnsafeStepError(
-    `live tokens may need ${waits.join(', ')}: without the key they would be refused. Run this again then; ` +
-      'to begin another rotation earlier, add ‹begin›',
-  );
+  const keys = older.map(({ id, neededUntil }) => ({ id, until: neededUntil?.toISOString() ?? '' }));
+  throw new UnsafeStepError(problem('keys_needed', [], { keys }));
 }
 
 export function orderAfter({ action, keys }: Decision, ids: readonly string[]): string[] {
@@ -88,26 +97,17 @@ export function orderAfter({ action, keys }: Decision, ids: readonly string[]): 
 
 function requireEverywhere(ids: readonly string[], { processes, problems }: KeyReport): void {
   const silent = problems.find(({ id }) => id === 'no_process');
-  if (silent) throw new UnsafeStepError(`${silent.message}: ${silent.remedy}`);
+  if (silent) throw new UnsafeStepError(problem('keys_unknown', [], silent));
   const hasRing = ({ keys }: { keys: readonly { id: string }[] }) =>
     keys.length === ids.length && keys.every(({ id }, at) => id === ids[at]);
   const others = processes.filter((process) => !hasRing(process));
-  if (others.length === processes.length)
-    throw new UnsafeStepError(
-      'no running process has this value of TOKEN_KEYS: give the current value, or restart authorize and token with this one first',
-    );
+  if (others.length === processes.length) throw new UnsafeStepError(problem('token_keys_unused', []));
   if (others.length > 0)
-    throw new UnsafeStepError(
-      `${processNames(others)} still has another value of TOKEN_KEYS: ` +
-        'wait until every process has restarted with the current one, then run this again',
-    );
+    throw new UnsafeStepError(problem('token_keys_differ', [], { processes: processNames(others) }));
 }
 
 export function recordOf(id: string, records: readonly RecordedKey[]): RecordedKey {
   const record = records.find((candidate) => candidate.id === id);
   if (record) return record;
-  throw new UnsafeStepError(
-    `no process has recorded key ${id} in PostgreSQL yet: processes do so at their start and every minute after a failure, ` +
-      'which their logs show',
-  );
+  throw new UnsafeStepError(problem('key_unrecorded', [], { id }));
 }

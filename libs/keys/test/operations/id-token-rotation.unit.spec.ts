@@ -4,6 +4,7 @@ import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { nextIdTokenStep } from '#keys/operations/id-token-rotation.js';
 import { UnsafeStepError } from '#keys/operations/rotation.js';
+import { described } from './support/described.js';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const [PAST, FUTURE] = [new Date('2026-11-22T11:59:59Z'), new Date('2026-11-22T13:30:00Z')];
@@ -70,6 +71,8 @@ const next = (
     records,
     now: NOW,
     newKey: (wanted) => Promise.resolve(wanted === 'RS256' ? NEW : NEW_EC),
+  }).catch((error: unknown) => {
+    throw described(error);
   });
 
 describe('the next step of a rotation of ID token keys', () => {

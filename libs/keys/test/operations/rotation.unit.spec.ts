@@ -4,6 +4,7 @@ import { KeyRing } from '#keys/key-ring.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { keyReport } from '#keys/operations/key-report.js';
 import { nextStep, UnsafeStepError } from '#keys/operations/rotation.js';
+import { described } from './support/described.js';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const [PAST, FUTURE] = [new Date('2026-11-22T11:59:59Z'), new Date('2027-02-20T12:00:00Z')];
@@ -43,7 +44,11 @@ function next(
   records: readonly RecordedKey[],
   { statuses = everywhere(tokenKeys), begin = false } = {},
 ) {
-  return nextStep({ tokenKeys, begin, statuses, records, now: NOW, newKey: () => NEW });
+  try {
+    return nextStep({ tokenKeys, begin, statuses, records, now: NOW, newKey: () => NEW });
+  } catch (error) {
+    throw described(error);
+  }
 }
 
 describe('the next step of a rotation', () => {

@@ -17,30 +17,29 @@ export interface ClientJwkSet {
 export const MAX_CLIENT_KEYS = 10;
 /** A set at a `jwks_uri` may serve a whole company. */
 const MAX_FETCHED_KEYS = 100;
-const MAX_KID = 256;
+export const MAX_KID = 256;
 
 /** In characters. */
 export const MAX_JWKS = 65_536;
 
-/** @throws InvalidKeyError; for a key that cannot authenticate the client, the message contains the key's number */
+/** @throws InvalidKeyError */
 export function readRegisteredKeys(text: string): ClientJwkSet {
-  if (text.length > MAX_JWKS) throw new InvalidKeyError(`is longer than ${MAX_JWKS} characters`);
+  if (text === '') throw new InvalidKeyError('unreadable');
+  if (text.length > MAX_JWKS) throw new InvalidKeyError('too_long');
   const keys = keysOf(text);
-  if (keys.length === 0) throw new InvalidKeyError('contains no key');
-  if (keys.length > MAX_CLIENT_KEYS)
-    throw new InvalidKeyError(`contains more than ${MAX_CLIENT_KEYS} keys: remove the retired ones`);
+  if (keys.length === 0) throw new InvalidKeyError('empty');
+  if (keys.length > MAX_CLIENT_KEYS) throw new InvalidKeyError('too_many');
   const read = keys.map((key, index) => {
     try {
       return importable(readClientJwk(key));
     } catch (error) {
       if (error instanceof InvalidKeyError)
-        throw new InvalidKeyError(`is refused: key ${index + 1} ${error.message}`);
+        throw new InvalidKeyError(error.problem.id, { ...error.problem, key: index + 1 });
       throw error;
     }
   });
   const kids = read.flatMap(({ kid }) => kid ?? []);
-  if (new Set(kids).size < kids.length)
-    throw new InvalidKeyError('has two keys with the same kid: an assertion selects its key by it');
+  if (new Set(kids).size < kids.length) throw new InvalidKeyError('kid_repeated');
   return { keys: read };
 }
 
@@ -81,26 +80,23 @@ function keysOf(text: string): readonly unknown[] {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new InvalidKeyError('is not valid JSON');
+    throw new InvalidKeyError('not_json');
   }
   const keys = typeof parsed === 'object' && parsed !== null && 'keys' in parsed ? parsed.keys : null;
-  if (!Array.isArray(keys))
-    throw new InvalidKeyError('must be a JWK Set: an object with the list "keys" (RFC 7517 5)');
+  if (!Array.isArray(keys)) throw new InvalidKeyError('not_a_set');
   return keys as unknown[];
 }
 
 function readClientJwk(jwk: unknown): ClientJwk {
-  if (typeof jwk !== 'object' || jwk === null) throw new InvalidKeyError('is not a JSON object');
+  if (typeof jwk !== 'object' || jwk === null) throw new InvalidKeyError('not_an_object');
   const { kty, kid, alg, use, key_ops: operations } = jwk as Readonly<Record<string, unknown>>;
-  if (kty === 'oct') throw new InvalidKeyError('is a shared secret: give a public key');
-  if (use !== undefined && use !== 'sig')
-    throw new InvalidKeyError('is not for signatures: its use must be sig');
+  if (kty === 'oct') throw new InvalidKeyError('symmetric');
+  if (use !== undefined && use !== 'sig') throw new InvalidKeyError('use');
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify')))
-    throw new InvalidKeyError('is not for verification: its key_ops must contain verify');
+    throw new InvalidKeyError('key_ops');
   if (kid !== undefined && (typeof kid !== 'string' || kid === '' || kid.length > MAX_KID))
-    throw new InvalidKeyError(`has a kid that is not a text of 1 to ${MAX_KID} characters`);
-  if (alg !== undefined && !isAssertionAlgorithm(alg))
-    throw new InvalidKeyError(`has an alg that is not one of ${ASSERTION_ALGORITHMS.join(', ')}`);
+    throw new InvalidKeyError('kid');
+  if (alg !== undefined && !isAssertionAlgorithm(alg)) throw new InvalidKeyError('alg');
   return {
     ...readPublicJwk(jwk, alg ?? algorithmOf(jwk)),
     ...(kid !== undefined && { kid }),
@@ -114,7 +110,7 @@ function algorithmOf(jwk: object): SignatureAlgorithm {
   if (kty === 'RSA') return 'PS256';
   if (kty === 'EC' && crv === 'P-256') return 'ES256';
   if (kty === 'OKP' && crv === 'Ed25519') return 'EdDSA';
-  throw new InvalidKeyError('must be an RSA key, an EC key of P-256, or an OKP key of Ed25519');
+  throw new InvalidKeyError('type');
 }
 
 /** Rejects a key that cannot be imported, such as a point that is not on its curve. */
@@ -123,6 +119,6 @@ function importable(key: ClientJwk): ClientJwk {
     createPublicKey({ key: { ...key }, format: 'jwk' });
     return key;
   } catch {
-    throw new InvalidKeyError('cannot be imported');
+    throw new InvalidKeyError('not_importable');
   }
 }

@@ -18,6 +18,6 @@ export function readProofKey(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
     return readPublicJwk(jwk, alg);
   } catch (error) {
     if (!(error instanceof InvalidKeyError)) throw error;
-    throw new InvalidProofError({ id: 'dpop_jwk_invalid', problem: error.message });
+    throw new InvalidProofError({ id: 'dpop_jwk_invalid', problem: error.problem });
   }
 }

@@ -24,8 +24,6 @@ export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 /** Section 2 of OpenID Connect Dynamic Client Registration: "The default, if omitted, is RS256." */
 export const DEFAULT_SIGNING_ALGORITHM = 'RS256';
 
-export const ID_TOKEN_KEYS_RULE = 'PEM keys, a JWK or a JWK Set of which at least one key is RSA';
-
 const MIN_RSA_BITS = 2048;
 const MAX_KEYS = 20;
 /** In characters. An ID token of this service has about 1,000. */

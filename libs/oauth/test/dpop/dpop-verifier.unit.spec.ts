@@ -69,7 +69,7 @@ describe('a DPoP proof', () => {
     const jwk = { ...signer.jwk, n: 'x'.repeat(684) };
     const proof = await signer.proof('GET', URI, { header: { jwk } });
     await expect(verifier.verify(proof, { method: 'GET', uri: URI })).rejects.toMatchObject({
-      reason: { id: 'dpop_jwk_invalid', problem: expect.stringContaining('4096 bits') },
+      reason: { id: 'dpop_jwk_invalid', problem: { id: 'modulus' } },
     });
   });
 

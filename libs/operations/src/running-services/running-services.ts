@@ -12,9 +12,18 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import type { NatsWork } from '#messaging/use-connection.js';
 import { statusInbox } from '#messaging/service-status.js';
 import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
+import { problem } from '#platform/validation/problem.js';
 import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions, trailServer } from '../administration.options.js';
 import { OperatorNats } from '../operator-nats.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    authorize_unavailable: null;
+    /** `done` says what was changed. */
+    revocations_not_applied: { readonly done: string };
+  }
+}
 
 /** Long enough for a client to which every user has granted access. */
 const REVOCATION_TIMEOUT_MS = 60_000;
@@ -83,8 +92,7 @@ export class RunningServices {
         return (await nats.request(subject, JSON.stringify(request), options)).json<Reply>();
       });
     } catch (cause) {
-      const message = 'no process of authorize answers over NATS (NATS_URL)';
-      throw new AdministrationError('unavailable', [{ id: 'authorize_unavailable', message }], { cause });
+      throw new AdministrationError('unavailable', [problem('authorize_unavailable', [])], { cause });
     }
   }
 
@@ -97,10 +105,9 @@ export class RunningServices {
     try {
       await this.use((nats) => requestRevocations(nats, owner), REVOCATION_TIMEOUT_MS);
     } catch (cause) {
-      const message =
-        `${done}, but the token service did not answer over NATS (NATS_URL): ` +
-        'tokens may work until it is back, and stop within seconds after that';
-      throw new AdministrationError('incomplete', [{ id: 'revocations_not_applied', message }], { cause });
+      throw new AdministrationError('incomplete', [problem('revocations_not_applied', [], { done })], {
+        cause,
+      });
     }
   }
 }

@@ -49,15 +49,6 @@ export function at(prefix: Path, problems: readonly Problem[]): Problem[] {
     : problems.map((found) => ({ ...found, path: [...prefix, ...found.path] }));
 }
 
-/** Problem whose room does not yet declare its id. Field names in `message` are in ‹›. */
-export interface TextProblem {
-  readonly id: string;
-  readonly field?: string;
-  readonly line?: number;
-  readonly message: string;
-  readonly next?: Next;
-}
-
 /** Suggested command, introduced by `text`, which may be empty. */
 export interface Next {
   readonly text: string;

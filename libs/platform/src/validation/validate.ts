@@ -67,9 +67,14 @@ export function validate<Shape extends object>(
   const unknown = given
     .filter(([name]) => name === '__proto__' || name === 'constructor')
     .map(([name]) => problem('unknown_field', name));
-  const dto = new shape();
-  if (unknown.length === 0) Object.assign(dto, Object.fromEntries(given));
-  const problems = [...unknown, ...typeProblems(shape, dto), ...nulProblems(dto)];
+  if (unknown.length > 0) return { dto: null, problems: at(path, unknown) };
+  const dto = Object.assign(new shape(), Object.fromEntries(given));
+  const withNul = nulProblems(dto);
+  const fields = new Set(withNul.map(({ path: [field] }) => field));
+  const problems = [
+    ...typeProblems(shape, dto).filter(({ path: [field] }) => !fields.has(field)),
+    ...withNul,
+  ];
   if (problems.some(({ id }) => id === 'type' || id === 'unknown_field'))
     return { dto: null, problems: at(path, problems) };
   const rules = metadataOf(shape, [RULE]).map(
@@ -127,9 +132,8 @@ function typeProblem(field: string, value: unknown, rules: ReturnType<typeof met
 
 /** PostgreSQL cannot store NUL. */
 function nulProblems(dto: object): Problem[] {
-  const hasNul = (value: unknown): boolean =>
-    Array.isArray(value) ? value.some(hasNul) : typeof value === 'string' && value.includes('\0');
+  const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
   return Object.entries(dto)
-    .filter(([, value]) => hasNul(value))
+    .filter(([, value]) => (Array.isArray(value) ? value.some(hasNul) : hasNul(value)))
     .map(([name, value]) => problem('type', name, { expected: Array.isArray(value) ? 'texts' : 'text' }));
 }

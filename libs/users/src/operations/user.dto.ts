@@ -2,7 +2,7 @@ import { IsBoolean, IsIn, IsString, Length, Matches, ValidateIf } from 'class-va
 import { isUserId } from '../user.js';
 import { isTimeZone } from '../user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
-import { isEmailAddress } from '#oauth/registration/client-links.js';
+import { isEmailAddress } from '#oauth/links.js';
 import { reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
 import { USER_KINDS, type UserKind } from '../user-account.store.js';
@@ -12,7 +12,7 @@ declare module '#platform/validation/problem.js' {
   interface Problems {
     email_invalid: null;
     username_invalid: null;
-    name_invalid: { readonly max: number };
+    name_invalid: { readonly max: number; readonly isVisible?: true };
     time_zone_invalid: null;
     locale_unknown: { readonly locales: readonly string[]; readonly clears?: true };
     password_invalid: { readonly min: number; readonly max: number };

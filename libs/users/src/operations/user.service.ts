@@ -46,6 +46,7 @@ const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
+    import_stopped: { readonly line: number; readonly reason: string };
     /** The user has a role in the console, or an invitation to it. */
     user_is_operator: null;
     user_exists: null;
@@ -336,8 +337,8 @@ export class UserService {
     const users = new UserImport(this.external, { issuer, ...options }, report);
     await users.run(stream).catch((cause: unknown) => {
       if (cause instanceof AdministrationError) throw cause;
-      const message = `stopped after line ${users.lastLine}: ${(cause as Error).message}`;
-      throw new AdministrationError('incomplete', [{ id: 'import_stopped', message }], { cause });
+      const values = { line: users.lastLine, reason: (cause as Error).message };
+      throw new AdministrationError('incomplete', [problem('import_stopped', [], values)], { cause });
     });
     const { created, updated, failed, changed } = users.counts;
     const hasChanged = !options.dryRun && created + updated > 0;

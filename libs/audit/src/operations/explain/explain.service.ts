@@ -8,11 +8,21 @@ import { AdministrationOptions, readableScopes } from '#operations/administratio
 import { AuditIndex } from '../index/audit-index.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { INDEX_BEHIND } from '../audit.service.js';
-import { quoted } from '#operations/wording.js';
+import { problem } from '#platform/validation/problem.js';
 import { type EventSource, indexed, MAX_AROUND, NO_EVENTS, wholeTrail } from './event-source.js';
 import { clientIdOf, type Explanation, explanationOf } from './explanation.js';
 import { type GrantOwner, GrantOwners } from './grant-owners.js';
 import { referenceIn, searchedSince } from './reference.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** `since` is null for an empty trail. A typo may have `similar` references. */
+    reference_unknown:
+      | { readonly reference: string; readonly since: string | null }
+      | { readonly similar: readonly string[] }
+      | { readonly warning: string };
+  }
+}
 
 export interface ExplainedRequest {
   readonly explanation: Explanation;
@@ -112,16 +122,10 @@ function unknownReference(
   streams: readonly AuditStreamState[],
   warnings: readonly string[],
 ): AdministrationError {
-  const messages = [
-    streams.every(({ first }) => first === null)
-      ? `no event has the reference ${quoted(reference)}: the audit trail is empty; do the services run with this NATS_URL?`
-      : `no event since ${searchedSince(streams)} UTC has the reference ${quoted(reference)}: check it for typos, ` +
-        'try again if the request was just now, or search for it in the log of the service, which also has older requests and those without an event',
-    ...warnings,
-    ...(similar.length > 0 ? [`similar references, in case of a typo: ${similar.join(', ')}`] : []),
-  ];
-  return new AdministrationError(
-    'unknown',
-    messages.map((message) => ({ id: 'reference_unknown', message })),
-  );
+  const since = streams.every(({ first }) => first === null) ? null : searchedSince(streams);
+  return new AdministrationError('unknown', [
+    problem('reference_unknown', [], { reference, since }),
+    ...warnings.map((warning) => problem('reference_unknown', [], { warning })),
+    ...(similar.length > 0 ? [problem('reference_unknown', [], { similar })] : []),
+  ]);
 }

@@ -3,7 +3,8 @@ import type { ClientWithSecrets } from '#clients/client.js';
 import type { GuideEntry, Party } from '#error-guide/guide-entry.js';
 import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
 import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
-import { MAX_REDIRECT_URIS } from '#oauth/registration/client-rules.js';
+import { MAX_REDIRECT_URIS } from '#clients/registration/client-metadata.js';
+import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { textsOf } from './comparison.js';
 
 export interface Remedy {
@@ -87,7 +88,7 @@ function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<
   if (typeof uri !== 'string') return 'The request has no redirect_uri that could be registered.';
   if (isRegistered(uri, client)) return 'It is registered now: repeat the request.';
   const problem = registrationProblem(uri, client);
-  if (problem !== null) return `It cannot be registered: it ${problem}.`;
+  if (problem !== null) return `It cannot be registered: it ${redirectUriText(problem, uri)}.`;
   if (client.redirectUris.length >= MAX_REDIRECT_URIS)
     return `The application has ${MAX_REDIRECT_URIS} redirect URIs, which is the limit: remove one before you add another.`;
   return { redirect_uri: uri };
@@ -101,7 +102,7 @@ function postLogoutRedirectUri(
   if (typeof uri !== 'string') return 'The request has no address that could be registered.';
   if (registered.includes(uri)) return 'It is registered now: repeat the request.';
   const problem = registrationProblem(uri, client);
-  if (problem !== null) return `It cannot be registered: it ${problem}.`;
+  if (problem !== null) return `It cannot be registered: it ${redirectUriText(problem, uri)}.`;
   if (registered.length >= MAX_REDIRECT_URIS)
     return `The application has ${MAX_REDIRECT_URIS} such addresses, which is the limit.`;
   // `client update` replaces the whole list.

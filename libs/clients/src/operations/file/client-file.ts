@@ -3,12 +3,14 @@ import { Document, Scalar } from 'yaml';
 import { FLAG_NAMES } from '../../client-flags.js';
 import type { TransferredClient } from '../../client-transfer.store.js';
 import { hasKeys } from '#oauth/oauth-client.js';
+import { memberOf } from '#operations/member-names.js';
 import { describeRegistration } from '../client.description.js';
-import { describeGrantTypes } from '../grant-type.js';
+import { describeGrantTypes } from '../../registration/grant-type.js';
 
 export const VERSION = 1;
 
-export const FIELDS: readonly string[] = [
+/** Members of a client in the file. */
+export const MEMBERS: readonly string[] = [
   'client_id',
   'name',
   'type',
@@ -35,6 +37,11 @@ export const FIELDS: readonly string[] = [
   'secrets',
   'logo',
 ];
+
+/** Returns the member of the file that sets the field. */
+export function fileMemberOf(field: string): string {
+  return field === 'grantType' || field === 'deviceGrant' ? 'grant_types' : memberOf(field);
+}
 
 const TITLE = ' Applications of the authorization service, written by "operator client export"';
 
@@ -94,7 +101,7 @@ export function summaryOf(clients: readonly TransferredClient[]): string {
 
 export function changedFields(before: TransferredClient, after: TransferredClient): string[] {
   const [old, now] = [entryOf(before), entryOf(after)] as Record<string, unknown>[];
-  return FIELDS.filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(now?.[field]));
+  return MEMBERS.filter((member) => JSON.stringify(old?.[member]) !== JSON.stringify(now?.[member]));
 }
 
 export function digestOf({ logo }: TransferredClient): string {

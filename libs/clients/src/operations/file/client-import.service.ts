@@ -3,22 +3,17 @@ import { Injectable } from '@nestjs/common';
 import { createTwoFilesPatch } from 'diff';
 import { ClientTransferStore } from '../../client-transfer.store.js';
 import { hasKeys } from '#oauth/oauth-client.js';
-import {
-  AdministrationError,
-  type Problem,
-  refused,
-  refuseInvalid,
-} from '#operations/administration.error.js';
+import { AdministrationError, refused, refuseInvalid } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
-import { problem } from '#platform/validation/problem.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import { Announcer } from '#operations/announcer.js';
 import { consoleChangeProblems, consoleLockOut, isConsoleClient } from '../console-client.js';
 import type { Actor, Change } from '#operations/actor.js';
 import { summaryOf } from './client-file.js';
 import { importEvents } from './import-events.js';
 import { type ImportPlan, type PlannedChange, planImport } from './import-plan.js';
-import { readClientFile } from './read-client-file.js';
+import { readFile } from './read-file.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -106,21 +101,19 @@ export class ClientImportService {
     decide: (plan: ImportPlan) => ReturnType<Parameters<ClientTransferStore['change']>[1]>,
   ): Promise<ImportPlan> {
     const catalogue = this.options.scopes().value;
-    const problems: Problem[] = [];
-    const clients = (await readClientFile(text, problems)).toSorted((a, b) =>
-      a.clientId < b.clientId ? -1 : 1,
-    );
+    const { entries, problems: unreadable, located } = await readFile(text);
     // Rejects a file without any readable client before connecting to the database.
-    if (clients.length === 0) refuseInvalid(byLine(problems));
+    if (entries.size === 0) refuseInvalid(located(unreadable));
     const named = {
-      clientIds: clients.map(({ clientId }) => clientId),
-      secretIds: clients.flatMap(({ secrets }) => secrets?.map(({ id }) => id) ?? []),
+      clientIds: [...entries.values()].map(({ clientId }) => clientId),
+      secretIds: [...entries.values()].flatMap(({ secrets }) => secrets?.map(({ id }) => id) ?? []),
     };
     let plan: ImportPlan | undefined;
     for (const deadline = Date.now() + WAIT_MS; ; await sleep(POLL_MS)) {
       const decided = await this.transfers.change(named, (known) => {
-        plan = planImport(clients, known, catalogue, new Date());
-        refuseInvalid(byLine(problems));
+        const { plan: planned, problems } = planImport(entries, known, catalogue, new Date());
+        refuseInvalid(located([...unreadable, ...problems]));
+        plan = planned;
         return decide(plan);
       });
       if (decided && plan) return plan;
@@ -151,6 +144,3 @@ function differences({ changes }: ImportPlan, source: string): string {
   // The first line of the patch is only a separator.
   return patch.slice(patch.indexOf('---')).trimEnd();
 }
-
-const byLine = (problems: readonly Problem[]): Problem[] =>
-  problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));

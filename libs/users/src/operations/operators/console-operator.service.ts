@@ -14,7 +14,7 @@ import { type Input, validated } from '#operations/validate.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
-import { isEmailAddress } from '#oauth/registration/client-links.js';
+import { isEmailAddress } from '#oauth/links.js';
 import { unknownUser } from '../user-lookup.js';
 import { unlessLastAdmin } from './last-admin.js';
 

@@ -1,4 +1,14 @@
+import { type Problem, problem, type Problems } from '#platform/validation/problem.js';
 import type { ClientLogo, LogoMediaType } from '../client.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    logo_invalid:
+      | { readonly reason: 'unreadable' | 'svg' }
+      | { readonly reason: 'bytes'; readonly max: number }
+      | { readonly reason: 'pixels'; readonly width: number; readonly height: number; readonly max: number };
+  }
+}
 
 export const MAX_LOGO_BYTES = 128 * 1024;
 const MAX_PIXELS = 512;
@@ -19,19 +29,27 @@ interface Picture {
   readonly height: number;
 }
 
-/** Decodes the whole image, as browsers will. @returns the logo, or the problem */
-export async function checkLogo(image: Buffer): Promise<ClientLogo | string> {
-  if (image.length === 0) return 'is not a complete PNG, JPEG or WebP image, or cannot be read';
-  if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000)))
-    return 'is an SVG, which can hold scripts and load from elsewhere: convert it to PNG or WebP';
-  if (image.length > MAX_LOGO_BYTES)
-    return `is larger than ${MAX_LOGO_BYTES / 1024} KiB: make it smaller, since every page loads it`;
+/**
+ * Decodes the whole image, as browsers will. Skips values of other types, which `Registration` rejects.
+ * @returns a null logo for null, and no logo for an absent value
+ */
+export async function readLogo(
+  image: unknown,
+): Promise<{ readonly logo?: ClientLogo | null; readonly problems: readonly Problem<'logo_invalid'>[] }> {
+  if (image === null) return { logo: null, problems: [] };
+  if (!Buffer.isBuffer(image)) return { problems: [] };
+  const refuse = (values: Problems['logo_invalid']) => ({
+    problems: [problem('logo_invalid', 'logo', values)],
+  });
+  if (image.length === 0) return refuse({ reason: 'unreadable' });
+  if (/^\uFEFF?\s*<[^]*svg/i.test(image.toString('utf8', 0, 1_000))) return refuse({ reason: 'svg' });
+  if (image.length > MAX_LOGO_BYTES) return refuse({ reason: 'bytes', max: MAX_LOGO_BYTES });
   const picture = await decode(image);
-  if (!picture) return 'is not a complete PNG, JPEG or WebP image: convert it';
+  if (!picture) return refuse({ reason: 'unreadable' });
   const { mediaType, width, height } = picture;
   if (width > MAX_PIXELS || height > MAX_PIXELS)
-    return `is ${width} by ${height} pixels: scale it to ${MAX_PIXELS} by ${MAX_PIXELS} at most`;
-  return { mediaType, image };
+    return refuse({ reason: 'pixels', width, height, max: MAX_PIXELS });
+  return { logo: { mediaType, image }, problems: [] };
 }
 
 /** Loads sharp on demand, because most operations need no logo. */
