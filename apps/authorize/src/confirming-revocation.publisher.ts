@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { type GrantRevoked, SUBJECTS } from '#messaging/contract.js';
+import { type ClientChanged, type GrantRevoked, SUBJECTS } from '#messaging/contract.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { respond } from '#messaging/respond.js';
 import { statusSubject } from '#messaging/service-status.js';
@@ -51,6 +51,15 @@ export class ConfirmingRevocationPublisher
       () => false,
     );
     return Promise.race([confirmed, sleep(this.timeoutMs, false, { ref: false })]);
+  }
+
+  /** Broadcasts a change of a client. Without NATS, other processes read the client when their caches expire. */
+  publishChange(clientId: string): void {
+    if (!this.nats || this.nats.isClosed()) return;
+    this.nats.publish(
+      SUBJECTS.clientChanged,
+      JSON.stringify({ client_id: clientId } satisfies ClientChanged),
+    );
   }
 
   private async open(): Promise<void> {

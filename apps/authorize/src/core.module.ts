@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
+import { ClientChanges } from '#clients/documents/client-documents.service.js';
 import { ClientDocumentsModule } from '#clients/documents/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
@@ -86,7 +87,13 @@ export class CoreModule {
           isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
-        ClientDocumentsModule.forRoot(configuration),
+        ClientDocumentsModule.forRoot(configuration, {
+          provide: ClientChanges,
+          inject: [RevocationPublisher],
+          useFactory: (publisher: ConfirmingRevocationPublisher): ClientChanges => ({
+            publish: (id) => publisher.publishChange(id),
+          }),
+        }),
       ],
       providers,
       exports: [...stores, grants, ...providers],

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuditModule } from '#audit/audit.module.js';
 import { AuditPublisher } from '#audit/publisher.js';
+import { ClientChanges } from '#clients/documents/client-documents.service.js';
 import { ClientDocumentsModule } from '#clients/documents/client-documents.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { GivenUpRequests, NatsGivenUpRequests } from '#grants/given-up.js';
@@ -15,6 +16,8 @@ import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { CLOCK } from '#platform/clock.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import { type ClientChanged, SUBJECTS } from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
 import { NatsModule } from '#messaging/nats.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { lifetimesOf, TokenConfiguration } from './token.configuration.js';
@@ -77,7 +80,13 @@ export class CoreModule {
           isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
-        ClientDocumentsModule.forRoot(configuration),
+        ClientDocumentsModule.forRoot(configuration, {
+          provide: ClientChanges,
+          inject: [NatsConnection],
+          useFactory: (nats: NatsConnection): ClientChanges => ({
+            publish: (id) => nats.publish(SUBJECTS.clientChanged, { client_id: id } satisfies ClientChanged),
+          }),
+        }),
         GrantsModule.forRoot({
           imports: connections,
           tokenKeys: configuration.TOKEN_KEYS,

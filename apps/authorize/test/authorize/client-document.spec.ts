@@ -320,19 +320,22 @@ describe('a known client', () => {
     expect(event).toMatchObject({ detail: { by: 'document' }, changes: expect.anything() as unknown });
   });
 
-  it.each<[string, object]>([
-    ['another home page', { client_uri: 'https://app.example.com/' }],
-    ['a rotated key', {}],
-  ])('does not need consent again after a change of its document: %s', async (_what, members) => {
-    const keys = async () => ({
-      token_endpoint_auth_method: 'private_key_jwt',
-      jwks: keysOf(await ClientKey.generate()).jwks,
-    });
-    const url = newClient(await keys());
+  it.each<[string, boolean, (before: readonly object[], added: readonly object[]) => object]>([
+    ['another home page', false, (keys) => ({ jwks: { keys }, client_uri: 'https://app.example.com/' })],
+    ['a removed key', false, (keys) => ({ jwks: { keys: keys.slice(1) } })],
+    ['an added key', true, (keys, added) => ({ jwks: { keys: [...keys, ...added] } })],
+    ['a rotated key', true, (keys, added) => ({ jwks: { keys: [...keys.slice(1), ...added] } })],
+  ])('needs consent again only after new keys: %s', async (_what, needsConsent, change) => {
+    const jwks = async () => keysOf(await ClientKey.generate()).jwks?.keys ?? [];
+    const [keys, signs]: [readonly object[], object] = [
+      [...(await jwks()), ...(await jwks())],
+      { token_endpoint_auth_method: 'private_key_jwt' },
+    ];
+    const url = newClient({ ...signs, jwks: { keys } });
     await consented(url);
-    host.publish(url, { ...WEB, ...(await keys()), ...members });
+    host.publish(url, { ...WEB, ...signs, ...change(keys, await jwks()) });
     await makeDue(url);
-    expect((await browser.get(address(url))).status).toBe(303);
+    expect(isConsentPage(await browser.get(address(url)))).toBe(needsConsent);
     expect(host.fetches(url)).toBe(2);
   });
 

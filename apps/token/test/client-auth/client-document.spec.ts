@@ -1,3 +1,4 @@
+import { SUBJECTS } from '#messaging/contract.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { ISSUER } from '../support/use-key-client.js';
@@ -78,7 +79,16 @@ it('a client must authenticate with the current keys in its metadata document', 
       client_assertion_type: ASSERTION_TYPE,
       client_assertion: await key.assertion(url, ISSUER),
     });
+  // Other processes would accept the former key until their caches expire.
+  const told = new Promise<void>((resolve) => {
+    const stop = app.hear(SUBJECTS.clientChanged, (event) => {
+      if ((event as { client_id: string }).client_id !== url) return;
+      stop();
+      resolve();
+    });
+  });
   expect((await revokeBy(old)).status).toBe(401);
+  await told;
   expect(await known(url)).toMatchObject(keysOf(next));
   expect((await revokeBy(next)).status).toBe(200);
   expect((await app.post('revoke', { token: 'x', client_id: url })).status).toBe(401);

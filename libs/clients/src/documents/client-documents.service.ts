@@ -35,6 +35,11 @@ export abstract class ClientDocumentOptions {
   abstract readonly hosts: readonly string[];
 }
 
+/** Broadcasts `oauth.client.changed`, so that every process reads the client again. */
+export abstract class ClientChanges {
+  abstract publish(clientId: string): void;
+}
+
 @Injectable()
 export class ClientDocumentsService {
   private readonly logger = new Logger(ClientDocumentsService.name);
@@ -49,6 +54,7 @@ export class ClientDocumentsService {
     private readonly documents: ClientDocumentStore,
     private readonly scopes: ScopeCatalogue,
     private readonly audit: AuditPublisher,
+    private readonly changes: ClientChanges,
     private readonly options: ClientDocumentOptions,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -111,6 +117,8 @@ export class ClientDocumentsService {
       const { document, dueAt } = await fetchDocument(this.http, url, now);
       const before = await this.documents.save(url, document.client, dueAt, needsConsent);
       if (before === null) return false;
+      // Other processes must not use the former keys until their caches expire.
+      this.changes.publish(url);
       const changes = changesBetween(recorded(before), recorded(document.client));
       this.audit.record({ type: 'client.updated', client_id: url, detail: { by: 'document' }, ...changes });
       return true;
@@ -146,15 +154,18 @@ export function scopesOf({ scopes }: MetadataDocument, catalogue: ScopeCatalogue
   return known.length > 0 ? known : catalogue.names;
 }
 
-/** Returns true if a changed name, type or jwks_uri, or an added redirect URI, requires new consent. */
+/** Returns true if a changed name, type or jwks_uri, an added key, or an added redirect URI, requires new consent. */
 function needsConsent(before: DescribedClient, after: DescribedClient): boolean {
   return (
     before.name !== after.name ||
     before.type !== after.type ||
     before.jwksUri !== after.jwksUri ||
+    keysOf(after).some((key) => !keysOf(before).includes(key)) ||
     after.redirectUris.some((uri) => !before.redirectUris.includes(uri))
   );
 }
+
+const keysOf = ({ jwks }: DescribedClient): string[] => jwks?.keys.map((key) => JSON.stringify(key)) ?? [];
 
 /** Uses the names of `recordedRegistration`. */
 function recorded(client: DescribedClient): Readonly<Record<string, unknown>> {
