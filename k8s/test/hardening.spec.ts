@@ -149,7 +149,9 @@ describe.each(OVERLAYS)('the %s overlay', (overlay) => {
       const { spec } = find(manifests, 'Deployment', app);
       expect(spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
       const [container] = spec?.template.spec?.containers ?? [];
-      const wait = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      const [, , script = ''] = container?.lifecycle?.preStop?.exec?.command ?? [];
+      // The process has id 1, and reports the shutdown from this signal on.
+      const wait = Number(/^kill -USR2 1; sleep (\d+)$/.exec(script)?.[1]);
       expect(wait).toBeGreaterThanOrEqual(5);
       // A request may take 10 s to arrive (docs/configuration.md, Limits).
       expect(spec?.template.spec?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(wait + 15);

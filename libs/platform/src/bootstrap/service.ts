@@ -53,6 +53,7 @@ type HttpConfiguration = ProxySettings & { readonly LOG_LEVEL: string; readonly 
 
 const BODY_LIMIT = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
+const SHUTDOWN_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'];
 
 @Module({})
 class RootModule {}
@@ -75,6 +76,8 @@ export async function runService(
   // PID 1 of a container ignores signals without a handler, and Nest adds its handlers only after the app is created.
   const exit = (): void => process.exit(0);
   process.on('SIGTERM', exit).on('SIGINT', exit);
+  // Sent before SIGTERM by the manifests of Kubernetes. The process continues to serve requests until SIGTERM.
+  process.on('SIGUSR2', () => readiness.stop());
   metrics.registry.setDefaultLabels({ service: name });
   collectDefaultMetrics({ register: metrics.registry });
   measureDependencies(metrics, readiness);
@@ -84,8 +87,8 @@ export async function runService(
   // Not part of createService, because the apps of a test share one event loop.
   const delay = new EventLoopDelay();
   const app = await createService(service, { readiness, metrics, delay, ...(tracing && { tracing }) });
-  // PID 1 of a container cannot terminate itself by a signal, which is Nest's default.
-  app.enableShutdownHooks(undefined, { useProcessExit: true });
+  // PID 1 of a container cannot terminate itself by a signal, which is Nest's default, as is a shutdown on SIGUSR2.
+  app.enableShutdownHooks(SHUTDOWN_SIGNALS, { useProcessExit: true });
   process.off('SIGTERM', exit).off('SIGINT', exit);
   fastifyOf(app).addHook('onClose', async () => {
     health.close();

@@ -31,7 +31,7 @@ export class Readiness {
     this.phase = null;
   }
 
-  /** Must be called when the shutdown begins, so that no new requests are routed to this process. */
+  /** Must be called before or when the shutdown begins, so that no new requests are routed to this process. */
   stop(): void {
     this.phase = 'stop';
   }

@@ -11,10 +11,7 @@ export interface ServiceStatus {
   readonly started_at: string;
   /** Time of the reply on the process's clock (ISO 8601). */
   readonly time: string;
-  /**
-   * What /readyz lists, with the reasons; empty if the process is ready. Has the key `stop` during the shutdown, and then
-   * no other.
-   */
+  /** Dependencies that /readyz lists, with the reasons; empty if the process is ready; only `stop` before the shutdown. */
   readonly missing?: Readonly<Record<string, string>>;
   /** Key ring, with the signing key first. */
   readonly keys?: readonly KeyStatus[];
