@@ -71,9 +71,10 @@ module.exports = {
       ['oauth', 'error-guide', 'platform', 'messaging', 'audit', 'grants', 'users'],
       'a client ends with the grants; problems of metadata documents are recorded as text',
     ),
+    above('events', ['oauth', 'platform'], 'an outbox belongs to the transaction, and a token to the protocol'),
     above(
       'database',
-      ['oauth', 'platform', 'messaging', 'keys', 'audit', 'grants', 'users', 'clients'],
+      ['oauth', 'platform', 'messaging', 'keys', 'audit', 'grants', 'users', 'clients', 'events'],
       'one connection has the tables of every room',
     ),
     only(

@@ -14,6 +14,7 @@ const CONSOLE_URL = 'https://console.example.com';
 const TAGS: Outline['tags'] = [
   { name: 'Authorization', description: 'Requests for access to an account.' },
   { name: 'Tokens', description: 'Getting, refreshing, revoking and checking tokens.' },
+  { name: 'Events', description: 'Event streams of applications (Shared Signals Framework 1.0).' },
   { name: 'API', description: 'Requests with an access token.' },
   { name: 'Administration', description: 'Operations of operators.' },
   { name: 'Metadata', description: 'Configuration of client libraries.' },
@@ -21,7 +22,21 @@ const TAGS: Outline['tags'] = [
   { name: 'Internal port', description: 'For the platform. Not reachable from outside.' },
 ];
 
+const API_SCHEMES = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token (RFC 6750 2.1). The metadata names the authorization server.',
+  },
+  dpop: {
+    type: 'http',
+    scheme: 'DPoP',
+    description: 'An access token that is bound to a key, with a proof in the `DPoP` header (RFC 9449 7.1).',
+  },
+};
+
 const SECURITY_SCHEMES = {
+  ...API_SCHEMES,
   basic: {
     type: 'http',
     scheme: 'basic',
@@ -34,19 +49,6 @@ const SECURITY_SCHEMES = {
     in: 'cookie',
     name: '__Host-session',
     description: 'Session of a browser; without https its name is `oauth_service_session`.',
-  },
-};
-
-const API_SCHEMES = {
-  accessToken: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'An access token (RFC 6750 2.1). The metadata names the authorization server.',
-  },
-  dpop: {
-    type: 'http',
-    scheme: 'DPoP',
-    description: 'An access token that is bound to a key, with a proof in the `DPoP` header (RFC 9449 7.1).',
   },
 };
 

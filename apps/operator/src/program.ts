@@ -7,6 +7,7 @@ import { completionCommand } from './completion/completion.command.js';
 import { consoleCommand } from './console/console.command.js';
 import { doctorCommand } from './doctor/doctor.command.js';
 import { explainCommand } from './explain/explain.command.js';
+import { eventCommand } from './event/event.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { keyCommand } from './key/key.command.js';
 import { migrateCommand } from './migrate.command.js';
@@ -58,6 +59,7 @@ export function program(): OperatorCommand {
     .addCommand(userCommand())
     .addCommand(consoleCommand())
     .addCommand(grantCommand())
+    .addCommand(eventCommand())
     .addCommand(explainCommand())
     .addCommand(auditCommand())
     .addCommand(doctorCommand())

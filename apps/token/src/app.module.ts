@@ -9,6 +9,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { GracefulNatsServer } from './graceful-nats-server.js';
 import { CoreModule } from './core.module.js';
 import { DeviceModule } from './device/device.module.js';
+import { EventsModule } from './events/events.module.js';
 import { IntrospectionModule } from './introspection/introspection.module.js';
 import { LogoutDeliveryModule } from './logout-delivery/logout-delivery.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
@@ -32,6 +33,7 @@ export class AppModule {
         ParModule,
         DeviceModule,
         LogoutDeliveryModule,
+        EventsModule,
         MetadataModule,
         UserModule,
       ],

@@ -43,6 +43,7 @@ const ACTIVITY_TYPES = [
   'token.retried',
   'grant.revoked',
   'logout_token.failed',
+  'event.failed',
 ] as const;
 
 /** Types that anyone can cause; stored separately, so that a flood of refusals does not displace other events. */

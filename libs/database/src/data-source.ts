@@ -15,6 +15,7 @@ import {
 import { GrantRecordEntity } from '#grants/records/grant-record.entity.js';
 import { CreateSchema1795219200000 } from './migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
+import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
 import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { DeletedIdentityEntity } from '#users/deleted-identity.entity.js';
 import { ConsoleInvitationEntity } from '#users/operators/console-invitation.entity.js';
@@ -79,6 +80,9 @@ export function databaseDataSource(
       AuditChunkEntity,
       AuditCountEntity,
       UsageDayEntity,
+      EventStreamEntity,
+      ExcludedSubjectEntity,
+      EventEntity,
     ],
     migrations: [CreateSchema1795219200000],
     migrationsTransactionMode: 'all',

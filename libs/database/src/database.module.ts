@@ -20,6 +20,8 @@ import { GrantAdministrationStore } from '#grants/records/grant-administration.s
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
 import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';
+import { EventStore } from '#events/event.store.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { UsageStore } from '#grants/usage/usage.store.js';
 import { ExternalUserStore } from '#users/external-user.store.js';
@@ -45,6 +47,8 @@ const STORES = [
   ClientDocumentStore,
   AuthorizationContextStore,
   LogoutRecipientStore,
+  EventStore,
+  EventStreamStore,
   ConnectedAppStore,
   UserStore,
   UserAccountStore,

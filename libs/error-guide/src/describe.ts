@@ -5,6 +5,7 @@ import { CLIENT_DESCRIPTIONS } from './client-checks.js';
 import { type Descriptions, textOf } from './descriptions.js';
 import { DEVICE_DESCRIPTIONS } from './device-checks.js';
 import { PROOF_DESCRIPTIONS } from './dpop-checks.js';
+import { EVENT_DESCRIPTIONS } from './event-checks.js';
 import { GRANT_DESCRIPTIONS } from './grant-checks.js';
 import { PAGE_DESCRIPTIONS } from './page-checks.js';
 import { REQUEST_DESCRIPTIONS } from './request-checks.js';
@@ -19,6 +20,7 @@ const DESCRIPTIONS = {
   ...DEVICE_DESCRIPTIONS,
   ...PROOF_DESCRIPTIONS,
   ...PAGE_DESCRIPTIONS,
+  ...EVENT_DESCRIPTIONS,
   ...SERVICE_DESCRIPTIONS,
 } satisfies Descriptions<Reasons>;
 

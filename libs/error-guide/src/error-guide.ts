@@ -8,6 +8,7 @@ import { CONSOLE_API_CHECKS } from './console-api-checks.js';
 import { DEVICE_CHECKS } from './device-checks.js';
 import { DPOP_CHECKS } from './dpop-checks.js';
 import { ERROR_CODES } from './error-codes.js';
+import { EVENT_CHECKS } from './event-checks.js';
 import { GRANT_CHECKS } from './grant-checks.js';
 import { type CheckEntries, type ErrorCodeEntry, type GuideEntry, guideEntryOf } from './guide-entry.js';
 import { LOGOUT_CHECKS } from './logout-checks.js';
@@ -27,6 +28,7 @@ export const SECTIONS = {
   'Calls of an API': API_CHECKS,
   'HTTP API of the console': CONSOLE_API_CHECKS,
   'Logout tokens': LOGOUT_CHECKS,
+  Events: EVENT_CHECKS,
   'Pages for users': PAGE_CHECKS,
   'The service itself': SERVICE_CHECKS,
 } as const satisfies Readonly<Record<string, CheckEntries | Readonly<Record<string, ErrorCodeEntry>>>>;

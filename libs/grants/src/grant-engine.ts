@@ -36,7 +36,7 @@ export interface TokenRevocation {
 }
 
 /** Refusals after which the grant is revoked, because the code or token may be stolen. */
-const REVOKING: readonly RefusalReason[] = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'];
+const REVOKING = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'] as const;
 
 const RESTORE_ATTEMPTS = 4;
 
@@ -230,7 +230,7 @@ export class GrantEngine {
       return { outcome: isRevoked ? 'revoked' : 'unknown', grantId: id };
     }
     if (record.clientId !== clientId) return { outcome: 'other_client', grantId: id };
-    await this.revocations.revoke(id);
+    await this.revocations.revoke(id, 'application');
     return { outcome: 'revoked', grantId: id };
   }
 
@@ -319,14 +319,18 @@ export class GrantEngine {
     token: Token,
     presented: CodeExchange | RefreshRequest | DevicePoll,
   ): Promise<Refusal> {
-    if (REVOKING.includes(refusal.outcome)) {
-      this.count(refusal.outcome as 'verifier_mismatch' | 'code_replayed' | 'refresh_token_reused');
-      await this.revocations.revoke(grantId(token.handle));
+    if (isRevoking(refusal.outcome)) {
+      this.count(refusal.outcome);
+      await this.revocations.revoke(grantId(token.handle), refusal.outcome);
     }
     if (refusal.outcome === 'expired') return expired(grantId(token.handle), token);
     const sent = SENT[refusal.outcome]?.(presented, token);
     return typeof sent === 'string' ? { ...refusal, sent } : refusal;
   }
+}
+
+function isRevoking(reason: RefusalReason): reason is (typeof REVOKING)[number] {
+  return (REVOKING as readonly RefusalReason[]).includes(reason);
 }
 
 function newRequestId(): string {

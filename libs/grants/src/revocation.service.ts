@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { GrantRecordStore, type RecordedRevocation } from './records/grant-record.store.js';
 import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import type { RevocationCause } from '#oauth/revocation-cause.js';
 import type { CountTransition } from './grant.js';
 import { COUNT_TRANSITION, GrantStore } from './grant.store.js';
 import { grantTtl, Lifetimes } from './lifetimes.js';
@@ -51,8 +52,8 @@ export class RevocationService {
     @Inject(COUNT_TRANSITION) private readonly count: CountTransition,
   ) {}
 
-  async revoke(id: string): Promise<RevocationResult> {
-    await this.records.revoke(id);
+  async revoke(id: string, cause: RevocationCause | null = null): Promise<RevocationResult> {
+    await this.records.revoke(id, cause);
     return this.apply([id]);
   }
 

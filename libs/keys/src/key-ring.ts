@@ -15,6 +15,7 @@ interface RingKey {
   readonly throttle: Buffer;
   readonly challenge: Buffer;
   readonly userCode: Buffer;
+  readonly receiver: Buffer;
 }
 
 const KEY_BYTES = 32;
@@ -74,6 +75,11 @@ export class KeyRing {
     return [...this.byId.values()].map(({ userCode }) => userCode);
   }
 
+  /** Keys for the headers of event receivers, of which the first encrypts. */
+  get receiverKeys(): readonly Buffer[] {
+    return [...this.byId.values()].map(({ receiver }) => receiver);
+  }
+
   /** Key for the names of counters. Earlier keys are not needed, because counters live for at most an hour. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
@@ -99,5 +105,6 @@ function deriveKey(key: Buffer): RingKey {
     throttle: derive('login throttle'),
     challenge: derive('login challenge'),
     userCode: derive('device user code'),
+    receiver: derive('event receiver'),
   };
 }

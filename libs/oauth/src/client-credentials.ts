@@ -21,6 +21,11 @@ export function isAdminScope(name: string): boolean {
   return (ADMIN_SCOPES as readonly string[]).includes(name);
 }
 
+/** Scopes of a client's token for its own event stream (Shared Signals Framework 1.0). Users cannot grant them. */
+export const SSF_READ = 'ssf.read';
+export const SSF_MANAGE = 'ssf.manage';
+export const SSF_SCOPES: readonly string[] = [SSF_READ, SSF_MANAGE];
+
 /** In seconds. Without a refresh token, the client requests a new access token after this time (RFC 6749 4.4.3). */
 export const CLIENT_TOKEN_LIFETIME = 600;
 
@@ -30,6 +35,12 @@ export function unauthorizedClient(
   reason: Extract<keyof ClientReasons, `grant_type_unregistered.${string}`>,
 ): OAuthError {
   return new OAuthError('unauthorized_client', 400, reason, { detail: { client_id: clientId } });
+}
+
+/** Returns true for a request of `client_credentials` that names only scopes of event streams. */
+export function isEventScope(scope = ''): boolean {
+  const names = scopeTokens(scope);
+  return names.length > 0 && names.every((name) => SSF_SCOPES.includes(name));
 }
 
 /** Returns the scope of a client's own access token (RFC 6749 4.4.2). @throws OAuthError invalid_scope */

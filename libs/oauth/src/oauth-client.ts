@@ -1,6 +1,6 @@
 import { hash as digestOf, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientJwkSet } from './client-assertion/client-keys.js';
-import { type GrantType, unauthorizedClient } from './client-credentials.js';
+import { type GrantType, isEventScope, unauthorizedClient } from './client-credentials.js';
 import { thumbprintOf } from './jwk.js';
 import { checkDeviceGrant, DEVICE_CODE } from './device-authorization.js';
 
@@ -36,10 +36,14 @@ interface ClientGrants {
   readonly deviceGrant: boolean;
 }
 
-/** @param requested `grant_type` of a token request @throws OAuthError unauthorized_client */
-export function checkGrantType(requested: string, client: ClientGrants): void {
+/** A confidential client may also request a token for its event stream. @throws OAuthError unauthorized_client */
+export function checkGrantType(
+  { grant_type: requested, scope }: { readonly grant_type: string; readonly scope?: string },
+  client: ClientGrants & Pick<OAuthClient, 'type'>,
+): void {
   const { clientId, grantType } = client;
   if (requested === DEVICE_CODE) checkDeviceGrant(client);
+  if (requested === 'client_credentials' && isEventScope(scope) && client.type === 'confidential') return;
   const isClientCredentials = requested === 'client_credentials';
   if (isClientCredentials === (grantType === 'client_credentials')) return;
   throw unauthorizedClient(

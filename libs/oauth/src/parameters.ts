@@ -223,9 +223,7 @@ export function parseJson(text: string): Parameters {
   if (hasRepeatedNames(text, body)) throw OAuthError.invalidRequest('body_malformed.repeated_name');
   const parameters = noParameters();
   for (const [name, value] of Object.entries(body) as [string, unknown][])
-    if (value !== null && value !== '')
-      // A nested value other than a list of strings is invalid.
-      parameters[name] = typeof value === 'object' && !isList(value) ? {} : value;
+    if (value !== null && value !== '') parameters[name] = value;
   return parameters;
 }
 
@@ -295,9 +293,6 @@ function decode(text: string): string | typeof UNDECODABLE {
     return UNDECODABLE;
   }
 }
-
-const isList = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 /** Compares the string counts of both, because JSON.parse keeps only the last of several equal names. */
 export function hasRepeatedNames(text: string, parsed: object): boolean {

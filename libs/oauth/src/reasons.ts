@@ -15,6 +15,7 @@ export interface Reasons
     DeviceReasons,
     ProofReasons,
     PageReasons,
+    EventReasons,
     ServiceReasons {}
 
 /** Id of a reason without values, or an object with the id and the values. */
@@ -285,6 +286,20 @@ export interface PageReasons {
   'post_logout_redirect_uri_unregistered.without_client': null;
   logout_token_invalid: null;
   'logout_token_invalid.missing': null;
+}
+
+/** Event streams (section 8 of the Shared Signals Framework 1.0). */
+export interface EventReasons {
+  event_token_missing: null;
+  event_token_inactive: null;
+  event_scope_insufficient: { readonly scope: string };
+  event_stream_exists: null;
+  event_stream_unnamed: null;
+  event_stream_unknown: null;
+  event_subject_invalid: null;
+  event_subjects_exceeded: null;
+  event_poll_malformed: null;
+  event_limit_exceeded: Retry;
 }
 
 /** Failures of the service itself. */

@@ -3,7 +3,10 @@ import type { GrantType } from '#oauth/client-credentials.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 
 const check = (requested: string, grantType: GrantType, deviceGrant: boolean) => () =>
-  checkGrantType(requested, { clientId: 'sc_a', grantType, deviceGrant });
+  checkGrantType(
+    { grant_type: requested },
+    { clientId: 'sc_a', type: 'confidential', grantType, deviceGrant },
+  );
 
 describe('the grant type of a token request', () => {
   it.each<[string, GrantType, boolean]>([

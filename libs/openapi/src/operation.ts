@@ -1,7 +1,8 @@
 import { SetMetadata } from '@nestjs/common';
 import type { SchemaSource } from './schema.js';
 
-type ApiTag = 'Authorization' | 'Tokens' | 'Metadata' | 'API' | 'Administration' | 'Pages' | 'Internal port';
+type ApiTag =
+  'Authorization' | 'Tokens' | 'Events' | 'Metadata' | 'API' | 'Administration' | 'Pages' | 'Internal port';
 
 /** A parameter in the query, the path, a header or a cookie. The DTO declares the parameters in the body. */
 export interface ParameterDescription {

@@ -112,6 +112,6 @@ export async function rememberDeletion(
 }
 
 async function revokeEveryGrant(manager: EntityManager, userId: number): Promise<number> {
-  const revoked = await revokeGrants(manager, 'user_id = $1 AND revoked_at IS NULL', [userId]);
+  const revoked = await revokeGrants(manager, 'user_id = $1 AND revoked_at IS NULL', [userId], 'account');
   return revoked.length;
 }

@@ -140,6 +140,7 @@ describe('deleting a user', () => {
       GROUP BY 1 ORDER BY 1`;
     expect(await database.dataSource.query(elsewhere)).toEqual([
       { table_name: 'console_invitations' },
+      { table_name: 'events' },
       { table_name: 'grants' },
       { table_name: 'users' },
     ]);

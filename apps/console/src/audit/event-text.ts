@@ -43,6 +43,7 @@ const TEXTS: Readonly<Record<AuditType, string>> = {
   'token.retried': 'retried a token request',
   'grant.revoked': 'revoked access',
   'logout_token.failed': 'rejected a logout token',
+  'event.failed': 'did not accept a security event',
   'login.refused': 'failed to log in',
   'request.throttled': 'sent too many requests',
   'request.refused': 'sent a request that was refused',

@@ -3,6 +3,8 @@ import { NestFactory } from '@nestjs/core';
 import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
 import { UserOperationsModule } from '#users/operations/user-operations.module.js';
 import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
+import { EventOperationsModule } from '#events/operations/event-operations.module.js';
+import { EventService } from '#events/operations/event.service.js';
 import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
 import { DatabaseOperationsModule } from '#database/operations/database-operations.module.js';
@@ -31,6 +33,7 @@ import { OnDemandDatabaseModule } from './on-demand-database.module.js';
     ClientOperationsModule,
     UserOperationsModule,
     GrantOperationsModule,
+    EventOperationsModule,
     KeyOperationsModule,
     AuditOperationsModule,
     DatabaseOperationsModule,
@@ -65,6 +68,7 @@ export async function openAdministration(settings: () => AdministrationSettings)
     resourceServers: context.get(ResourceServerService),
     users: context.get(UserService),
     grants: context.get(GrantService),
+    events: context.get(EventService),
     consoleOperators: context.get(ConsoleOperatorService),
     audit: context.get(AuditService),
     doctor: context.get(DoctorService),

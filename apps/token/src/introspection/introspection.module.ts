@@ -11,5 +11,6 @@ import { ResourceServerResponder } from './resource-server.responder.js';
   imports: [ClientAuthModule, DpopModule, UsageModule],
   controllers: [IntrospectionController, ResourceServerResponder],
   providers: [{ provide: LoopIntervals, useValue: { pass: 5_000, retry: 1_000 } }, DisabledClientsService],
+  exports: [DisabledClientsService],
 })
 export class IntrospectionModule {}

@@ -5,7 +5,8 @@ import type { Client, ClientWithSecrets } from '#clients/client.js';
 import type { Granted, Refusal, RefusalReason } from '#grants/grant.js';
 import { UnconfirmedRequestError } from '#grants/given-up.js';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { clientScope } from '#oauth/client-credentials.js';
+import { clientScope, isEventScope, SSF_SCOPES } from '#oauth/client-credentials.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { OAuthErrorCode } from '#oauth/error-code.js';
 import { checkGrantType, hasKeys } from '#oauth/oauth-client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -37,6 +38,8 @@ const MAX_RETRIES = 10_000;
 export class TokenService {
   private readonly apis: readonly string[];
   private readonly consoleUrl: string;
+  /** Empty without ID_TOKEN_KEYS. */
+  private readonly eventsUrl: string;
   /** Generation of the last recorded retry, by grant. */
   private readonly retries = new LRUCache<string, number>({ max: MAX_RETRIES });
 
@@ -50,6 +53,7 @@ export class TokenService {
   ) {
     this.apis = configuration.apis;
     this.consoleUrl = configuration.CONSOLE_URL;
+    this.eventsUrl = configuration.signingKeys.isEmpty ? '' : configuration.BASE_URL + ENDPOINTS.events;
   }
 
   /**
@@ -99,16 +103,20 @@ export class TokenService {
   }
 
   /**
-   * Issues a token for the console's HTTP API to the client itself (RFC 6749 4.4.2).
+   * Issues a token for the console's HTTP API, or for the client's event stream, to the client itself (RFC 6749 4.4.2).
    * @throws OAuthError unsupported_grant_type without a console, or if the client, the proof, the scope or the resource
    * is refused
    */
   async issue(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
-    if (this.consoleUrl === '') throw unsupportedGrantType();
-    const { client, jkt } = await this.checkRequest(request, dto, [this.consoleUrl]);
-    const scope = clientScope(dto.scope, client.scopes);
-    const { clientId, version } = client;
-    const token = await this.engine.issue({ clientId, version, scope, resource: this.consoleUrl, jkt });
+    const isForEvents = isEventScope(dto.scope);
+    const resource = isForEvents ? this.eventsUrl : this.consoleUrl;
+    if (resource === '') throw unsupportedGrantType();
+    const { client, jkt } = await this.checkRequest(request, dto, [resource]);
+    const scope = clientScope(dto.scope, isForEvents ? SSF_SCOPES : client.scopes);
+    const { clientId } = client;
+    // Only the versions of API clients are known to introspection.
+    const version = isForEvents ? 0 : client.version;
+    const token = await this.engine.issue({ clientId, version, scope, resource, jkt });
     addLogContext(request.raw, { grant_id: token.grantId, grant_type: dto.grant_type, scope });
     addAuditEvent(request.raw, EVENTS.redeemed);
     return {
@@ -126,7 +134,7 @@ export class TokenService {
     apis = this.apis,
   ): Promise<{ client: ClientWithSecrets; jkt: string | null; resources: string | null }> {
     const client = await this.clients.authenticate(request, dto);
-    checkGrantType(dto.grant_type, client);
+    checkGrantType(dto, client);
     if (client.dpopBound && !request.proof) throw needsProof(client);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
     // Consumes the proof last, so that only authenticated clients can fill Redis with proofs.

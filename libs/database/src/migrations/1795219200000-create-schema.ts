@@ -1,4 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createEvents, dropEvents } from './create-events.js';
+import { createTriggerFunction, currentSchema } from './functions.js';
 
 /** Creates the tables, and the triggers and functions that keep users, clients and grants consistent. */
 export class CreateSchema1795219200000 implements MigrationInterface {
@@ -14,9 +16,11 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await createDeletedIdentities(runner);
     await createAuditIndex(runner);
     await createListIndexes(runner);
+    await createEvents(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await dropEvents(runner);
     await runner.query(`
       DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, console_invitations, users,
         client_logos, client_secrets, clients, subject_sectors`);
@@ -255,6 +259,8 @@ async function createGrants(runner: QueryRunner): Promise<void> {
       last_used_on          date,
       revoked_at            timestamptz,
       revocation_applied_at timestamptz,
+      revoked_for           text CHECK (revoked_for IN ('user', 'operator', 'application', 'account', 'declined', 'limit',
+        'code_replayed', 'refresh_token_reused', 'verifier_mismatch')),
       CONSTRAINT grants_applied_after_revoked CHECK (revocation_applied_at IS NULL OR revoked_at IS NOT NULL)
     )`);
   await runner.query('CREATE INDEX grants_user ON grants (user_id, expires_at)');
@@ -293,7 +299,7 @@ async function limitGrants(runner: QueryRunner): Promise<void> {
             SELECT id FROM grants g WHERE ${live} ORDER BY created_at
             LIMIT excess - cardinality(revoked) ${locking}
           ), ended AS (
-            UPDATE grants g SET revoked_at = now() FROM oldest WHERE g.id = oldest.id RETURNING g.id
+            UPDATE grants g SET revoked_at = now(), revoked_for = 'limit' FROM oldest WHERE g.id = oldest.id RETURNING g.id
           )
           SELECT revoked || array_agg(id) INTO revoked FROM ended;`;
   await runner.query(`
@@ -506,20 +512,3 @@ const keepGrants = (condition: string, detail: string): string => `
 
 const CLIENT_KEEPS_GRANTS = keepGrants('client_id = OLD.client_id', "format('client %s', OLD.client_id)");
 const TRUNCATE_KEEPS_GRANTS = keepGrants('true', "'any client'");
-
-/** Uses SECURITY DEFINER, like a foreign key, so that a role that may write users needs no rights on grants. */
-async function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {
-  const schema = await currentSchema(runner);
-  await runner.query(`
-    CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = ${schema}, pg_temp
-    AS $$${body} $$`);
-  await runner.query(`REVOKE ALL ON FUNCTION ${name}() FROM PUBLIC`);
-}
-
-async function currentSchema(runner: QueryRunner): Promise<string> {
-  const [row] = await runner.manager.query<{ schema: string }[]>(
-    'SELECT quote_ident(current_schema()) AS schema',
-  );
-  if (!row) throw new Error('the database did not return its current schema');
-  return row.schema;
-}

@@ -1,6 +1,7 @@
 import type { Next, Problem, ProblemId, Problems } from '#platform/validation/problem.js';
 import { CLIENT_PROBLEMS } from './client-problems.js';
 import { CONSOLE_PROBLEMS } from './console-problems.js';
+import { EVENT_PROBLEMS } from './event-problems.js';
 import { INPUT_PROBLEMS } from './input-problems.js';
 import { REGISTRATION_PROBLEMS } from './registration-problems.js';
 import { OPERATION_PROBLEMS } from './operation-problems.js';
@@ -11,6 +12,7 @@ const ENTRIES: ProblemEntries<ProblemId> = {
   ...INPUT_PROBLEMS,
   ...CLIENT_PROBLEMS,
   ...CONSOLE_PROBLEMS,
+  ...EVENT_PROBLEMS,
   ...OPERATION_PROBLEMS,
   ...REGISTRATION_PROBLEMS,
   ...USER_PROBLEMS,

@@ -94,7 +94,7 @@ export class GrantAdministrationStore {
       const { affected } = await manager.update(
         GrantRecordEntity,
         { id, revokedAt: IsNull() },
-        { revokedAt: () => 'now()' },
+        { revokedAt: () => 'now()', revokedFor: 'operator' },
       );
       return affected === 1;
     });

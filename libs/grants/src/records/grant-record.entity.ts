@@ -1,3 +1,4 @@
+import type { RevocationCause } from '#oauth/revocation-cause.js';
 import { Column, CreateDateColumn, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 
 /** Refers to users and clients by the names of their tables, because their libraries are above this one. */
@@ -51,6 +52,9 @@ export class GrantRecordEntity {
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
+
+  @Column({ name: 'revoked_for', type: 'text', nullable: true, select: false })
+  revokedFor: RevocationCause | null;
 
   /** Time at which Redis and every cache last received the revocation; null until then. */
   @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })

@@ -1,4 +1,5 @@
 import { Any, type DataSource, type EntityManager, IsNull } from 'typeorm';
+import type { RevocationCause } from '#oauth/revocation-cause.js';
 import { MAX_LIVE_GRANTS } from '../grant.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 
@@ -152,6 +153,7 @@ export async function revokeGrants(
   manager: EntityManager,
   condition: string,
   values: readonly unknown[],
+  cause: RevocationCause,
 ): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
@@ -162,11 +164,12 @@ export async function revokeGrants(
            AND (revocation_applied_at IS NULL OR revoked_at > now() - interval '10 minutes')
          ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE
        ), revoked AS (
-         UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()) FROM matching
+         UPDATE grants g SET revoked_at = coalesce(g.revoked_at, now()), revoked_for = coalesce(g.revoked_for, $${values.length + 2})
+         FROM matching
          WHERE g.id = matching.id RETURNING g.id
        )
        SELECT id FROM revoked ORDER BY id`,
-      [...values, ids.at(-1) ?? ''],
+      [...values, ids.at(-1) ?? '', cause],
     );
     for (const { id } of revoked) ids.push(id);
     if (revoked.length < BATCH) return ids;
@@ -224,6 +227,10 @@ async function revokeBatch(manager: EntityManager, owner: GrantFilter): Promise<
     lock: { mode: 'for_no_key_update' },
   });
   const ids = live.map(({ id }) => id);
-  await manager.update(GrantRecordEntity, { id: Any(ids) }, { revokedAt: () => 'now()' });
+  await manager.update(
+    GrantRecordEntity,
+    { id: Any(ids) },
+    { revokedAt: () => 'now()', revokedFor: 'operator' },
+  );
   return ids.length;
 }

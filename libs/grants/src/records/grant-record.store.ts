@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
+import type { RevocationCause } from '#oauth/revocation-cause.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
 import {
   BATCH,
@@ -106,8 +107,11 @@ export class GrantRecordStore {
     return record;
   }
 
-  async revoke(id: string): Promise<boolean> {
-    const { affected } = await this.grants.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
+  async revoke(id: string, cause: RevocationCause | null = null): Promise<boolean> {
+    const { affected } = await this.grants.update(
+      { id, revokedAt: IsNull() },
+      { revokedAt: () => 'now()', revokedFor: cause },
+    );
     return affected === 1;
   }
 
@@ -229,7 +233,7 @@ export class GrantRecordStore {
       const locked = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
       if (locked.length === 0) return null;
       const condition = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
-      const declined = await revokeGrants(manager, condition, [userId, clientId, scopes]);
+      const declined = await revokeGrants(manager, condition, [userId, clientId, scopes], 'declined');
       // Runs last, because this statement locks expired grants in no particular order, skipping locked rows.
       const aboveLimit = await recordGrant(manager, record);
       if (!aboveLimit) throw new AlreadyRecordedError();
@@ -240,7 +244,7 @@ export class GrantRecordStore {
   private revokeWhere(condition: string, values: readonly [userId: number, ...unknown[]]): Promise<string[]> {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       await lockUser(manager, values[0]);
-      return revokeGrants(manager, condition, values);
+      return revokeGrants(manager, condition, values, 'user');
     });
   }
 }

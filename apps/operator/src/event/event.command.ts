@@ -1,0 +1,86 @@
+import { CLIENT } from '../client/client-lookup.command.js';
+import { makeChange } from '../command-line/change.js';
+import { OperatorCommand } from '../command-line/operator-command.js';
+import {
+  asText,
+  type JsonOption,
+  minuteOf,
+  printFields,
+  printLine,
+  printPages,
+  printResult,
+  printTable,
+} from '../command-line/output.js';
+import { withAdministration } from '../connections/administration.js';
+import { DatabaseSettings } from '../settings/settings.js';
+
+const EXAMPLE = '6f1c5f0e-3a0b-4a39-9d5e-2f6f4a1b7c11';
+
+export function eventCommand(): OperatorCommand {
+  const event = new OperatorCommand('event')
+    .description('security events for applications: what was sent, and what was answered')
+    .examples('event list --waiting');
+
+  event
+    .command('list')
+    .description('list the events of the last two weeks, newest first, a page at a time')
+    .option('--client <id>', `only to this application: ${CLIENT}`)
+    .option('--waiting', 'only events that no receiver has accepted or refused yet')
+    .option('--limit <number>', 'how many at most, 1 to 1000 (default: 100)', Number)
+    .option('--cursor <cursor>', 'another page, as the list names it')
+    .jsonOption('print a JSON array')
+    .examples('event list --client sc_abcdefghijklmnopqrstuvwx', 'event list --waiting')
+    .action(list);
+
+  event
+    .command('show')
+    .argument('<jti>', 'the jti of an event')
+    .description('show an event: its receiver, the latest answer, the next attempt')
+    .jsonOption()
+    .examples(`event show ${EXAMPLE}`)
+    .action(show);
+
+  event
+    .command('redeliver')
+    .argument('<jti>', 'the jti of an event')
+    .description('deliver an event again, with the same jti')
+    .jsonOption()
+    .examples(`event redeliver ${EXAMPLE}`)
+    .action(redeliver);
+
+  return event;
+}
+
+async function list({ json, ...filter }: JsonOption): Promise<void> {
+  const page = await withAdministration(DatabaseSettings, ({ events }) => events.list(filter));
+  printResult({ json }, page.items, () => {
+    if (page.items.length === 0) return printLine('No events found.');
+    printTable(
+      ['jti', 'type', 'client', 'user', 'created_at', 'state', 'attempts', 'answer'],
+      page.items.map((event) => [
+        event.jti,
+        event.type,
+        event.client_id,
+        event.user_id === null ? '' : String(event.user_id),
+        minuteOf(event.created_at),
+        { text: event.state, style: event.state === 'delivered' ? 'green' : 'dim' },
+        String(event.attempts),
+        event.answer ?? '',
+      ]),
+    );
+  });
+  printPages(page);
+}
+
+async function show(jti: string, options: JsonOption): Promise<void> {
+  const event = await withAdministration(DatabaseSettings, ({ events }) => events.find(jti));
+  printResult(options, event, () => printFields(asText(event)));
+}
+
+async function redeliver(jti: string, options: JsonOption): Promise<void> {
+  await makeChange(
+    options,
+    ({ events }, actor) => events.redeliver(actor, jti),
+    () => printLine(`${jti} is delivered again.`),
+  );
+}

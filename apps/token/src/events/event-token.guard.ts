@@ -1,0 +1,94 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import { GrantEngine } from '#grants/grant-engine.js';
+import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
+import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
+import { publicUri } from '#oauth/dpop/target-uri.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import type { Reason } from '#oauth/reasons.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { addLogContext } from '#platform/logging/request-log.js';
+import { DpopProofService } from '../dpop/dpop-proof.service.js';
+import { DisabledClientsService } from '../introspection/disabled-clients.service.js';
+import { TokenConfiguration } from '../token.configuration.js';
+
+const SCOPE = 'events:scope';
+
+/** Scope that a handler of the event API requires. */
+export const EventScope = (scope: string): MethodDecorator => SetMetadata(SCOPE, scope);
+
+export type EventRequest = FastifyRequest & { clientId: string };
+
+/** Accepts a client's own token for its event stream (RFC 6749 4.4), as Bearer (RFC 6750) or with a proof (RFC 9449). */
+@Injectable()
+export class EventTokenGuard implements CanActivate {
+  private readonly verifier: DpopVerifier;
+
+  constructor(
+    private readonly engine: GrantEngine,
+    private readonly clients: DisabledClientsService,
+    private readonly proofs: DpopProofService,
+    private readonly keys: SigningKeys,
+    private readonly reflector: Reflector,
+    private readonly configuration: TokenConfiguration,
+    @Inject(CLOCK) clock: Clock,
+  ) {
+    const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
+    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
+  }
+
+  /** @throws OAuthError not_found without ID_TOKEN_KEYS, which sign the events; invalid_token; insufficient_scope */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'not_found.openid_provider');
+    const request = context.switchToHttp().getRequest<EventRequest>();
+    const [, scheme = '', text = ''] =
+      /^(bearer|dpop) +([^ ]+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (text === '') throw challenged('event_token_missing', 401);
+    const isDpop = scheme.toLowerCase() === 'dpop';
+    const proof = isDpop ? await this.verify(request, text) : null;
+    const found = await this.clients.check(await this.engine.introspect(text, proof?.jkt ?? null));
+    if (found.outcome !== 'active' || found.token.kind !== 'access')
+      throw challenged('event_token_inactive', 401);
+    const { grant, audience, scope } = found;
+    addLogContext(request.raw, { client_id: grant.clientId, grant_id: found.grantId });
+    const isForEvents = audience === this.configuration.BASE_URL + ENDPOINTS.events;
+    if (grant.userId !== null || !isForEvents) throw challenged('event_token_inactive', 401);
+    const required = this.reflector.get<string>(SCOPE, context.getHandler());
+    if (!scope.split(' ').includes(required))
+      throw challenged({ id: 'event_scope_insufficient', scope: required }, 403);
+    if (proof) await this.consume(proof);
+    request.clientId = grant.clientId;
+    return true;
+  }
+
+  private async verify({ headers, method, originalUrl }: EventRequest, accessToken: string) {
+    const uri = publicUri(this.configuration.BASE_URL, originalUrl);
+    try {
+      return await this.verifier.verify(headers['dpop'], { method, uri, accessToken });
+    } catch (error) {
+      if (!(error instanceof InvalidProofError)) throw error;
+      throw new OAuthError('invalid_dpop_proof', 401, error.reason, { detail: error.compared, cause: error });
+    }
+  }
+
+  /** RFC 9449 4.3, 9 and 11.1. */
+  private async consume({ jkt, jti, nonce, expiresAt }: Awaited<ReturnType<DpopVerifier['verify']>>) {
+    const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
+    const { outcome, nonce: next } = await this.proofs.consume(request);
+    if (outcome === 'consumed') return;
+    const headers = next === undefined ? {} : { 'DPoP-Nonce': next };
+    if (outcome === 'use_nonce')
+      throw new OAuthError('use_dpop_nonce', 401, 'dpop_nonce_expired', { headers });
+    throw new OAuthError('invalid_dpop_proof', 401, 'dpop_proof_replayed', { headers });
+  }
+}
+
+/** RFC 6750 3: without a token, the challenge has no error. */
+function challenged(reason: Reason, status: 401 | 403): OAuthError {
+  const code = status === 403 ? 'insufficient_scope' : 'invalid_token';
+  const challenge = reason === 'event_token_missing' ? 'Bearer realm="events"' : `Bearer error="${code}"`;
+  return new OAuthError(code, status, reason, { headers: { 'WWW-Authenticate': challenge } });
+}

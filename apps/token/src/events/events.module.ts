@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { DpopModule } from '../dpop/dpop.module.js';
+import { IntrospectionModule } from '../introspection/introspection.module.js';
+import { EventCounter } from './event-counter.js';
+import { EventPushService } from './event-push.service.js';
+import { EventTokenGuard } from './event-token.guard.js';
+import { EventsController, SsfConfigurationController } from './events.controller.js';
+import { HeaderSeal } from './header-seal.js';
+import { PollService } from './poll.service.js';
+import { SecurityEventTokens } from './security-event-tokens.js';
+import { StreamService } from './stream.service.js';
+
+@Module({
+  imports: [DpopModule, IntrospectionModule],
+  controllers: [EventsController, SsfConfigurationController],
+  providers: [
+    EventCounter,
+    EventPushService,
+    EventTokenGuard,
+    HeaderSeal,
+    PollService,
+    SecurityEventTokens,
+    StreamService,
+  ],
+})
+export class EventsModule {}

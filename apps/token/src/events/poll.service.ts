@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { AuditPublisher } from '#audit/publisher.js';
+import { ClientStore } from '#clients/client.store.js';
+import { EventStore } from '#events/event.store.js';
+import type { EventStream } from '#events/event-stream.store.js';
+import { OAuthError } from '#oauth/oauth-error.js';
+import type { Parameters } from '#oauth/parameters.js';
+import { EventCounter } from './event-counter.js';
+import type { PolledEvents } from './events.openapi.js';
+import { SecurityEventTokens } from './security-event-tokens.js';
+
+/** Maximum number of tokens in a response. A token has about 800 characters. */
+const MAX_EVENTS = 100;
+const MAX_ACKNOWLEDGED = 1_000;
+
+/** Delivers events by poll (RFC 8936). An event is returned until the client acknowledges it. */
+@Injectable()
+export class PollService {
+  constructor(
+    private readonly events: EventStore,
+    private readonly clients: ClientStore,
+    private readonly tokens: SecurityEventTokens,
+    private readonly counter: EventCounter,
+    private readonly audit: AuditPublisher,
+  ) {}
+
+  /** Responds immediately, also without events (RFC 8936 2.4: the wait is recommended). @throws OAuthError */
+  async poll(stream: EventStream, body: Parameters | undefined): Promise<PolledEvents> {
+    const { maxEvents, acknowledged, refused } = readPoll(body);
+    this.counter.count('delivered', await this.events.finish(stream.id, acknowledged, 'delivered', null));
+    for (const [jti, err] of refused) await this.refuse(stream, jti, err);
+    if (maxEvents === 0 || stream.status !== 'enabled')
+      return {
+        sets: {},
+        moreAvailable: stream.status === 'enabled' && (await this.events.hasOutstanding(stream.id)),
+      };
+    const client = await this.clients.find(stream.clientId);
+    if (!client) return { sets: {}, moreAvailable: false };
+    const found = await this.events.outstanding(stream.id, maxEvents + 1);
+    const { wanted, excluded } = await this.tokens.split(client, stream, found.slice(0, maxEvents));
+    this.counter.count('excluded', await this.events.finish(stream.id, excluded, 'excluded', null));
+    const sets = await Promise.all(
+      wanted.map(async (event) => [event.jti, await this.tokens.sign(client, stream, event)] as const),
+    );
+    return { sets: Object.fromEntries(sets), moreAvailable: found.length > maxEvents };
+  }
+
+  /** RFC 8936 2.2: `setErrs` has the events that the client cannot use, which are final. */
+  private async refuse({ id, clientId }: EventStream, jti: string, err: string): Promise<void> {
+    const count = await this.events.finish(id, [jti], 'refused', err);
+    this.counter.count('refused', count);
+    if (count > 0)
+      this.audit.record({
+        type: 'event.failed',
+        client_id: clientId,
+        check: 'event_refused',
+        detail: { jti, answer: err },
+      });
+  }
+}
+
+/** @throws OAuthError */
+function readPoll(body: Parameters | undefined): {
+  readonly maxEvents: number;
+  readonly acknowledged: readonly string[];
+  readonly refused: readonly (readonly [jti: string, err: string])[];
+} {
+  const {
+    maxEvents = MAX_EVENTS,
+    ack = [],
+    setErrs = {},
+  } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const errors = typeof setErrs === 'object' ? Object.entries(setErrs as object) : [];
+  if (
+    !Number.isSafeInteger(maxEvents) ||
+    (maxEvents as number) < 0 ||
+    !Array.isArray(ack) ||
+    typeof setErrs !== 'object' ||
+    ack.length + errors.length > MAX_ACKNOWLEDGED
+  )
+    throw OAuthError.invalidRequest('event_poll_malformed');
+  return {
+    maxEvents: Math.min(maxEvents as number, MAX_EVENTS),
+    acknowledged: ack.filter(isUuid),
+    refused: errors.filter(([jti]) => isUuid(jti)).map(([jti, error]) => [jti, codeOf(error)]),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}
+
+function codeOf(error: unknown): string {
+  const { err } = (error ?? {}) as { readonly err?: unknown };
+  return typeof err === 'string' && /^[\w-]{1,64}$/.test(err) ? err : 'unknown';
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import type { Client } from '#clients/client.js';
+import { revocationReasons } from '#error-guide/revocation-reasons.js';
+import type { StoredEvent } from '#events/event.store.js';
+import { type EventStream, EventStreamStore } from '#events/event-stream.store.js';
+import {
+  eventSubject,
+  SECURITY_EVENT_TOKEN_TYPE,
+  securityEventClaims,
+} from '#events/security-event-token.js';
+import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
+import { TokenConfiguration } from '../token.configuration.js';
+
+/** Signs events for the client of a stream, like its ID tokens. */
+@Injectable()
+export class SecurityEventTokens {
+  constructor(
+    private readonly streams: EventStreamStore,
+    private readonly keys: SigningKeys,
+    private readonly configuration: TokenConfiguration,
+  ) {}
+
+  /** Separates events about subjects that the client has removed from the stream. */
+  async split(
+    client: Client,
+    stream: EventStream,
+    events: readonly StoredEvent[],
+  ): Promise<{ readonly wanted: readonly StoredEvent[]; readonly excluded: readonly string[] }> {
+    const subjects = events.flatMap(({ userId }) =>
+      userId === null ? [] : [subjectIn(client, stream, userId)],
+    );
+    const excluded =
+      subjects.length === 0 ? new Set() : await this.streams.excluded(stream.id, [...new Set(subjects)]);
+    const isExcluded = ({ userId }: StoredEvent) =>
+      userId !== null && excluded.has(subjectIn(client, stream, userId));
+    return {
+      wanted: events.filter((event) => !isExcluded(event)),
+      excluded: events.filter(isExcluded).map(({ jti }) => jti),
+    };
+  }
+
+  sign(client: Client, stream: EventStream, { details, ...event }: StoredEvent): Promise<string> {
+    const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
+    const { reason, ...others } = details as { readonly reason?: string };
+    const shown = event.type === 'tokens-revoked' ? { ...others, ...revocationReasons(reason) } : details;
+    const receiver = { ...client, streamId: stream.id };
+    const claims = securityEventClaims({ ...event, details: shown }, receiver, this.configuration.BASE_URL);
+    return this.keys.sign(claims, alg, SECURITY_EVENT_TOKEN_TYPE);
+  }
+}
+
+function subjectIn(client: Client, { id }: EventStream, userId: number): string {
+  return eventSubject({ ...client, streamId: id }, userId);
+}

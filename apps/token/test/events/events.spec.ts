@@ -1,0 +1,419 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
+import request from 'supertest';
+import { SUBJECTS } from '#messaging/contract.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
+import { subjectOf } from '#oauth/openid/id-token.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { REDIRECT_URI } from '#test/support/fixture.js';
+import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { until } from '#test/support/until.js';
+import { useTokenApp } from '../support/use-token-app.js';
+
+const ISSUER = 'https://base.example.com';
+const [PUSH, POLL] = ['urn:ietf:rfc:8935', 'urn:ietf:rfc:8936'];
+const EVENTS = 'https://schemas.openid.net/secevent';
+const REVOKED = `${EVENTS}/oauth/event-type/tokens-revoked`;
+const WITHIN_MS = 60_000;
+
+const app = useTokenApp({ ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
+
+interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly set: string;
+}
+
+let receiver: { readonly url: string; readonly received: Received[]; answer: (received: Received) => number };
+let close: () => void;
+
+beforeAll(async () => {
+  const received: Received[] = [];
+  const server = createServer((incoming, response) => {
+    void text(incoming).then((set) => {
+      const one = { path: incoming.url ?? '', headers: incoming.headers, set };
+      received.push(one);
+      const status = receiver.answer(one);
+      response.writeHead(status).end(status === 400 ? JSON.stringify({ err: 'invalid_audience' }) : '');
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  receiver = { url, received, answer: () => 202 };
+  close = () => server.close().closeAllConnections();
+});
+
+afterEach(() => (receiver.answer = () => 202));
+afterAll(() => close());
+
+async function register(more: object = {}) {
+  const { secret, hash: secretHash } = generateClientSecret();
+  const registration = {
+    name: 'Calendar Connect',
+    type: 'confidential',
+    scopes: ['profile:read', 'openid', 'email'],
+    redirectUris: [REDIRECT_URI],
+  } as const;
+  const client = await app.clients.create({ ...registration, secretHash, ...more });
+  const credentials = { client_id: client.clientId, client_secret: secret };
+  const answer = await app.post('token', {
+    grant_type: 'client_credentials',
+    scope: 'ssf.read ssf.manage',
+    ...credentials,
+  });
+  const { access_token: token } = answer.body as { access_token: string };
+  const call = (method: 'get' | 'post' | 'patch' | 'put' | 'delete', path: string, body?: object) =>
+    request(app.server)[method](`/api/auth/oauth/events/${path}`).auth(token, { type: 'bearer' }).send(body);
+  return { ...client, credentials, token, call };
+}
+
+type Registered = Awaited<ReturnType<typeof register>>;
+
+/** Creates a stream, and a grant of the user. */
+async function listening(delivery: object, more: object = {}, events?: readonly string[]) {
+  const client = await register(more);
+  const answer = await client.call('post', 'stream', {
+    delivery,
+    ...(events && { events_requested: events }),
+  });
+  expect(answer.status).toBe(201);
+  const { stream_id: streamId } = answer.body as { stream_id: string };
+  const userId = await app.user();
+  const code = await app.code(client.clientId, userId, { scope: 'profile:read' });
+  const pair = await app.post('token', {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    ...client.credentials,
+  });
+  const { refresh_token: refreshToken } = pair.body as { refresh_token: string };
+  return { ...client, streamId, userId, refreshToken };
+}
+
+const pushTo = (path: string) => ({ method: PUSH, endpoint_url: receiver.url + path });
+const at = (path: string) => receiver.received.filter((received) => received.path === path);
+const arrived = (path: string, count = 1) =>
+  until(`${count} events at ${path}`, WITHIN_MS, () => at(path).length >= count);
+
+const verify = (set: string, audience: string) =>
+  jwtVerify(set, createLocalJWKSet(SIGNING_KEYS.jwks as JSONWebKeySet), {
+    issuer: ISSUER,
+    audience,
+    typ: 'secevent+jwt',
+  });
+
+const revoke = ({ refreshToken, credentials }: { refreshToken: string; credentials: object }) =>
+  app.post('revoke', { token: refreshToken, ...credentials });
+
+const poll = async ({ call }: Registered, body: object = {}) =>
+  (await call('post', 'poll', body)).body as { sets: Record<string, string>; moreAvailable: boolean };
+
+const typesIn = (sets: object): string[] =>
+  Object.values(sets as Record<string, string>).flatMap((set) =>
+    Object.keys(decodeJwt(set)['events'] as object),
+  );
+
+describe('a token for the event stream', () => {
+  it('is issued to a confidential client for its own stream only', async () => {
+    const { token, clientId } = await register();
+    expect(await app.ask(SUBJECTS.introspect, { token })).toMatchObject({
+      sub: clientId,
+      scope: 'ssf.read ssf.manage',
+      aud: [`${ISSUER}/api/auth/oauth/events`],
+    });
+  });
+
+  it('is not issued to a public client', async () => {
+    const { client_id } = await app.publicClient('https://spa.example.com/cb');
+    const answer = await app.post('token', {
+      grant_type: 'client_credentials',
+      scope: 'ssf.read',
+      client_id,
+    });
+    expect(answer.body).toMatchObject({ error: 'unauthorized_client' });
+  });
+
+  it('has no other scope beside it', async () => {
+    const { credentials } = await register();
+    const answer = await app.post('token', {
+      grant_type: 'client_credentials',
+      scope: 'ssf.read profile:read',
+      ...credentials,
+    });
+    expect(answer.status).toBe(400);
+  });
+
+  it('is the only token that the API accepts', async () => {
+    const { call, clientId, credentials } = await register();
+    const read = (token: string) =>
+      request(app.server).get('/api/auth/oauth/events/stream').auth(token, { type: 'bearer' });
+    const code = await app.code(clientId, await app.user());
+    const pair = await app.post('token', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      ...credentials,
+    });
+    const ofUser = await read((pair.body as { access_token: string }).access_token);
+    expect([ofUser.status, ofUser.headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer error="invalid_token"',
+    ]);
+    const none = await request(app.server).get('/api/auth/oauth/events/stream');
+    expect([none.status, none.headers['www-authenticate']]).toEqual([401, 'Bearer realm="events"']);
+    expect((await call('get', 'stream')).body).toEqual([]);
+  });
+
+  it('needs ssf.manage to change the stream', async () => {
+    const { credentials } = await register();
+    const answer = await app.post('token', {
+      grant_type: 'client_credentials',
+      scope: 'ssf.read',
+      ...credentials,
+    });
+    const refused = await request(app.server)
+      .post('/api/auth/oauth/events/stream')
+      .auth((answer.body as { access_token: string }).access_token, { type: 'bearer' })
+      .send({});
+    expect([refused.status, (refused.body as { error: string }).error]).toEqual([403, 'insufficient_scope']);
+  });
+});
+
+describe('the metadata of the transmitter', () => {
+  // @ssf 7
+  it('name endpoints that exist', async () => {
+    const answer = await request(app.server).get('/.well-known/ssf-configuration');
+    expect(answer.body).toMatchObject({ issuer: ISSUER, jwks_uri: `${ISSUER}/api/auth/oauth/jwks` });
+    const endpoints = Object.entries(answer.body as Record<string, string>).filter(([name]) =>
+      name.endsWith('_endpoint'),
+    );
+    expect(endpoints).toHaveLength(5);
+    for (const [, url] of endpoints)
+      expect((await request(app.server).post(url.slice(ISSUER.length)).send({})).status).toBe(401);
+  });
+});
+
+describe('a stream', () => {
+  // @ssf 8.1.1
+  it('is created, read, changed, replaced and deleted by its client', async () => {
+    const { call, clientId } = await register();
+    const created = await call('post', 'stream', {
+      delivery: {
+        method: PUSH,
+        endpoint_url: 'https://app.example.com/events',
+        authorization_header: 'Bearer x',
+      },
+      events_requested: [REVOKED, 'https://other.example.com/event'],
+      description: 'ours',
+    });
+    expect(created.status).toBe(201);
+    const { stream_id } = created.body as { stream_id: string };
+    const configuration = {
+      stream_id,
+      iss: ISSUER,
+      aud: clientId,
+      delivery: { method: PUSH, endpoint_url: 'https://app.example.com/events' },
+      events_requested: [REVOKED],
+      events_delivered: [REVOKED],
+      description: 'ours',
+    };
+    expect(created.body).toMatchObject(configuration);
+    expect((await call('get', `stream?stream_id=${stream_id}`)).body).toMatchObject(configuration);
+    expect((await call('post', 'stream', {})).status).toBe(409);
+    const changed = await call('patch', 'stream', { stream_id, description: 'new' });
+    expect(changed.body).toMatchObject({ ...configuration, description: 'new' });
+    const replaced = await call('put', 'stream', { stream_id, delivery: { method: POLL } });
+    expect(replaced.body).toMatchObject({
+      delivery: { method: POLL, endpoint_url: `${ISSUER}/api/auth/oauth/events/poll` },
+    });
+    expect(replaced.body).not.toHaveProperty('description');
+    expect((await call('delete', `stream?stream_id=${stream_id}`)).status).toBe(204);
+    expect((await call('get', `stream?stream_id=${stream_id}`)).status).toBe(404);
+  });
+
+  it('does not exist for another client', async () => {
+    const [{ streamId }, other] = [await listening({ method: POLL }), await register()];
+    await other.call('post', 'stream', {});
+    for (const answer of [
+      await other.call('get', `stream?stream_id=${streamId}`),
+      await other.call('patch', 'stream', { stream_id: streamId, description: 'mine' }),
+      await other.call('delete', `stream?stream_id=${streamId}`),
+      await other.call('post', 'status', { stream_id: streamId, status: 'disabled' }),
+      await other.call('post', 'verify', { stream_id: streamId }),
+      await other.call('post', 'subjects/remove', {
+        stream_id: streamId,
+        subject: { format: 'iss_sub', iss: ISSUER, sub: '1' },
+      }),
+    ])
+      expect(answer.status).toBe(404);
+  });
+
+  it.each([
+    ['a receiver without https', { delivery: { method: PUSH, endpoint_url: 'http://app.example.com/' } }],
+    ['a push without a receiver', { delivery: { method: PUSH } }],
+    ['an unknown method', { delivery: { method: 'urn:ietf:rfc:1' } }],
+    [
+      'a header with a line break',
+      { delivery: { method: PUSH, endpoint_url: 'https://a.example/', authorization_header: 'a\nb' } },
+    ],
+    ['events that are no list', { events_requested: REVOKED }],
+    ['a nested event', { events_requested: [{}] }],
+  ])('rejects %s', async (_case, body) => {
+    const { call } = await register();
+    const answer = await call('post', 'stream', body);
+    expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('a revocation', () => {
+  // @ssf 4.1
+  it('is pushed to the client of the grant, signed like an ID token', async () => {
+    const client = await listening({ ...pushTo('/revoked'), authorization_header: 'Bearer ours' });
+    await revoke(client);
+    await arrived('/revoked');
+    const [{ headers, set } = { headers: {}, set: '' }] = at('/revoked');
+    expect([headers['content-type'], headers.authorization]).toEqual([
+      'application/secevent+jwt',
+      'Bearer ours',
+    ]);
+    const { payload } = await verify(set, client.clientId);
+    expect(payload).toEqual({
+      iss: ISSUER,
+      aud: client.clientId,
+      iat: expect.any(Number),
+      jti: expect.any(String),
+      txn: expect.any(String),
+      sub_id: { format: 'iss_sub', iss: ISSUER, sub: String(client.userId) },
+      events: {
+        [REVOKED]: {
+          grant_id: app.grantIdOf(client.refreshToken),
+          reason_admin: { en: expect.stringContaining('RFC 7009') as string },
+          reason_user: { en: expect.any(String) },
+        },
+      },
+    });
+  });
+
+  // @ssf 10.3
+  it('is sent again with the same jti until the receiver accepts it, and then not again', async () => {
+    const client = await listening(pushTo('/flaky'));
+    let failures = 1;
+    receiver.answer = ({ path }) => (path === '/flaky' && failures-- > 0 ? 503 : 202);
+    await revoke(client);
+    await arrived('/flaky', 2);
+    const [first, second] = at('/flaky').map(({ set }) => decodeJwt(set));
+    expect(second).toEqual(first);
+    const last = await listening(pushTo('/later'));
+    await revoke(last);
+    await arrived('/later');
+    expect(at('/flaky')).toHaveLength(2);
+  });
+
+  it('that the receiver refuses is recorded, and does not block later events', async () => {
+    const client = await listening(pushTo('/refuses'));
+    receiver.answer = () => 400;
+    await revoke(client);
+    await arrived('/refuses');
+    const [event] = await auditEvents(app.natsUrl, { types: ['event.failed'], clientId: client.clientId });
+    expect(event).toMatchObject({
+      check: 'event_refused',
+      detail: { answer: 'status 400, invalid_audience' },
+    });
+    receiver.answer = () => 202;
+    await client.call('post', 'verify', { stream_id: client.streamId });
+    await arrived('/refuses', 2);
+  });
+
+  it('does not wait for the dead receiver of another client', async () => {
+    const dead = await listening({ method: PUSH, endpoint_url: 'http://127.0.0.1:1/' });
+    await revoke(dead);
+    const client = await listening(pushTo('/alive'));
+    await revoke(client);
+    await arrived('/alive');
+  });
+
+  it('is told with the pairwise subject, and shares no value with the event of another client', async () => {
+    const pairwise = await listening({ method: POLL }, { sector: 'app.example.com' });
+    const other = await listening({ method: POLL });
+    await app.code(other.clientId, pairwise.userId);
+    await app.accounts.disable(pairwise.userId);
+    const [one, two] = [await poll(pairwise), await poll(other)].map(({ sets }) =>
+      decodeJwt(Object.values(sets)[0] ?? ''),
+    );
+    expect(one?.['sub_id']).toMatchObject({ sub: subjectOf(pairwise, pairwise.userId) });
+    expect(JSON.stringify(one)).not.toContain(`"${pairwise.userId}"`);
+    const shared = [one, two].map((claims) => [claims?.jti, claims?.['txn']]);
+    expect(new Set(shared.flat()).size).toBe(4);
+  });
+});
+
+describe('a poll (RFC 8936)', () => {
+  // @ssf 10.3
+  it('returns an event until the client acknowledges it', async () => {
+    const client = await listening({ method: POLL });
+    await revoke(client);
+    const first = await poll(client);
+    expect(typesIn(first.sets)).toEqual([REVOKED]);
+    expect(await poll(client)).toEqual(first);
+    expect(await poll(client, { ack: Object.keys(first.sets) })).toEqual({ sets: {}, moreAvailable: false });
+  });
+
+  it('returns at most maxEvents, oldest first, and says that more wait', async () => {
+    const client = await listening({ method: POLL });
+    await app.accounts.disable(client.userId);
+    const first = await poll(client, { maxEvents: 1 });
+    expect([typesIn(first.sets), first.moreAvailable]).toEqual([[REVOKED], true]);
+    const second = await poll(client, { maxEvents: 1, ack: Object.keys(first.sets) });
+    expect([typesIn(second.sets), second.moreAvailable]).toEqual([
+      [`${EVENTS}/risc/event-type/account-disabled`],
+      false,
+    ]);
+  });
+
+  // @ssf 8.1.2
+  it('keeps events while the stream is paused, and records none while it is disabled', async () => {
+    const client = await listening({ method: POLL });
+    const status = (value: string) =>
+      client.call('post', 'status', { stream_id: client.streamId, status: value });
+    await status('paused');
+    await revoke(client);
+    expect((await poll(client)).sets).toEqual({});
+    await status('enabled');
+    const { sets } = await poll(client);
+    expect(typesIn(sets)).toEqual([REVOKED]);
+    await status('disabled');
+    await client.call('post', 'verify', { stream_id: client.streamId });
+    expect((await client.call('get', `status?stream_id=${client.streamId}`)).body).toMatchObject({
+      status: 'disabled',
+    });
+  });
+
+  // @ssf 8.1.3 @ssf 8.1.4
+  it('leaves out a subject that the client has removed, until it is added again', async () => {
+    const client = await listening({ method: POLL });
+    const subject = { format: 'iss_sub', iss: ISSUER, sub: String(client.userId) };
+    const change = (action: string) =>
+      client.call('post', `subjects/${action}`, { stream_id: client.streamId, subject });
+    expect((await change('remove')).status).toBe(204);
+    await revoke(client);
+    expect((await poll(client)).sets).toEqual({});
+    expect((await change('add')).status).toBe(200);
+    await client.call('post', 'verify', { stream_id: client.streamId, state: 'abc' });
+    expect(Object.values((await poll(client)).sets).map((set) => decodeJwt(set))).toEqual([
+      expect.objectContaining({
+        sub_id: { format: 'opaque', id: client.streamId },
+        events: { [`${EVENTS}/ssf/event-type/verification`]: { state: 'abc' } },
+      }),
+    ]);
+  });
+
+  it.each([{ maxEvents: -1 }, { maxEvents: 'all' }, { ack: 'jti' }, { setErrs: 'x' }])(
+    'rejects %j',
+    async (body) => {
+      const client = await listening({ method: POLL });
+      expect((await client.call('post', 'poll', body)).status).toBe(400);
+    },
+  );
+});

@@ -1,0 +1,183 @@
+import type { QueryRunner } from 'typeorm';
+import { createFunction, createTriggerFunction } from './functions.js';
+
+/**
+ * Creates the streams and the outbox of security events. Triggers record the events, so that an event belongs to the
+ * transaction that causes it (docs/adr/0050-outbox-of-events.md).
+ */
+export async function createEvents(runner: QueryRunner): Promise<void> {
+  await createTables(runner);
+  await recordGrantEvents(runner);
+  await recordUserEvents(runner);
+  await recordClientEvents(runner);
+}
+
+export async function dropEvents(runner: QueryRunner): Promise<void> {
+  await runner.query('DROP TABLE events, event_stream_subjects, event_streams');
+  await runner.query(`
+    DROP FUNCTION grants_record_events, users_record_events, clients_record_events, client_secrets_record_events,
+      event_receivers, record_events CASCADE`);
+}
+
+async function createTables(runner: QueryRunner): Promise<void> {
+  // A client has one stream. `authorization_header` is encrypted with a subkey of TOKEN_KEYS. A worker holds the stream
+  // until `leased_until`; `due_at` is the time of the next attempt.
+  await runner.query(`
+    CREATE TABLE event_streams (
+      id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      client_id            text NOT NULL UNIQUE REFERENCES clients ON DELETE CASCADE,
+      delivery             text NOT NULL CHECK (delivery IN ('push', 'poll')),
+      endpoint_url         text CHECK (char_length(endpoint_url) <= 2000),
+      authorization_header bytea,
+      events_requested     text[] NOT NULL CHECK (cardinality(events_requested) <= 50),
+      description          text CHECK (char_length(description) <= 255),
+      status               text NOT NULL DEFAULT 'enabled' CHECK (status IN ('enabled', 'paused', 'disabled')),
+      status_reason        text CHECK (char_length(status_reason) <= 255),
+      failing_since        timestamptz,
+      failures             integer NOT NULL DEFAULT 0,
+      due_at               timestamptz NOT NULL DEFAULT now(),
+      leased_until         timestamptz NOT NULL DEFAULT '-infinity',
+      verified_at          timestamptz NOT NULL DEFAULT '-infinity',
+      created_at           timestamptz NOT NULL DEFAULT now(),
+      CONSTRAINT event_streams_push_check CHECK ((delivery = 'push') = (endpoint_url IS NOT NULL)
+        AND (delivery = 'push' OR authorization_header IS NULL))
+    )`);
+  // Subjects that the client has removed, as the client knows them.
+  await runner.query(`
+    CREATE TABLE event_stream_subjects (
+      stream_id uuid REFERENCES event_streams ON DELETE CASCADE,
+      subject   text CHECK (char_length(subject) <= 255),
+      PRIMARY KEY (stream_id, subject)
+    )`);
+  await runner.query(`
+    CREATE TABLE events (
+      id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      stream_id   uuid NOT NULL REFERENCES event_streams ON DELETE CASCADE,
+      jti         uuid NOT NULL DEFAULT gen_random_uuid(),
+      type        text NOT NULL,
+      user_id     integer,
+      details     jsonb NOT NULL DEFAULT '{}',
+      txn         uuid NOT NULL,
+      created_at  timestamptz NOT NULL DEFAULT now(),
+      attempts    integer NOT NULL DEFAULT 0,
+      answer      text CHECK (char_length(answer) <= 255),
+      outcome     text CHECK (outcome IN ('delivered', 'refused', 'excluded', 'expired')),
+      finished_at timestamptz,
+      CONSTRAINT events_finished_check CHECK ((outcome IS NULL) = (finished_at IS NULL))
+    )`);
+  await runner.query('CREATE INDEX events_outstanding ON events (stream_id, id) WHERE outcome IS NULL');
+  await runner.query('CREATE INDEX events_stream ON events (stream_id, id)');
+  await runner.query('CREATE UNIQUE INDEX events_jti ON events (jti)');
+  await runner.query('CREATE INDEX events_age ON events (created_at)');
+  // `txn` joins the events of one cause for one client. Two clients must not recognize a user by an equal value.
+  await createFunction(
+    runner,
+    'record_events(kind text, receivers text[], owner integer, about jsonb) RETURNS void',
+    `DECLARE
+       cause text := coalesce(nullif(current_setting('oauth.event_cause', true), ''), gen_random_uuid()::text);
+     BEGIN
+       PERFORM set_config('oauth.event_cause', cause, true);
+       INSERT INTO events (stream_id, type, user_id, details, txn)
+       SELECT s.id, kind, owner, about, md5(cause || s.id)::uuid FROM event_streams s
+       WHERE s.client_id = ANY (receivers) AND kind = ANY (s.events_requested) AND s.status <> 'disabled';
+     END`,
+  );
+}
+
+/** Tells the client that a grant was revoked, and why. */
+async function recordGrantEvents(runner: QueryRunner): Promise<void> {
+  await createTrigger(
+    runner,
+    'grants_record_events',
+    `AFTER UPDATE OF revoked_at ON grants FOR EACH ROW
+       WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)`,
+    `BEGIN
+       PERFORM record_events('tokens-revoked', ARRAY[NEW.client_id], NEW.user_id,
+         jsonb_strip_nulls(jsonb_build_object('grant_id', NEW.id, 'reason', NEW.revoked_for)));
+       RETURN NULL;
+     END`,
+  );
+}
+
+/**
+ * Tells the clients with a live grant of the user, or with a grant that ended with the change. A password that is only
+ * hashed again keeps the sessions. Names no columns, so that an operator can change the collation of one.
+ */
+async function recordUserEvents(runner: QueryRunner): Promise<void> {
+  await createFunction(
+    runner,
+    'event_receivers(owner integer, since timestamptz, needed text) RETURNS text[]',
+    `BEGIN
+       RETURN ARRAY(
+         SELECT DISTINCT g.client_id FROM grants g
+         WHERE g.user_id = owner AND (g.revoked_at >= since OR g.revoked_at IS NULL AND g.expires_at > now())
+           AND (needed IS NULL OR needed = ANY (string_to_array(g.scope, ' '))));
+     END`,
+  );
+  await createTrigger(
+    runner,
+    'users_record_events',
+    'AFTER DELETE OR UPDATE ON users FOR EACH ROW',
+    `DECLARE
+       wasEnabled boolean := OLD.disabled_at IS NULL;
+     BEGIN
+       IF TG_OP = 'DELETE' THEN
+         PERFORM record_events('account-purged', event_receivers(OLD.id, coalesce(OLD.disabled_at, now()), NULL), OLD.id, '{}');
+         RETURN NULL;
+       END IF;
+       IF wasEnabled AND NEW.disabled_at IS NOT NULL THEN
+         PERFORM record_events('account-disabled', event_receivers(OLD.id, now(), NULL), OLD.id, '{}');
+       ELSIF NOT wasEnabled AND NEW.disabled_at IS NULL THEN
+         PERFORM record_events('account-enabled', event_receivers(OLD.id, OLD.disabled_at, NULL), OLD.id, '{}');
+       ELSIF NEW.session_generation <> OLD.session_generation THEN
+         IF NEW.password_hash IS DISTINCT FROM OLD.password_hash THEN
+           PERFORM record_events('credential-change', event_receivers(OLD.id, now(), NULL), OLD.id,
+             jsonb_build_object('change_type', CASE WHEN OLD.password_hash IS NULL THEN 'create'
+               WHEN NEW.password_hash IS NULL THEN 'delete' ELSE 'update' END));
+         END IF;
+         PERFORM record_events('session-revoked', event_receivers(OLD.id, now(), NULL), OLD.id, '{}');
+       END IF;
+       IF lower(NEW.email) <> lower(OLD.email) THEN
+         PERFORM record_events('identifier-changed', event_receivers(OLD.id, now(), 'email'), OLD.id, '{}');
+       END IF;
+       RETURN NULL;
+     END`,
+  );
+}
+
+async function recordClientEvents(runner: QueryRunner): Promise<void> {
+  await createTrigger(
+    runner,
+    'clients_record_events',
+    'AFTER UPDATE OF disabled_at, deleted_at, jwks, jwks_uri ON clients FOR EACH ROW',
+    `BEGIN
+       IF NEW.deleted_at IS NOT NULL THEN
+         DELETE FROM event_streams WHERE client_id = NEW.client_id;
+         RETURN NULL;
+       END IF;
+       IF (OLD.disabled_at IS NULL) <> (NEW.disabled_at IS NULL) THEN
+         PERFORM record_events(CASE WHEN NEW.disabled_at IS NULL THEN 'client-enabled' ELSE 'client-disabled' END,
+           ARRAY[NEW.client_id], NULL, '{}');
+       END IF;
+       IF NEW.jwks::text IS DISTINCT FROM OLD.jwks::text OR NEW.jwks_uri IS DISTINCT FROM OLD.jwks_uri THEN
+         PERFORM record_events('client-credential-changed', ARRAY[NEW.client_id], NULL, '{"change_type": "update"}');
+       END IF;
+       RETURN NULL;
+     END`,
+  );
+  await createTrigger(
+    runner,
+    'client_secrets_record_events',
+    'AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON client_secrets FOR EACH ROW',
+    `BEGIN
+       PERFORM record_events('client-credential-changed', ARRAY[coalesce(NEW.client_id, OLD.client_id)], NULL,
+         jsonb_build_object('change_type', CASE TG_OP WHEN 'INSERT' THEN 'create' ELSE 'revoke' END));
+       RETURN NULL;
+     END`,
+  );
+}
+
+async function createTrigger(runner: QueryRunner, name: string, event: string, body: string): Promise<void> {
+  await createTriggerFunction(runner, name, body);
+  await runner.query(`CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION ${name}()`);
+}

@@ -1,0 +1,170 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type Repository } from 'typeorm';
+import { violatedConstraint } from '#platform/postgres/errors.js';
+import type { RequestableEvent } from './event-type.js';
+import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './event-stream.entity.js';
+
+export type EventStream = Readonly<EventStreamEntity>;
+
+/** Configuration that the client chooses (section 8.1.1 of the Shared Signals Framework 1.0). */
+export interface StreamSettings {
+  readonly delivery: 'push' | 'poll';
+  readonly endpointUrl: string | null;
+  readonly authorizationHeader: Buffer | null;
+  readonly eventsRequested: readonly RequestableEvent[];
+  readonly description: string | null;
+}
+
+/** Maximum number of subjects that a client may remove from its stream. */
+const MAX_EXCLUDED = 10_000;
+
+/** Receivers that fail for this time are paused. */
+const PAUSE_AFTER = "interval '1 day'";
+export const PAUSED_BECAUSE_UNREACHABLE = 'the receiver has failed for a day';
+
+/** Seconds until the next attempt after a number of consecutive failures. */
+const BACKOFF = 'ARRAY[5, 30, 120, 600, 1800, 3600]';
+
+@Injectable()
+export class EventStreamStore {
+  private readonly streams: Repository<EventStreamEntity>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.streams = dataSource.getRepository(EventStreamEntity);
+  }
+
+  ofClient(clientId: string): Promise<EventStream | null> {
+    return this.streams.findOneBy({ clientId });
+  }
+
+  /** @returns null if the client has a stream */
+  async create(clientId: string, settings: StreamSettings): Promise<EventStream | null> {
+    try {
+      const { identifiers } = await this.streams.insert({ clientId, ...writable(settings) });
+      return await this.streams.findOneByOrFail({ id: identifiers[0]?.['id'] as string });
+    } catch (error) {
+      if (violatedConstraint(error) === 'event_streams_client_id_key') return null;
+      throw error;
+    }
+  }
+
+  /** Counts the streams that the service has paused. */
+  countPaused(): Promise<number> {
+    return this.streams.countBy({ status: 'paused', statusReason: PAUSED_BECAUSE_UNREACHABLE });
+  }
+
+  /** A changed receiver is tried immediately. */
+  async update(id: string, settings: StreamSettings): Promise<EventStream | null> {
+    const reset = { failingSince: null, failures: 0, dueAt: () => 'now()' };
+    await this.streams.update({ id }, { ...writable(settings), ...reset });
+    return this.streams.findOneBy({ id });
+  }
+
+  async setStatus(id: string, status: StreamStatus, reason: string | null): Promise<EventStream | null> {
+    const reset = { failingSince: null, failures: 0, dueAt: () => 'now()' };
+    await this.streams.update({ id }, { status, statusReason: reason, ...reset });
+    return this.streams.findOneBy({ id });
+  }
+
+  /** Deletes the stream with its events. */
+  async delete(id: string): Promise<void> {
+    await this.streams.delete({ id });
+  }
+
+  /** @returns false if the client has removed MAX_EXCLUDED subjects */
+  async exclude(streamId: string, subject: string): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `WITH stream AS (SELECT id FROM event_streams WHERE id = $1 FOR NO KEY UPDATE)
+       INSERT INTO event_stream_subjects (stream_id, subject)
+       SELECT id, $2 FROM stream
+       WHERE (SELECT count(*) FROM event_stream_subjects WHERE stream_id = $1) < ${MAX_EXCLUDED}
+       ON CONFLICT (stream_id, subject) DO UPDATE SET subject = excluded.subject RETURNING 1`,
+      [streamId, subject],
+    );
+    return rows.length > 0;
+  }
+
+  async include(streamId: string, subject: string): Promise<void> {
+    await this.dataSource.getRepository(ExcludedSubjectEntity).delete({ streamId, subject });
+  }
+
+  /** Returns those of the subjects that the client has removed. */
+  async excluded(streamId: string, subjects: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.dataSource.query<{ subject: string }[]>(
+      'SELECT subject FROM event_stream_subjects WHERE stream_id = $1 AND subject = ANY ($2)',
+      [streamId, subjects],
+    );
+    return new Set(rows.map(({ subject }) => subject));
+  }
+
+  /** @returns false if the client has requested a verification in the last `seconds` */
+  async takeVerification(id: string, seconds: number): Promise<boolean> {
+    const { affected } = await this.streams
+      .createQueryBuilder()
+      .update()
+      .set({ verifiedAt: () => 'now()' })
+      .where('id = :id AND verified_at < now() - make_interval(secs => :seconds)', { id, seconds })
+      .execute();
+    return affected === 1;
+  }
+
+  /**
+   * Leases push streams with outstanding events, so that one process at a time pushes the events of a stream, in order.
+   * Another process continues after the lease of a process that died.
+   */
+  leaseDue(limit: number, leaseSeconds: number): Promise<EventStream[]> {
+    return this.streams.manager.transaction(async (manager) => {
+      const due = await manager
+        .createQueryBuilder(EventStreamEntity, 'stream')
+        .where("stream.delivery = 'push' AND stream.status = 'enabled'")
+        .andWhere('stream.dueAt <= now() AND stream.leasedUntil < now()')
+        .andWhere('EXISTS (SELECT FROM events e WHERE e.stream_id = stream.id AND e.outcome IS NULL)')
+        .orderBy('stream.dueAt')
+        .limit(limit)
+        .setLock('for_no_key_update')
+        .setOnLocked('skip_locked')
+        .getMany();
+      const leasedUntil = () => `now() + make_interval(secs => ${leaseSeconds})`;
+      if (due.length > 0)
+        await manager.update(
+          EventStreamEntity,
+          due.map(({ id }) => id),
+          { leasedUntil },
+        );
+      return due;
+    });
+  }
+
+  /** Ends a lease after a success. */
+  async release(id: string): Promise<void> {
+    await this.streams.update(
+      { id },
+      { leasedUntil: () => "'-infinity'", failingSince: null, failures: 0, dueAt: () => 'now()' },
+    );
+  }
+
+  /** Ends a lease after a failed attempt. @returns true if the receiver has failed for a day, and is paused now */
+  async releaseFailed(id: string): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ paused: boolean }[]>(
+      `WITH failed AS (
+         SELECT id, coalesce(failing_since, now()) AS since, failures + 1 AS failures,
+                failing_since < now() - ${PAUSE_AFTER} AND status = 'enabled' AS paused
+         FROM event_streams WHERE id = $1 FOR NO KEY UPDATE
+       ), released AS (
+         UPDATE event_streams s
+         SET leased_until = '-infinity', failing_since = failed.since, failures = failed.failures,
+             due_at = now() + make_interval(secs => (${BACKOFF})[least(failed.failures, cardinality(${BACKOFF}))]),
+             status = CASE WHEN failed.paused THEN 'paused' ELSE s.status END,
+             status_reason = CASE WHEN failed.paused THEN $2 ELSE s.status_reason END
+         FROM failed WHERE s.id = failed.id
+       )
+       SELECT coalesce(paused, false) AS paused FROM failed`,
+      [id, PAUSED_BECAUSE_UNREACHABLE],
+    );
+    return row?.paused ?? false;
+  }
+}
+
+function writable({ eventsRequested, ...settings }: StreamSettings) {
+  return { ...settings, eventsRequested: [...eventsRequested] };
+}

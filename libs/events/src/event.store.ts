@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { Any, DataSource, IsNull, Not, type Repository } from 'typeorm';
+import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
+import { inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
+import type { EventStream } from './event-stream.store.js';
+import { EventEntity, type EventOutcome } from './event-stream.entity.js';
+import type { EventType } from './event-type.js';
+
+export type StoredEvent = Readonly<EventEntity>;
+
+export type AdministeredEvent = StoredEvent & { readonly clientId: string; readonly stream: EventStream };
+
+/** Days that an event waits for its receiver, and that a finished event is kept. */
+const KEPT_DAYS = 7;
+/** Maximum number of outstanding events of a stream. The oldest ones above it expire. */
+const MAX_OUTSTANDING = 100_000;
+const BATCH = 1_000;
+
+@Injectable()
+export class EventStore {
+  private readonly events: Repository<EventEntity>;
+
+  constructor(private readonly dataSource: DataSource) {
+    this.events = dataSource.getRepository(EventEntity);
+  }
+
+  /** Records an event about the stream. */
+  async record(streamId: string, type: EventType, details: object): Promise<void> {
+    await this.events.insert({ streamId, type, details, txn: () => 'gen_random_uuid()' });
+  }
+
+  /** Oldest first. */
+  outstanding(streamId: string, limit: number): Promise<StoredEvent[]> {
+    return this.events.find({ where: { streamId, outcome: IsNull() }, order: { id: 'ASC' }, take: limit });
+  }
+
+  hasOutstanding(streamId: string): Promise<boolean> {
+    return this.events.existsBy({ streamId, outcome: IsNull() });
+  }
+
+  /** Finishes outstanding events. @returns the number of events that were outstanding */
+  async finish(
+    streamId: string,
+    jtis: readonly string[],
+    outcome: EventOutcome,
+    answer: string | null,
+  ): Promise<number> {
+    if (jtis.length === 0) return 0;
+    const { affected } = await this.events.update(
+      { streamId, jti: Any(jtis), outcome: IsNull() },
+      { outcome, answer, attempts: () => 'attempts + 1', finishedAt: () => 'now()' },
+    );
+    return affected ?? 0;
+  }
+
+  async recordAttempt(jti: string, answer: string): Promise<void> {
+    await this.events.update({ jti, outcome: IsNull() }, { answer, attempts: () => 'attempts + 1' });
+  }
+
+  async list(
+    { clientId, waiting }: { readonly clientId?: string | undefined; readonly waiting: boolean },
+    request: PageRequest,
+  ): Promise<ListPage<AdministeredEvent>> {
+    const query = this.events.createQueryBuilder('event');
+    if (clientId !== undefined)
+      query.where('event.streamId IN (SELECT id FROM event_streams WHERE client_id = :clientId)', {
+        clientId,
+      });
+    if (waiting) query.andWhere('event.outcome IS NULL');
+    const page = await selectPage(query, 'id', request);
+    const found = await this.events.find({ where: { id: Any(page.items) }, relations: { stream: true } });
+    return { ...page, items: inOrder(page.items, found, ({ id }) => id).map(administered) };
+  }
+
+  async find(jti: string): Promise<AdministeredEvent | null> {
+    const event = await this.events.findOne({ where: { jti }, relations: { stream: true } });
+    return event && administered(event);
+  }
+
+  /** Makes a finished event outstanding again. @returns false if the event is unknown or outstanding */
+  async redeliver(jti: string): Promise<boolean> {
+    const { affected } = await this.events.update(
+      { jti, outcome: Not(IsNull()) },
+      { outcome: null, finishedAt: null },
+    );
+    return affected === 1;
+  }
+
+  /** Expires outstanding events, and deletes finished ones, both in batches. @returns the number of expired events */
+  async expire(): Promise<number> {
+    const rows = await this.dataSource.query<{ expired: number }[]>(
+      `WITH crowded AS (
+         SELECT stream_id, max(id) FILTER (WHERE place > ${MAX_OUTSTANDING}) AS last
+         FROM (
+           SELECT stream_id, id, row_number() OVER (PARTITION BY stream_id ORDER BY id DESC) AS place
+           FROM events WHERE outcome IS NULL
+         ) ranked GROUP BY stream_id
+       ), old AS (
+         SELECT e.id FROM events e LEFT JOIN crowded c ON c.stream_id = e.stream_id
+         WHERE e.outcome IS NULL AND (e.created_at < now() - interval '${KEPT_DAYS} days' OR e.id <= c.last)
+         ORDER BY e.id LIMIT ${BATCH} FOR UPDATE OF e SKIP LOCKED
+       ), expired AS (
+         UPDATE events e SET outcome = 'expired', finished_at = now() FROM old WHERE e.id = old.id RETURNING 1
+       ), finished AS (
+         DELETE FROM events WHERE id IN (
+           SELECT id FROM events WHERE outcome IS NOT NULL AND created_at < now() - interval '${2 * KEPT_DAYS} days'
+           ORDER BY created_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+       )
+       SELECT count(*)::integer AS expired FROM expired`,
+    );
+    return rows[0]?.expired ?? 0;
+  }
+}
+
+function administered(event: EventEntity): AdministeredEvent {
+  const stream = event.stream as EventStream;
+  return { ...event, stream, clientId: stream.clientId };
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { identifyClient } from '#clients/operations/client-lookup.js';
+import { ClientStore } from '#clients/client.store.js';
+import type { Actor, Change } from '#operations/actor.js';
+import { refused } from '#operations/administration.error.js';
+import { Announcer } from '#operations/announcer.js';
+import { mapPage, pageRequest } from '#operations/list.js';
+import { type Input, validated } from '#operations/validate.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
+import { problem } from '#platform/validation/problem.js';
+import { EventStore, type AdministeredEvent } from '../event.store.js';
+import { EVENT_ID, EventListDto } from './event.dto.js';
+
+/** Security events, as operators see them: to whom, what was answered, and when the next attempt is. */
+@Injectable()
+export class EventService {
+  constructor(
+    private readonly events: EventStore,
+    private readonly clients: ClientStore,
+    private readonly announcer: Announcer,
+  ) {}
+
+  /** Newest first. */
+  async list(input: Input<EventListDto> = {}): Promise<ListPage<EventView>> {
+    const { client, waiting, cursor, limit } = validated(EventListDto, input);
+    const clientId = client === undefined ? undefined : await identifyClient(this.clients, client);
+    const page = await this.events.list({ clientId, waiting }, pageRequest(limit, cursor));
+    return mapPage(page, eventView);
+  }
+
+  async find(jti: string): Promise<EventView> {
+    const event = EVENT_ID.test(jti) ? await this.events.find(jti) : null;
+    if (event) return eventView(event);
+    throw refused('unknown', problem('event_unknown', [], { jti }));
+  }
+
+  /** Delivers a finished event again, with the same `jti`. */
+  async redeliver(actor: Actor, jti: string): Promise<Change<EventView>> {
+    const { client_id } = await this.find(jti);
+    if (!(await this.events.redeliver(jti))) throw refused('conflict', problem('event_waits', [], { jti }));
+    const detail = { command: 'event redeliver', jti };
+    const warnings = await this.announcer.record(actor, { type: 'operator.command', client_id, detail });
+    return { result: await this.find(jti), announced: Promise.resolve(warnings) };
+  }
+}
+
+export type EventView = ReturnType<typeof eventView>;
+
+function eventView({ clientId, stream, ...event }: AdministeredEvent) {
+  const isDue = event.outcome === null && stream.status === 'enabled' && stream.delivery === 'push';
+  return {
+    jti: event.jti,
+    type: event.type,
+    client_id: clientId,
+    user_id: event.userId,
+    created_at: event.createdAt.toISOString(),
+    state: event.outcome ?? 'waiting',
+    attempts: event.attempts,
+    answer: event.answer,
+    finished_at: event.finishedAt?.toISOString() ?? null,
+    next_attempt_at: isDue ? stream.dueAt.toISOString() : null,
+    receiver: stream.endpointUrl ?? 'poll',
+    stream_status: stream.status,
+    stream_reason: stream.statusReason,
+    failing_since: stream.failingSince?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,200 @@
+import { generateClientSecret } from '#oauth/oauth-client.js';
+import { EventStore } from '#events/event.store.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
+import { type RequestableEvent, REQUESTABLE_EVENTS } from '#events/event-type.js';
+import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
+import { grantId } from '#grants/token-codec.js';
+import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { isolate, type Isolated } from '#test/support/isolate.js';
+import { started } from '#test/support/started.js';
+
+const fixture = started() as Fixture;
+let services: Isolated;
+
+beforeAll(async () => {
+  services = await isolate();
+  Object.assign(fixture, await openFixture(services, Buffer.alloc(32, 1).toString('base64url')));
+});
+afterAll(async () => {
+  await fixture.close();
+  await services.close();
+});
+
+async function listener(requested: readonly RequestableEvent[] = REQUESTABLE_EVENTS) {
+  const { client_id: clientId } = await fixture.client();
+  const stream = await fixture.store(EventStreamStore).create(clientId, {
+    delivery: 'poll',
+    endpointUrl: null,
+    authorizationHeader: null,
+    eventsRequested: requested,
+    description: null,
+  });
+  const events = () => fixture.store(EventStore).outstanding(stream?.id ?? '', 100);
+  const types = async () => (await events()).map(({ type }) => type);
+  return { clientId, streamId: stream?.id ?? '', events, types };
+}
+
+async function granted(clientId: string, scope = 'profile:read') {
+  const userId = await fixture.user();
+  const code = await fixture.code(clientId, userId, { scope });
+  const handle = fixture.codec.decode(code)?.handle;
+  return { userId, id: handle ? grantId(handle) : '' };
+}
+
+describe('the outbox', () => {
+  it('tells only the client of a revoked grant, with the cause', async () => {
+    const [ours, other] = [await listener(), await listener()];
+    const { id, userId } = await granted(ours.clientId);
+    await fixture.store(GrantAdministrationStore).revokeOne(id);
+    expect(await ours.events()).toMatchObject([
+      { type: 'tokens-revoked', userId, details: { grant_id: id, reason: 'operator' } },
+    ]);
+    expect(await other.events()).toEqual([]);
+  });
+
+  it('records nothing twice', async () => {
+    const { clientId, types } = await listener();
+    const { id } = await granted(clientId);
+    for (let attempt = 0; attempt < 2; attempt++) await fixture.records.revoke(id, 'user');
+    expect(await types()).toEqual(['tokens-revoked']);
+  });
+
+  it('records nothing if the transaction is rolled back', async () => {
+    const { clientId, types } = await listener();
+    const { id } = await granted(clientId);
+    await fixture.sql('BEGIN');
+    await fixture.sql('UPDATE grants SET revoked_at = now() WHERE id = $1', [id]);
+    await fixture.sql('ROLLBACK');
+    expect(await types()).toEqual([]);
+  });
+
+  it('records only requested events', async () => {
+    const { clientId, types } = await listener(['account-disabled']);
+    const { userId } = await granted(clientId);
+    await fixture.accounts.disable(userId);
+    expect(await types()).toEqual(['account-disabled']);
+  });
+
+  it('joins the events of one cause', async () => {
+    const { clientId, events } = await listener();
+    const { userId } = await granted(clientId);
+    await fixture.accounts.disable(userId);
+    await fixture.accounts.enable(userId, true);
+    const all = await events();
+    expect(all.map(({ type }) => type)).toEqual(['tokens-revoked', 'account-disabled', 'account-enabled']);
+    expect(new Set(all.map(({ txn }) => txn)).size).toBe(2);
+  });
+
+  it('tells the clients of a deleted user', async () => {
+    const { clientId, types } = await listener();
+    const { userId } = await granted(clientId);
+    await fixture.accounts.disable(userId);
+    await fixture.accounts.delete(userId);
+    expect(await types()).toEqual(['tokens-revoked', 'account-disabled', 'account-purged']);
+  });
+
+  it('tells a new email address only to clients that may read it', async () => {
+    const [reader, other] = [await listener(), await listener()];
+    const { userId } = await granted(reader.clientId, 'openid email');
+    await fixture.code(other.clientId, userId);
+    await fixture.sql('UPDATE users SET email = $1 WHERE id = $2', [`new${userId}@example.com`, userId]);
+    expect([await reader.types(), await other.types()]).toEqual([['identifier-changed'], []]);
+  });
+
+  it('tells a new password and the end of the sessions, but not a new hash of the same password', async () => {
+    const { clientId, types } = await listener();
+    const { userId } = await granted(clientId);
+    const hash = '$argon2id$another hash';
+    await fixture.sql('UPDATE users SET password_hash = $1 WHERE id = $2', [hash, userId]);
+    expect(await types()).toEqual([]);
+    await fixture.sql(
+      'UPDATE users SET password_hash = $1, session_generation = session_generation + 1 WHERE id = $2',
+      [`${hash}2`, userId],
+    );
+    expect(await types()).toEqual(['credential-change', 'session-revoked']);
+  });
+
+  it('tells a client about its own state and credentials', async () => {
+    const { clientId, events, types } = await listener();
+    await fixture.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
+    await fixture.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [clientId]);
+    await fixture.sql('INSERT INTO client_secrets (client_id, hash) VALUES ($1, $2)', [
+      clientId,
+      generateClientSecret().hash,
+    ]);
+    expect(await types()).toEqual(['client-disabled', 'client-enabled', 'client-credential-changed']);
+    expect((await events()).map(({ userId }) => userId)).toEqual([null, null, null]);
+  });
+
+  it('ends with its client', async () => {
+    const { clientId, streamId } = await listener();
+    await fixture.sql('UPDATE clients SET deleted_at = now() WHERE client_id = $1', [clientId]);
+    expect(await fixture.store(EventStreamStore).ofClient(clientId)).toBeNull();
+    expect(await fixture.store(EventStore).hasOutstanding(streamId)).toBe(false);
+  });
+});
+
+describe('events that wait', () => {
+  it('expire after a week, and are deleted after another one', async () => {
+    const { clientId, events } = await listener();
+    const { id } = await granted(clientId);
+    await fixture.records.revoke(id, 'user');
+    const [event] = await events();
+    const age = (days: number) =>
+      fixture.sql("UPDATE events SET created_at = now() - $1 * interval '1 day' WHERE jti = $2", [
+        days,
+        event?.jti,
+      ]);
+    await age(6.9);
+    await fixture.store(EventStore).expire();
+    expect(await events()).toHaveLength(1);
+    await age(7.1);
+    expect(await fixture.store(EventStore).expire()).toBe(1);
+    expect(await events()).toEqual([]);
+    expect(await fixture.sql('SELECT outcome FROM events WHERE jti = $1', [event?.jti])).toEqual([
+      { outcome: 'expired' },
+    ]);
+    await age(14.1);
+    await fixture.store(EventStore).expire();
+    expect(await fixture.sql('SELECT FROM events WHERE jti = $1', [event?.jti])).toEqual([]);
+  });
+
+  it('are pushed by one process at a time, and by another one after the lease', async () => {
+    const { clientId, streamId } = await listener();
+    const streams = fixture.store(EventStreamStore);
+    await fixture.sql(
+      "UPDATE event_streams SET delivery = 'push', endpoint_url = 'https://a.example/' WHERE id = $1",
+      [streamId],
+    );
+    const { id } = await granted(clientId);
+    await fixture.records.revoke(id, 'user');
+    const lease = async () => (await streams.leaseDue(100, 60)).map((stream) => stream.id);
+    expect((await Promise.all([lease(), lease(), lease()])).flat()).toEqual([streamId]);
+    expect(await lease()).toEqual([]);
+    await fixture.sql("UPDATE event_streams SET leased_until = now() - interval '1 s' WHERE id = $1", [
+      streamId,
+    ]);
+    expect(await lease()).toEqual([streamId]);
+  });
+
+  it('wait longer after each failure, and the stream is paused after a day', async () => {
+    const { streamId } = await listener();
+    const streams = fixture.store(EventStreamStore);
+    const wait = async () => {
+      const [row] = await fixture.sql(
+        'SELECT round(extract(epoch FROM due_at - now()))::integer AS seconds, status FROM event_streams WHERE id = $1',
+        [streamId],
+      );
+      return row;
+    };
+    for (const seconds of [5, 30, 120, 600, 1800, 3600, 3600]) {
+      expect(await streams.releaseFailed(streamId)).toBe(false);
+      expect(await wait()).toEqual({ seconds, status: 'enabled' });
+    }
+    await fixture.sql("UPDATE event_streams SET failing_since = now() - interval '25 hours' WHERE id = $1", [
+      streamId,
+    ]);
+    expect(await streams.releaseFailed(streamId)).toBe(true);
+    expect(await wait()).toMatchObject({ status: 'paused' });
+  });
+});
