@@ -1,15 +1,31 @@
-import { PAGE_HEADERS } from '#ui/html.js';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { PAGE_HEADERS } from '#ui/html.js';
 import type { Service } from '#platform/bootstrap/service.js';
-import type { Clock } from '#platform/clock.js';
+import { type Clock, CLOCK } from '#platform/clock.js';
+import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
+import { UserOperationsModule } from '#users/operations/user-operations.module.js';
+import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
+import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
+import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
+import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
+import { OperationsModule } from '#operations/operations.module.js';
+import { OperatorNats } from '#operations/operator-nats.js';
+import { AuditModule } from '#audit/audit.module.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { IntrospectionModule } from '#introspection/index.js';
+import { scopeFile } from '#oauth/scope-file.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import { RedisModule } from '#platform/redis/redis.module.js';
+import { Brand, readBrand } from '#ui/brand/brand.js';
 import { ApiModule } from './api/api.module.js';
 import { parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
 import { AuditPagesModule } from './audit/audit-pages.module.js';
 import { BackgroundTasks } from './background-tasks.js';
-import type { ConsoleConfiguration } from './console.configuration.js';
-import { CoreModule } from './core.module.js';
+import { ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
 import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -29,6 +45,64 @@ import { CopyScriptController } from './copy-script.controller.js';
 import { PageInterceptor } from './ui/page.interceptor.js';
 import { UiModule } from './ui/ui.module.js';
 import { UsersModule } from './users/users.module.js';
+import { ConsoleNats } from './console-nats.js';
+import { CONSOLE_RULES } from './ui/console-stylesheet.js';
+
+/** Configuration and connections, which every feature uses. */
+@Module({})
+class CoreModule {
+  static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
+    const { dependencyTimeoutMs: timeoutMs } = configuration;
+    const scopes = readConfigurationFile(scopeFile(configuration, true));
+    const database = DatabaseModule.forRoot({
+      databaseUrl: configuration.DATABASE_URL,
+      schema: configuration.DATABASE_SCHEMA,
+      timeoutMs,
+    });
+    const services = [
+      database,
+      OperationsModule.forRoot({ settings: configuration, scopes: () => scopes }, [database], {
+        provide: OperatorNats,
+        useClass: ConsoleNats,
+      }),
+      ClientOperationsModule,
+      UserOperationsModule,
+      GrantOperationsModule,
+      KeyOperationsModule,
+      AuditOperationsModule,
+      DiagnosisModule,
+      RedisModule.forRoot({ redisUrl: configuration.REDIS_URL, timeoutMs }),
+    ];
+    const providers: Provider[] = [
+      { provide: ConsoleConfiguration, useValue: configuration },
+      { provide: Brand, useValue: readBrand(configuration, CONSOLE_RULES) },
+      { provide: CLOCK, useValue: clock },
+      { provide: ScopeCatalogue, useValue: scopes.value },
+    ];
+    return {
+      module: CoreModule,
+      global: true,
+      imports: [
+        ...services,
+        ConfigurationFilesModule.forRoot([scopes]),
+        AuditModule.forRoot({
+          service: 'operator',
+          natsUrl: configuration.auditUrl,
+          clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
+        }),
+        IntrospectionModule.forRoot({
+          natsUrl: configuration.NATS_URL,
+          name: 'console',
+          timeoutMs,
+          resourceUrl: configuration.CONSOLE_URL,
+          clockSkew: configuration.CLOCK_SKEW,
+        }),
+      ],
+      providers,
+      exports: [...services, ...providers],
+    };
+  }
+}
 
 @Module({})
 export class AppModule {

@@ -6,8 +6,8 @@ import { ApplicationsController } from './applications.controller.js';
 import { ConsentPreviewController } from './consent-preview.controller.js';
 import { CreateApplicationController } from './create-application.controller.js';
 import { EditApplicationController } from './edit-application.controller.js';
-import { ClientKeysController } from './keys.controller.js';
-import { LogoController } from './logo.controller.js';
+import { ClientKeysController } from './client-keys.controller.js';
+import { ApplicationLogoController } from './application-logo.controller.js';
 
 @Module({
   imports: [RequestLimitsModule, SessionModule],
@@ -16,7 +16,7 @@ import { LogoController } from './logo.controller.js';
     CreateApplicationController,
     ConsentPreviewController,
     EditApplicationController,
-    LogoController,
+    ApplicationLogoController,
     ClientKeysController,
     ApplicationsController,
   ],

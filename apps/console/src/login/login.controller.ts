@@ -6,7 +6,7 @@ import { RateLimits } from '../request-limits/rate-limit.js';
 import { Public } from '../session/operator.guard.js';
 import { actorOf, type OperatorRequest } from '../operator.js';
 import { BrowserCookie, ConsoleCookie } from '../session/session.cookie.js';
-import { SessionStore } from '../session/session.store.js';
+import { OperatorSessionStore } from '../session/operator-session.store.js';
 import { queryOf } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { loggedOutPage, loginPage, returnedPage } from './login.page.js';
@@ -17,7 +17,7 @@ import { OpenIdLoginService } from './openid-login.service.js';
 export class LoginController {
   constructor(
     private readonly logins: OpenIdLoginService,
-    private readonly sessions: SessionStore,
+    private readonly sessions: OperatorSessionStore,
     private readonly cookies: ConsoleCookie,
     private readonly browsers: BrowserCookie,
     private readonly operators: ConsoleOperatorService,

@@ -10,7 +10,7 @@ import { RefusedRequestError } from '#platform/http/refused-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { messageOf } from '#platform/message-of.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import type { Session } from '../session/session.store.js';
+import type { Session } from '../session/operator-session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
 import { actorOf } from '../operator.js';
 import { roleOfGroups } from '../role.js';

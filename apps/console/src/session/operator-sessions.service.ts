@@ -5,7 +5,7 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { OperatorRoles } from './operator-roles.js';
 import type { Account, Operator, OperatorRequest } from '../operator.js';
 import { BrowserCookie, ConsoleCookie } from './session.cookie.js';
-import { type Session, SessionStore } from './session.store.js';
+import { type Session, OperatorSessionStore } from './operator-session.store.js';
 
 const MAX_SESSION_MS = 12 * 60 * 60_000;
 
@@ -19,7 +19,7 @@ export class OperatorSessionsService {
   constructor(
     private readonly cookies: ConsoleCookie,
     private readonly browsers: BrowserCookie,
-    private readonly sessions: SessionStore,
+    private readonly sessions: OperatorSessionStore,
     private readonly roles: OperatorRoles,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}

@@ -7,7 +7,7 @@ import { FormCheck } from './form-check.js';
 import { KeptFormsService } from './kept-forms.service.js';
 import { RecentLogins } from './recent-logins.js';
 import { BrowserCookie, ConsoleCookie } from './session.cookie.js';
-import { SessionStore } from './session.store.js';
+import { OperatorSessionStore } from './operator-session.store.js';
 
 const SHARED = [
   BrowserCookie,
@@ -18,7 +18,7 @@ const SHARED = [
   OperatorSessionsService,
   PrivilegedAccounts,
   RecentLogins,
-  SessionStore,
+  OperatorSessionStore,
 ];
 
 @Module({ imports: [RequestLimitsModule], providers: SHARED, exports: SHARED })

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DpopModule } from '../dpop/dpop.module.js';
-import { IntrospectionModule } from '../introspection/introspection.module.js';
+import { TokenIntrospectionModule } from '../introspection/token-introspection.module.js';
 import { EventCounter } from './event-counter.js';
 import { EventPushService } from './event-push.service.js';
 import { EventTokenGuard } from './event-token.guard.js';
@@ -11,7 +11,7 @@ import { SecurityEventTokens } from './security-event-tokens.js';
 import { StreamService } from './stream.service.js';
 
 @Module({
-  imports: [DpopModule, IntrospectionModule],
+  imports: [DpopModule, TokenIntrospectionModule],
   controllers: [EventsController, SsfConfigurationController],
   providers: [
     EventCounter,

@@ -1,5 +1,4 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
-import type { IntrospectedToken } from '#grants/grant.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LIMITS, Parameter } from '#oauth/parameters.js';
@@ -10,6 +9,7 @@ import { ClientDto } from '../client-auth/client-credentials.dto.js';
 import { ParametersPipe } from '../parameters.pipe.js';
 import { ResourceServerAuthenticator } from '../client-auth/resource-server-authenticator.js';
 import { TokenConfiguration } from '../token.configuration.js';
+import { activeClaims } from './active-claims.js';
 import { DisabledClientsService } from './disabled-clients.service.js';
 import { type ActiveToken, type InactiveToken, INTROSPECT_OPERATION } from './introspection.openapi.js';
 
@@ -51,21 +51,4 @@ export class IntrospectionController {
       token_type: result.token.jkt === null ? 'Bearer' : 'DPoP',
     };
   }
-}
-
-export function activeClaims({ token, grant, grantId, scope, audience }: IntrospectedToken) {
-  return {
-    active: true,
-    // RFC 7662 2.2 permits additional members. A cache needs `grant_id` for the broadcast `oauth.grant.revoked`.
-    grant_id: grantId,
-    client_id: grant.clientId,
-    sub: String(grant.userId ?? grant.clientId),
-    scope,
-    exp: token.expiry,
-    // RFC 7662 2.2: "the intended audience for this token". Other APIs must refuse the token (RFC 9700 2.3).
-    ...(audience !== null && { aud: audience.split(' ') }),
-    ...(grant.externalId !== null && { external_id: grant.externalId }),
-    // RFC 9449 6.2: the resource server must require a proof of this key.
-    ...(token.jkt !== null && { cnf: { jkt: token.jkt } }),
-  } as const;
 }

@@ -19,8 +19,8 @@ import { REFERENCE_HEADER } from '#messaging/nats-message.js';
 import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { UsageRecorder } from '../usage/usage-recorder.js';
+import { activeClaims } from './active-claims.js';
 import { DisabledClientsService } from './disabled-clients.service.js';
-import { activeClaims } from './introspection.controller.js';
 
 @Controller()
 export class ResourceServerResponder {

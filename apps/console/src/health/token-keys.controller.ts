@@ -8,7 +8,7 @@ import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import type { Form } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
-import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './keys.page.js';
+import { fieldName, FIELDS, keyStepPage, keysPage, type Ring } from './token-keys.page.js';
 
 /** Rotates keys step by step. No key is stored, except in the response to a repeated form (`IdempotencyService`). */
 @Controller('health/keys')

@@ -14,7 +14,7 @@ import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { problemsOf, withoutPrivateKeys } from './application.form.js';
 import { applicationLabel } from './application.page.js';
-import { keysPage } from './keys.page.js';
+import { keysPage } from './client-keys.page.js';
 import { pathOf } from './paths.js';
 
 /** Public keys of an application that authenticates by private_key_jwt. */

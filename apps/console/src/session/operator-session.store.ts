@@ -25,7 +25,7 @@ export interface Session extends OperatorIdentity {
  * Every method throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
-export class SessionStore {
+export class OperatorSessionStore {
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
     private readonly configuration: ConsoleConfiguration,

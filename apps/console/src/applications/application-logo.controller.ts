@@ -17,7 +17,7 @@ import { pathOf } from './paths.js';
 
 @Controller('applications/:id/logo')
 @RequireRole('admin')
-export class LogoController {
+export class ApplicationLogoController {
   constructor(private readonly clients: ClientService) {}
 
   @Get()

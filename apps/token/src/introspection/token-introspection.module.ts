@@ -13,4 +13,4 @@ import { ResourceServerResponder } from './resource-server.responder.js';
   providers: [{ provide: LoopIntervals, useValue: { pass: 5_000, retry: 1_000 } }, DisabledClientsService],
   exports: [DisabledClientsService],
 })
-export class IntrospectionModule {}
+export class TokenIntrospectionModule {}

@@ -1,7 +1,7 @@
 import { DPOP_NONCE } from '#openapi/error-headers.js';
 import { oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
-import { DeviceAuthorizationResponse } from './device.dto.js';
+import { DeviceAuthorizationResponse } from './device-authorization.dto.js';
 
 export const DEVICE_OPERATION: OperationDescription = {
   id: 'authorizeDevice',

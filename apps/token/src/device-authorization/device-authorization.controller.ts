@@ -5,15 +5,15 @@ import { ClientAuthenticator } from '../client-auth/client-authenticator.js';
 import { DpopGuard, type ProvedRequest } from '../dpop/dpop.guard.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { ParametersPipe } from '../parameters.pipe.js';
-import { DeviceAuthorizationDto, type DeviceAuthorizationResponse } from './device.dto.js';
-import { DEVICE_OPERATION } from './device.openapi.js';
-import { DeviceService } from './device.service.js';
+import { DeviceAuthorizationDto, type DeviceAuthorizationResponse } from './device-authorization.dto.js';
+import { DEVICE_OPERATION } from './device-authorization.openapi.js';
+import { DeviceAuthorizationService } from './device-authorization.service.js';
 
 @Controller(ENDPOINTS.deviceAuthorization)
-export class DeviceController {
+export class DeviceAuthorizationController {
   constructor(
     private readonly clients: ClientAuthenticator,
-    private readonly devices: DeviceService,
+    private readonly devices: DeviceAuthorizationService,
     private readonly proofs: DpopProofService,
   ) {}
 

@@ -10,8 +10,8 @@ import {
 import { UserChangeService } from './user-change.service.js';
 
 @Controller()
-export class UserResponder {
-  private readonly logger = new Logger(UserResponder.name);
+export class UserChangeResponder {
+  private readonly logger = new Logger(UserChangeResponder.name);
 
   constructor(private readonly changes: UserChangeService) {}
 

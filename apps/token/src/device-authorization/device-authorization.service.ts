@@ -17,10 +17,10 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { canonicalAddress } from '#platform/http/client-address.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { TokenConfiguration } from '../token.configuration.js';
-import type { DeviceAuthorizationDto, DeviceAuthorizationResponse } from './device.dto.js';
+import type { DeviceAuthorizationDto, DeviceAuthorizationResponse } from './device-authorization.dto.js';
 
 @Injectable()
-export class DeviceService {
+export class DeviceAuthorizationService {
   constructor(
     private readonly issuer: TokenIssuer,
     private readonly engine: GrantEngine,
