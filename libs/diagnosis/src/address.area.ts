@@ -82,12 +82,7 @@ async function ask(
   try {
     return examineAnswer(await get(address + path));
   } catch (error) {
-    return finding(
-      'address-unreachable',
-      address,
-      `it does not answer: ${reasonOf(error)}`,
-      'check DNS, the ingress and its certificate, and that this machine may connect to it',
-    );
+    return finding('address-unreachable', address, `it does not answer: ${reasonOf(error)}`);
   }
 }
 

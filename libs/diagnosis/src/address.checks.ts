@@ -64,19 +64,13 @@ export function examineAddresses(addresses: Addresses): Finding[] {
   const named = Object.entries(addresses) as [keyof Addresses, string][];
   const findings = named.flatMap(([name, address]) => {
     const subject = `${name} ${address}`;
-    if (isLoopback(address))
-      return finding(
-        'address-loopback',
-        subject,
-        'only this machine can reach it',
-        'nothing to do on a developer’s machine',
-      );
+    if (isLoopback(address)) return finding('address-loopback', subject, 'only this machine can reach it');
     if (address.startsWith('https:')) return [];
     return finding(
       'address-unencrypted',
       subject,
       'codes, tokens and secrets cross the network unencrypted',
-      `serve it over TLS, and set ${name} to its https address in every app: docs/deploy.md`,
+      { variable: name },
     );
   });
   const shared = named.flatMap(([name, address], index) => {
@@ -87,7 +81,6 @@ export function examineAddresses(addresses: Addresses): Finding[] {
       'address-shared',
       `${name} ${address}`,
       `${other[0]} has the same host name: the browser sends the cookies of one to the other`,
-      'give each its own host name, such as auth.example.com and api.example.com',
     );
   });
   return [...findings, ...shared];
@@ -109,12 +102,7 @@ export function examinePlainHttp(address: string, answer: ProbeResponse | null):
   const target = answer.headers.get('location') ?? '';
   if (answer.status >= 300 && answer.status < 400 && /^https:/i.test(target)) return [];
   if (answer.status >= 400) return [];
-  return finding(
-    'address-http',
-    address,
-    `http:// answers ${answer.status} and does not redirect to https`,
-    'redirect http to https at the ingress, or close port 80',
-  );
+  return finding('address-http', address, `http:// answers ${answer.status} and does not redirect to https`);
 }
 
 /** RFC 8414 3.3: the issuer must be the URL that the metadata were read from. */
@@ -140,14 +128,7 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Probe
     if (Array.isArray(grants) && grants.includes(grant)) weak.push(`grant_types_supported has ${grant}`);
   return [
     ...wrong.flatMap((problem) => wrongMetadata(subject, problem)),
-    ...weak.flatMap((problem) =>
-      finding(
-        'metadata-weak',
-        subject,
-        problem,
-        'another server, or a proxy that changes responses, is at this address: the token app never sends this',
-      ),
-    ),
+    ...weak.flatMap((problem) => finding('metadata-weak', subject, problem)),
   ];
 }
 
@@ -164,19 +145,9 @@ export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer
 export function examineApi({ API_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = API_URL + ENDPOINTS.me;
   if (answer.status !== 401)
-    return finding(
-      'api-open',
-      subject,
-      `it answers ${answer.status} to a request without a token, not 401`,
-      'the resource app must be at API_URL, and answer itself',
-    );
+    return finding('api-open', subject, `it answers ${answer.status} to a request without a token, not 401`);
   if (/^Bearer\b.*resource_metadata="/.test(answer.headers.get('www-authenticate') ?? '')) return [];
-  return finding(
-    'api-open',
-    subject,
-    'its 401 lacks WWW-Authenticate: Bearer with resource_metadata',
-    'configure the proxy to forward WWW-Authenticate',
-  );
+  return finding('api-open.header', subject, 'its 401 lacks WWW-Authenticate: Bearer with resource_metadata');
 }
 
 /** Every response of our apps has these headers; a proxy or another application does not send all of them. */
@@ -195,18 +166,13 @@ export function examineRoute(app: string, url: string, answer: ProbeResponse): F
     'path-not-routed',
     url,
     `it answers ${answer.status}, and the response is not from the ${app} app`,
-    `route this path to the ${app} app, as the manifests of k8s/ do`,
+    { app },
   );
 }
 
 export function examineMetrics(address: string, answer: ProbeResponse): Finding[] {
   if (answer.status !== 200 || !/^# (HELP|TYPE) /m.test(answer.body)) return [];
-  return finding(
-    'internal-port-public',
-    `${address}/metrics`,
-    'it exposes the metrics of the service',
-    'route the public address to PORT, and do not expose INTERNAL_PORT',
-  );
+  return finding('internal-port-public', `${address}/metrics`, 'it exposes the metrics of the service');
 }
 
 function fieldsOf({ status, body }: ProbeResponse): Readonly<Record<string, unknown>> | null {
@@ -234,18 +200,12 @@ function shown(value: unknown): string {
 
 function noMetadata(subject: string, { status }: ProbeResponse): Finding[] {
   return finding(
-    'metadata-wrong',
+    'metadata-wrong.missing',
     subject,
     status === 200 ? 'it is not a JSON object' : `it answers ${status}`,
-    'route this path to the app, as the manifests of k8s/ do',
   );
 }
 
 function wrongMetadata(subject: string, problem: string): Finding[] {
-  return finding(
-    'metadata-wrong',
-    subject,
-    problem,
-    'give AUTH_URL, BASE_URL and API_URL the same values in every app and here',
-  );
+  return finding('metadata-wrong', subject, problem);
 }

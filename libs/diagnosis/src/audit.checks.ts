@@ -32,15 +32,8 @@ export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | N
         'audit-dropped',
         subject,
         `it lost ${dropped} events since ${status.started_at}: its buffer was full`,
-        'find out why NATS rejected them: the process logs the error once a minute; its log still has the requests',
       );
-    if (waiting > WAITING_LIMIT)
-      add(
-        'audit-waiting',
-        subject,
-        `${waiting} events wait for NATS`,
-        'restore JetStream: events are lost when the buffer is full or the process ends',
-      );
+    if (waiting > WAITING_LIMIT) add('audit-waiting', subject, `${waiting} events wait for NATS`);
     return findings;
   });
 }

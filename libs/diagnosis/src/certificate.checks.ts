@@ -41,29 +41,14 @@ export function examineCertificate(certificate: Certificate, now: number): Findi
   const findings: Finding[] = [];
   const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   if (left <= 0 || validFrom.getTime() > now)
-    add(
-      'certificate-expired',
-      subject,
-      `its certificate is valid from ${day(validFrom)} to ${day(validTo)}`,
-      'renew it now, and find out why its renewal failed',
-    );
+    add('certificate-expired', subject, `its certificate is valid from ${day(validFrom)} to ${day(validTo)}`);
   else {
     if (left < Math.min(MIN_REMAINING_MS, MIN_REMAINING_SHARE * (validTo.getTime() - validFrom.getTime())))
-      add(
-        'certificate-expires',
-        subject,
-        `its certificate expires on ${day(validTo)}`,
-        'renew it, and find out why its renewal failed',
-      );
+      add('certificate-expires', subject, `its certificate expires on ${day(validTo)}`);
     if (untrusted !== null)
-      add(
-        'certificate-untrusted',
-        subject,
-        `its certificate is not trusted: ${untrusted}`,
-        'use a certificate from a public authority, with its intermediate certificates',
-      );
+      add('certificate-untrusted', subject, `its certificate is not trusted: ${untrusted}`);
   }
-  if (outdated) add('tls-outdated', subject, 'it accepts TLS 1.0 or 1.1', 'allow TLS 1.2 and 1.3 only');
+  if (outdated) add('tls-outdated', subject, 'it accepts TLS 1.0 or 1.1');
   return findings;
 }
 

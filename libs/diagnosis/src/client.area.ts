@@ -66,7 +66,7 @@ function knownScopes(options: AdministrationOptions): {
 } {
   const scopes = readableScopes(options);
   if (scopes) return { names: scopes.names, notChecked: [] };
-  const reason = 'SCOPES_FILE cannot be read here: scope list says why';
+  const reason = 'the file of scopes cannot be read here';
   return { names: null, notChecked: [{ check: 'client-scope-unknown', reason }] };
 }
 

@@ -6,7 +6,7 @@ import { hasKeys } from '#oauth/oauth-client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { algorithmOf } from '#clients/registration/openid-registration.js';
-import { check, type DoctorChecks, type Finding, findingOf, step } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
 export const DOCTOR_CLIENT_CHECKS = {
   'redirect-uri-unencrypted': check(
@@ -133,12 +133,7 @@ export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUr
 
 function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = clientLabel(client);
-  // Does not suggest removing the only redirect URI, because most clients need one.
-  const removed = (text: string) =>
-    client.redirectUris.length === 1
-      ? `${text}: replace it, because an application needs a redirect URI`
-      : step(text, 'client', 'update', client.clientId, '--remove-redirect-uri', uri);
-  const replaced = removed('register the right address, and remove this one');
+  const values = { clientId: client.clientId, uri, isOnly: client.redirectUris.length === 1 };
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
   if (url?.protocol === 'http:' && !isLoopback(host))
@@ -146,7 +141,7 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
       'redirect-uri-unencrypted',
       subject,
       `${quoted(uri)} is http: codes cross the network unencrypted`,
-      replaced,
+      values,
     );
   const problem = registrationProblem(uri, client);
   if (problem !== null)
@@ -154,14 +149,14 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
       'redirect-uri-invalid',
       subject,
       `${quoted(uri)} ${redirectUriText(problem, uri)}`,
-      replaced,
+      values,
     );
   if (unresolvable.has(host))
     return finding(
       'redirect-uri-unresolvable',
       subject,
       `${quoted(uri)}: the host ${host} does not exist in DNS`,
-      removed("ask the application's owner; if the address is no longer used"),
+      values,
     );
   if (url?.protocol !== 'http:') return [];
   if (client.type === 'confidential')
@@ -169,54 +164,53 @@ function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlyS
       'redirect-uri-loopback',
       subject,
       `${quoted(uri)} points to the user’s own machine: it is for development`,
-      removed('register a second application for development, and remove it here'),
+      values,
     );
   if (host !== 'localhost') return [];
-  return finding(
-    'redirect-uri-localhost',
-    subject,
-    `${quoted(uri)}: each machine resolves localhost itself`,
-    'ask the developer to use 127.0.0.1, and register that',
-  );
+  return finding('redirect-uri-localhost', subject, `${quoted(uri)}: each machine resolves localhost itself`);
 }
 
 function secrets(client: EnabledClient, now: number): Finding[] {
   if (client.type === 'public' || hasKeys(client)) return [];
   const subject = clientLabel(client);
   const { clientId } = client;
-  const rotate = ['client', 'secret', 'rotate', clientId];
-  const remove = ['client', 'delete', clientId];
   const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   if (live.length === 0)
-    return finding('client-without-secret', subject, 'it has no live secret, and cannot get tokens', [
-      ...step('if it is still in use', ...rotate),
-      ...step('otherwise', ...remove),
-    ]);
+    return finding('client-without-secret', subject, 'it has no live secret, and cannot get tokens', {
+      clientId,
+    });
   const findings: Finding[] = [];
-  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
   const newest = live.at(-1);
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
-    const revoke = ['client', 'secret', 'revoke', clientId, secret.id];
+    const values = { clientId, secretId: secret.id };
     // Reports only the first finding that applies to a secret.
     if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
-      add(
-        'secret-rotation-open',
-        subject,
-        `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
-        step('when the application uses the new one', ...revoke),
+      findings.push(
+        ...finding(
+          'secret-rotation-open',
+          subject,
+          `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
+          values,
+        ),
       );
     else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
-      add('secret-never-used', subject, `secret ${secret.id} is ${age} days old, and was never used`, [
-        ...step('find out where it is; if it is not needed', ...revoke),
-        ...step('if the application is not needed', ...remove),
-      ]);
+      findings.push(
+        ...finding(
+          'secret-never-used',
+          subject,
+          `secret ${secret.id} is ${age} days old, and was never used`,
+          values,
+        ),
+      );
     else if (age > OLD_DAYS)
-      add(
-        'secret-old',
-        subject,
-        `secret ${secret.id} is ${age} days old (${usage(secret)})`,
-        step('create a new one, hand it over, then revoke the old one', ...rotate),
+      findings.push(
+        ...finding(
+          'secret-old',
+          subject,
+          `secret ${secret.id} is ${age} days old (${usage(secret)})`,
+          values,
+        ),
       );
   }
   return findings;
@@ -230,16 +224,13 @@ function scopes(client: EnabledClient, known: readonly string[] | null): Finding
   const unknown =
     known === null ? [] : client.scopes.filter((scope) => !known.includes(scope) && !isAdminScope(scope));
   if (unknown.length === 0) return [];
-  const remedy =
-    unknown.length === client.scopes.length
-      ? 'add one that is declared, and remove these in the same change'
-      : step('remove them', 'client', 'update', client.clientId, '--remove-scope', unknown.join(' '));
-  return finding(
-    'client-scope-unknown',
-    clientLabel(client),
-    `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`,
-    remedy,
-  );
+  const problem = `it is registered for ${unknown.map(quoted).join(', ')}, which SCOPES_FILE does not declare`;
+  return unknown.length === client.scopes.length
+    ? finding('client-scope-unknown.all', clientLabel(client), problem)
+    : finding('client-scope-unknown', clientLabel(client), problem, {
+        clientId: client.clientId,
+        scopes: unknown.join(' '),
+      });
 }
 
 function idTokens(client: EnabledClient, algs: readonly string[] | null): Finding[] {
@@ -251,27 +242,13 @@ function idTokens(client: EnabledClient, algs: readonly string[] | null): Findin
       'openid-without-keys',
       subject,
       'it is registered for openid, and no token app has ID_TOKEN_KEYS: it gets no ID token',
-      step(
-        'set ID_TOKEN_KEYS (docs/configuration.md), or',
-        'client',
-        'update',
-        client.clientId,
-        '--remove-scope',
-        OPENID,
-      ),
+      { clientId: client.clientId },
     );
   return finding(
     'id-token-alg-without-key',
     subject,
     `its ID tokens are to be signed with ${alg}, and the token apps have keys for ${algs.join(', ')}: its code exchanges fail`,
-    step(
-      `add a key for ${alg} to ID_TOKEN_KEYS, or`,
-      'client',
-      'update',
-      client.clientId,
-      '--id-token-alg',
-      algs[0] ?? '',
-    ),
+    { clientId: client.clientId, alg, others: algs },
   );
 }
 
@@ -282,12 +259,7 @@ function metadataDocument(client: EnabledClient): Finding[] {
     'client-document-unusable',
     clientLabel(client),
     `its metadata document cannot be used, and its last description still counts: ${problem}`,
-    step(
-      'tell the publisher of the document; if the application is gone',
-      'client',
-      'disable',
-      client.clientId,
-    ),
+    { clientId: client.clientId },
   );
 }
 
@@ -297,7 +269,7 @@ function clientCredentials(client: EnabledClient, withoutConsole: boolean): Find
     'client-credentials-off',
     clientLabel(client),
     'it is registered for the HTTP API of the console, and a token app has no CONSOLE_URL: it gets no access token',
-    step('set CONSOLE_URL at the token app (docs/console.md), or', 'client', 'delete', client.clientId),
+    { clientId: client.clientId },
   );
 }
 
@@ -308,7 +280,6 @@ function pkce(client: EnabledClient, withoutPkce: ReadonlyMap<string, number>): 
     'client-without-pkce',
     clientLabel(client),
     `it redeemed ${count === 1 ? 'a code' : `${count} codes`} without PKCE in the last week`,
-    'ask the developer to send code_challenge (S256) and code_verifier: docs/integrate.md',
   );
 }
 
@@ -318,7 +289,6 @@ function publicClient(client: EnabledClient): Finding[] {
     'client-public',
     clientLabel(client),
     'it is a public client: anyone can send requests in its name',
-    'nothing, if it runs on its users’ devices; a server-side application is registered without --public',
   );
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseFacts } from '#database/database-inspection.js';
-import { check, type DoctorChecks, type Finding, findingOf, step } from './finding.js';
+import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
 export const DOCTOR_DATABASE_CHECKS = {
   'migrations-missing': check('error', 'the database has every migration of this version'),
@@ -30,44 +30,53 @@ export function examineDatabase(facts: DatabaseFacts): Finding[] {
 
 function migrations({ place, pendingMigrations }: DatabaseFacts): Finding[] {
   if (pendingMigrations.length === 0) return [];
-  return finding(
-    'migrations-missing',
-    place,
-    `it lacks ${pendingMigrations.join(', ')}`,
-    step('apply them', 'migrate'),
-  );
+  return finding('migrations-missing', place, `it lacks ${pendingMigrations.join(', ')}`);
 }
 
 function durability({ place, settings, overrides, hasStandbys }: DatabaseFacts): Finding[] {
   const findings: Finding[] = [];
-  const add = (problem: string, remedy: string) =>
-    findings.push(...finding('database-not-durable', place, problem, remedy));
   const { synchronous_commit: commit } = settings;
   // An override for a role or a database is reported below.
   if (commit === 'off' && overrides.length === 0)
-    add(
-      'synchronous_commit is off: a crash loses the last confirmed changes, including revocations',
-      'ALTER SYSTEM SET synchronous_commit = on, then SELECT pg_reload_conf()',
+    findings.push(
+      ...finding(
+        'database-not-durable',
+        place,
+        'synchronous_commit is off: a crash loses the last confirmed changes, including revocations',
+      ),
     );
   if (commit === 'local' && hasStandbys)
-    add(
-      'synchronous_commit is local: a fail-over to the synchronous standby loses confirmed changes',
-      'ALTER SYSTEM SET synchronous_commit = on, then SELECT pg_reload_conf()',
+    findings.push(
+      ...finding(
+        'database-not-durable',
+        place,
+        'synchronous_commit is local: a fail-over to the synchronous standby loses confirmed changes',
+      ),
     );
   for (const { role, database, value } of overrides)
-    add(
-      `synchronous_commit is ${value} for ${role ?? 'every role'} in ${database ?? 'every database'}`,
-      `ALTER ${role === null ? `DATABASE ${database}` : `ROLE ${role}${database === null ? '' : ` IN DATABASE ${database}`}`} RESET synchronous_commit`,
+    findings.push(
+      ...finding(
+        'database-not-durable.override',
+        place,
+        `synchronous_commit is ${value} for ${role ?? 'every role'} in ${database ?? 'every database'}`,
+        { role, database },
+      ),
     );
   if (settings.fsync === 'off')
-    add(
-      'fsync is off: a crash of the machine can destroy the database',
-      'set fsync = on and restart PostgreSQL',
+    findings.push(
+      ...finding(
+        'database-not-durable.fsync',
+        place,
+        'fsync is off: a crash of the machine can destroy the database',
+      ),
     );
   if (settings.full_page_writes === 'off')
-    add(
-      'full_page_writes is off: a crash of the machine can destroy pages of the database',
-      'ALTER SYSTEM SET full_page_writes = on, then SELECT pg_reload_conf()',
+    findings.push(
+      ...finding(
+        'database-not-durable.pages',
+        place,
+        'full_page_writes is off: a crash of the machine can destroy pages of the database',
+      ),
     );
   return findings;
 }
@@ -78,7 +87,6 @@ function connection({ place, encrypted, local }: DatabaseFacts): Finding[] {
     'database-unencrypted',
     place,
     'user data and the hashes of secrets cross the network unencrypted',
-    'turn on TLS in PostgreSQL (ssl = on), and add ?sslmode=verify-full to DATABASE_URL of every app',
   );
 }
 
@@ -88,7 +96,6 @@ function privileges({ place, role, superuser }: DatabaseFacts): Finding[] {
     'database-superuser',
     place,
     `${role} is a superuser: it can read files and other databases of the server`,
-    'create a role that only owns the schema, and set it in DATABASE_URL',
   );
 }
 
@@ -98,6 +105,5 @@ function freeConnections({ place, connections, maxConnections }: DatabaseFacts):
     'database-connections',
     place,
     `${connections} of ${maxConnections} connections are in use: the next replica may get none`,
-    'raise max_connections, or use fewer replicas: docs/sizing.md',
   );
 }

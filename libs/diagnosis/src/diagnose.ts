@@ -1,3 +1,4 @@
+import { describeRemedy, type RemedyText } from '#error-guide/doctor/remedies.js';
 import { withTimeout } from '#platform/with-timeout.js';
 import {
   type Area,
@@ -19,7 +20,8 @@ export const DOCTOR_GENERAL_CHECKS = {
 const AREA_TIMEOUT_MS = 30_000;
 const MAX_FINDINGS = 100;
 
-export type Diagnosed = Finding & DoctorCheck & { readonly area: string };
+export type Diagnosed = Omit<Finding, 'remedy'> &
+  DoctorCheck & { readonly area: string; readonly remedy: RemedyText };
 
 export interface Diagnosis {
   /** The most severe first, grouped by check. */
@@ -64,17 +66,14 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
         area,
         ...(checks[id] as DoctorCheck),
         ...finding,
+        remedy: describeRemedy(finding.remedy),
       })),
     );
     return { findings, holding: ids.filter((id) => !open.has(id)), notChecked };
   } catch (error) {
     const problem = withoutCredentials(error instanceof Error ? error.message : String(error));
-    const finding: Finding = {
-      check: 'not-examined',
-      subject: area,
-      problem,
-      remedy: 'fix this, then run doctor again',
-    };
+    const remedy = describeRemedy({ id: 'not-examined' });
+    const finding = { check: 'not-examined', subject: area, problem, remedy };
     return {
       findings: [{ area, ...DOCTOR_GENERAL_CHECKS['not-examined'], ...finding }],
       holding: [],
@@ -90,7 +89,7 @@ function bounded(findings: readonly Finding[]): readonly Finding[] {
   const subject = `${findings.length - MAX_FINDINGS} others`;
   return [
     ...findings.slice(0, MAX_FINDINGS),
-    { check: next.check, subject, problem: 'the same finding', remedy: 'as for those above' },
+    { check: next.check, subject, problem: 'the same finding', remedy: { id: 'not-examined.repeated' } },
   ];
 }
 

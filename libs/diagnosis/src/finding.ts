@@ -1,4 +1,4 @@
-import type { Next } from '#platform/validation/problem.js';
+import type { Remedy, RemedyId, RemedyValues } from '#error-guide/doctor/remedies.js';
 
 /**
  * `error`: users, tokens or the service are at risk, or something fails. `warning`: should be fixed soon. `info`: good
@@ -24,12 +24,7 @@ export interface Finding {
   /** client_id of a finding about one client. */
   readonly clientId?: string;
   readonly problem: string;
-  /** Text, or commands, each with an introduction. */
-  readonly remedy: string | readonly Next[];
-}
-
-export function step(text: string, ...command: readonly string[]): readonly [Next] {
-  return [{ text, command }];
+  readonly remedy: Remedy;
 }
 
 /** A check that could not run, or has nothing to check. */
@@ -65,13 +60,18 @@ export function noneChecked(checks: DoctorChecks, reason: string): NotChecked[] 
 }
 
 /** Returns a function that creates a finding of these checks, in an array for callers to return or to spread. */
-export function findingOf<Id extends string>(_checks: Readonly<Record<Id, DoctorCheck>>) {
-  return (
-    check: Id,
+export function findingOf<Check extends string>(_checks: Readonly<Record<Check, DoctorCheck>>) {
+  return <Id extends RemedyId & (Check | `${Check}.${string}`)>(
+    id: Id,
     about: string | Pick<Finding, 'subject' | 'clientId'>,
     problem: string,
-    remedy: Finding['remedy'],
-  ): [Finding] => [{ check, ...(typeof about === 'string' ? { subject: about } : about), problem, remedy }];
+    ...values: RemedyValues<Id>
+  ): [Finding] => {
+    const [given] = values as readonly object[];
+    const [check = ''] = id.split('.');
+    const subject = typeof about === 'string' ? { subject: about } : about;
+    return [{ check, ...subject, problem, remedy: { id, values: given } }];
+  };
 }
 
 export function isFinding(result: Finding | NotChecked): result is Finding {

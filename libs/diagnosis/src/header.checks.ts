@@ -37,8 +37,6 @@ export const DOCTOR_HEADER_CHECKS = {
 
 const finding = findingOf(DOCTOR_HEADER_CHECKS);
 
-const FORWARD_HEADERS = 'configure the proxy to forward the app’s headers unchanged';
-
 /** Examines the login page, because the page sets cookies and has the headers of every page. */
 export function examineLoginPage({ AUTH_URL }: Addresses, answer: ProbeResponse): Finding[] {
   const subject = AUTH_URL + ENDPOINTS.login;
@@ -54,17 +52,11 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: ProbeResponse)
       'header-framing',
       subject,
       policy === '' ? 'there is no Content-Security-Policy' : `Content-Security-Policy is ${policy}`,
-      'configure the proxy to forward the app’s Content-Security-Policy unchanged',
     );
   if (!/^no-referrer$|same-origin$/.test(answer.headers.get('referrer-policy') ?? ''))
-    add('header-referrer', subject, 'Referrer-Policy is missing or weak', FORWARD_HEADERS);
+    add('header-referrer', subject, 'Referrer-Policy is missing or weak');
   if (answer.headers.has('access-control-allow-origin'))
-    add(
-      'authorize-cors',
-      subject,
-      'it has Access-Control-Allow-Origin',
-      'remove CORS headers for AUTH_URL from the proxy: the app sends none',
-    );
+    add('authorize-cors', subject, 'it has Access-Control-Allow-Origin');
   return [...findings, ...examineHeaders(AUTH_URL, subject, answer)];
 }
 
@@ -77,21 +69,11 @@ export function examineHeaders(address: string, subject: string, { headers }: Pr
     address.startsWith('https:') &&
     !(Number(/max-age="?(\d+)/i.exec(hsts)?.[1] ?? 0) >= year && /includeSubDomains/i.test(hsts))
   )
-    add(
-      'header-hsts',
-      subject,
-      `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`,
-      FORWARD_HEADERS,
-    );
+    add('header-hsts', subject, `Strict-Transport-Security is ${hsts === '' ? 'missing' : hsts}`);
   if (headers.get('x-content-type-options')?.toLowerCase() !== 'nosniff')
-    add('header-nosniff', subject, 'X-Content-Type-Options is not nosniff', FORWARD_HEADERS);
+    add('header-nosniff', subject, 'X-Content-Type-Options is not nosniff');
   if (!/no-store/i.test(headers.get('cache-control') ?? ''))
-    add(
-      'header-cache',
-      subject,
-      `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`,
-      FORWARD_HEADERS,
-    );
+    add('header-cache', subject, `Cache-Control is ${headers.get('cache-control') ?? 'missing'}`);
   return findings;
 }
 
@@ -110,11 +92,8 @@ function weakCookie(address: string, subject: string, cookie: string): Finding[]
   ].filter((gap) => gap !== false);
   if (missing.length === 0) return [];
   return finding(
-    'cookie-weak',
+    isHttps ? 'cookie-weak.https' : 'cookie-weak',
     subject,
     `the cookie ${name} lacks ${missing.join(', ')}`,
-    isHttps
-      ? 'AUTH_URL of the authorize app must be the https address, and no proxy may change Set-Cookie'
-      : 'no proxy may change Set-Cookie',
   );
 }

@@ -28,7 +28,6 @@ export function examineIdTokenKeys(statuses: readonly ServiceStatus[]): (Finding
       'id-token-keys-differ',
       `ID token key ${id}`,
       `${processNames(having)} has it, ${processNames(missing)} does not: ${effect}`,
-      'set ID_TOKEN_KEYS to the private keys for token and to their public keys for authorize, and restart the processes that have other keys',
     );
   });
 }

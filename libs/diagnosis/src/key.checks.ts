@@ -8,7 +8,6 @@ import {
   findingOf,
   noneChecked,
   type NotChecked,
-  step,
 } from './finding.js';
 
 export const DOCTOR_KEY_CHECKS = {
@@ -49,7 +48,8 @@ export function examineKeys(
   if (processes.length === 0) return noneChecked(DOCTOR_KEY_CHECKS, 'no process reports its keys');
   const disagreements = problems.flatMap((problem): Finding[] => {
     const id = checkOf(problem);
-    return id === null ? [] : finding(id, 'TOKEN_KEYS', problem.message, problem.remedy);
+    if (id === null) return [];
+    return [{ check: id, subject: 'TOKEN_KEYS', problem: problem.message, remedy: problem.remedy }];
   });
   const states = keys.flatMap(({ id, signsIn, verifiesIn, record }): Finding[] => {
     if (!record) return [];
@@ -59,7 +59,6 @@ export function examineKeys(
         'key-old',
         subject,
         `it has been in use since ${record.firstSeenAt.toISOString().slice(0, 10)}`,
-        step('begin a rotation', 'keys', 'next'),
       );
     // A key that has not signed yet is the next signing key.
     if (
@@ -72,7 +71,6 @@ export function examineKeys(
         'key-unneeded',
         subject,
         `no live token has needed it since ${record.neededUntil.toISOString().slice(0, 10)}`,
-        step('this prints TOKEN_KEYS without it', 'keys', 'next'),
       );
     return [];
   });

@@ -7,7 +7,6 @@ import {
   findingOf,
   noneChecked,
   type NotChecked,
-  step,
 } from './finding.js';
 
 export const DOCTOR_LOGOUT_CHECKS = {
@@ -80,7 +79,6 @@ function queueOf(
           'logout-queue-unreadable',
           process,
           `it cannot read OAUTH_LOGOUT (${queue.problem}): it sends no logout tokens`,
-          'turn on JetStream for its NATS user (AUDIT_NATS_URL), with the permissions of audit-token in k8s/overlays/local/nats/nats.conf',
         )
       : [],
   );
@@ -91,25 +89,19 @@ function queueOf(
     return [...unreadable, ...others.map((id) => ({ check: id, reason }))];
   }
   const findings = [...unreadable];
-  const add = (id: keyof typeof DOCTOR_LOGOUT_CHECKS, problem: string, remedy: string) =>
-    findings.push(...finding(id, 'OAUTH_LOGOUT', problem, remedy));
+  const add = (id: 'logout-queue-differs' | 'logout-queue-full' | 'logout-queue-late', problem: string) =>
+    findings.push(...finding(id, 'OAUTH_LOGOUT', problem));
   if (queue.differing.length > 0)
-    add(
-      'logout-queue-differs',
-      `its ${queue.differing.join(', ')} are not as the token app sets them`,
-      'permit audit-token to update it, as in k8s/overlays/local/nats/nats.conf, and restart one token app',
-    );
+    add('logout-queue-differs', `its ${queue.differing.join(', ')} are not as the token app sets them`);
   if (queue.bytes > FULL * queue.max_bytes)
     add(
       'logout-queue-full',
       `${Math.round(queue.bytes / MEGABYTE)} of ${Math.round(queue.max_bytes / MEGABYTE)} MiB are in use: NATS deletes the oldest log-outs, and applications do not learn of them`,
-      'make the applications that do not answer reachable, or remove their address for log-outs',
     );
   if (queue.oldest !== null && now - Date.parse(queue.oldest) > LATE_MS)
     add(
       'logout-queue-late',
       `${queue.messages} log-outs wait, the oldest since ${queue.oldest}; ${unanswered(clients)}`,
-      'tell the owners of these applications; if there are none, read the log of the token apps',
     );
   return findings;
 }
@@ -123,21 +115,14 @@ function buffer(status: ServiceStatus): Finding[] {
   const { waiting = 0, dropped = 0 } = status.logouts ?? {};
   const subject = processName(status);
   const findings: Finding[] = [];
-  const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
+  const add = (id: 'logout-events-lost' | 'logout-events-waiting', problem: string) =>
+    findings.push(...finding(id, subject, problem));
   if (dropped > 0)
     add(
       'logout-events-lost',
-      subject,
       `it lost ${dropped} ends of sessions since ${status.started_at}: applications did not learn of them`,
-      'restore JetStream: the log of the process has the error of NATS',
     );
-  if (waiting > WAITING_LIMIT)
-    add(
-      'logout-events-waiting',
-      subject,
-      `${waiting} ends of sessions wait for NATS`,
-      'restore JetStream: they are lost when 20,000 wait, or the process ends',
-    );
+  if (waiting > WAITING_LIMIT) add('logout-events-waiting', `${waiting} ends of sessions wait for NATS`);
   return findings;
 }
 
@@ -147,6 +132,6 @@ function failed({ clientId, name, refused, dropped, last }: ClientLogouts): Find
     'logout-tokens-failed',
     `${clientId} ${quoted(name)}`,
     `in the last day it refused ${refused} logout tokens, and ${dropped} were dropped after an hour; the last failure at ${last.time}: ${last.failure}`,
-    step('tell its owner what failed', 'explain', '--client', clientId, '--since', '1d'),
+    { clientId },
   );
 }

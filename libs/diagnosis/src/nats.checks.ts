@@ -68,36 +68,18 @@ export function examineNats(facts: NatsFacts, expected: readonly string[]): Find
       'nats-anonymous',
       place,
       'anyone who can reach it can read the tokens that APIs introspect, and change users',
-      'give each app a user with a password and the permissions of k8s/overlays/local/nats/nats.conf',
     );
-  if (excessive.length > 0)
-    add(
-      'nats-permissions',
-      place,
-      `this user may ${excessive.join('; ')}`,
-      'give it the permissions of the user operator in k8s/overlays/local/nats/nats.conf',
-    );
+  if (excessive.length > 0) add('nats-permissions', place, `this user may ${excessive.join('; ')}`);
   if (shared)
     add(
       'audit-shared-account',
       place,
       'an app that may publish events can send NATS’s confirmation of them to any subject of the product',
-      'give the trail the accounts and users of k8s/overlays/local/nats/nats.conf, and set AUDIT_NATS_URL',
     );
   if (trailChanges.length > 0)
-    add(
-      'audit-deletable',
-      place,
-      `the user of the audit trail may ${trailChanges.join(' and ')}`,
-      'permit it only the $JS.API subjects of k8s/overlays/local/nats/nats.conf',
-    );
+    add('audit-deletable', place, `the user of the audit trail may ${trailChanges.join(' and ')}`);
   if (!encrypted && !local)
-    add(
-      'nats-unencrypted',
-      place,
-      'tokens cross the network unencrypted when an API introspects them',
-      'turn on TLS in NATS, and use tls:// in NATS_URL of every app',
-    );
+    add('nats-unencrypted', place, 'tokens cross the network unencrypted when an API introspects them');
   return [...findings, ...expected.flatMap((name) => stream(name, facts))];
 }
 
@@ -110,7 +92,6 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
       streams === null
         ? `JetStream does not answer: ${noStreams}`
         : 'there is no such stream: events are lost',
-      'turn on JetStream, and run migrate, with the administrator of the trail in AUDIT_NATS_URL: docs/audit.md',
     );
   const findings: Finding[] = [];
   const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
@@ -120,7 +101,6 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
       'audit-stream-differs',
       `${place} ${name}`,
       `its ${differing.join(', ')} are not as migrate sets them`,
-      'run migrate, with the administrator of the trail in AUDIT_NATS_URL and the AUDIT_… variables that this command has: docs/audit.md',
     );
   if (maxBytes > 0 && bytes > FULL * maxBytes)
     add(
@@ -128,14 +108,12 @@ function stream(name: string, { place, streams, noStreams }: NatsFacts): Finding
       `${place} ${name}`,
       `${Math.round(bytes / MEGABYTE)} of ${Math.round(maxBytes / MEGABYTE)} MiB are in use, so events are deleted before they are ` +
         `${maxAgeDays} days old: the oldest is from ${first?.toISOString().slice(0, 10) ?? 'today'}`,
-      'allow it more space, or export and keep it elsewhere: docs/audit.md',
     );
   if (replicas === 1)
     add(
       'audit-single-copy',
       `${place} ${name}`,
       'it is stored on one server only: if the disk fails, the trail is lost',
-      'run a NATS cluster of three, and set the number of copies: docs/audit.md',
     );
   return findings;
 }

@@ -63,20 +63,9 @@ export function examineProcesses(
 function presence(statuses: readonly ServiceStatus[]): Finding[] {
   return SERVICES.flatMap((service): Finding[] => {
     const running = statuses.filter((status) => status.service === service).length;
-    if (running === 0)
-      return finding(
-        'process-missing',
-        service,
-        'no process answers',
-        `start it; if it runs, its NATS user must subscribe to oauth.service.status.${service}, and publish to _INBOX.operator.status.${service}.*`,
-      );
+    if (running === 0) return finding('process-missing', service, 'no process answers', { service });
     if (running > 1) return [];
-    return finding(
-      'process-single',
-      service,
-      'only one process answers: restarting it is an outage',
-      'run two replicas or more: docs/reliability.md',
-    );
+    return finding('process-single', service, 'only one process answers: restarting it is an outage');
   });
 }
 
@@ -91,7 +80,6 @@ function readiness(statuses: readonly ServiceStatus[]): Finding[] {
       'process-not-ready',
       processName(status),
       `it gets no requests: /readyz misses ${reasons.join(', ')}; it runs since ${status.started_at}`,
-      'restore what is missing; if other processes of the app have it, compare the Secrets, the node and the network policies of this one',
     );
   });
 }
@@ -102,12 +90,7 @@ function versions(statuses: readonly ServiceStatus[], own: string | undefined): 
   const built = statuses.filter(({ version }) => version !== UNBUILT);
   const groups = byValue([...built.map((status) => [processName(status), status.version] as const), ...ours]);
   if (groups.size < 2) return [];
-  return finding(
-    'versions-differ',
-    'versions',
-    listed(groups),
-    'finish the rollout, or roll back: consecutive versions work together, others may not',
-  );
+  return finding('versions-differ', 'versions', listed(groups));
 }
 
 function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding[] {
@@ -124,12 +107,7 @@ function settings(statuses: readonly ServiceStatus[], own: OwnSettings): Finding
     );
     const groups = byValue(known);
     if (groups.size < 2) return [];
-    return finding(
-      'settings-differ',
-      variable,
-      listed(groups),
-      'set the right value everywhere, and restart the processes that have another value',
-    );
+    return finding('settings-differ', variable, listed(groups));
   });
 }
 
@@ -145,7 +123,6 @@ function production(statuses: readonly ServiceStatus[]): Finding[] {
         'not-production',
         processName(status),
         `NODE_ENV is ${String(status.settings?.['NODE_ENV'] ?? 'unknown')}: http addresses are allowed`,
-        'set NODE_ENV=production',
       ),
     );
 }
@@ -160,7 +137,7 @@ function lifetimes(statuses: readonly ServiceStatus[]): Finding[] {
     const values = statuses.map((status) => Number(status.settings?.[variable] ?? 0));
     const longest = Math.max(0, ...values);
     if (longest <= most) return [];
-    return finding(id, variable, `it is ${longest} s`, `set it to ${most} or less`);
+    return finding(id, variable, `it is ${longest} s`, { most });
   });
 }
 
@@ -170,8 +147,7 @@ export function examineClocks(readings: readonly ClockReading[], skewS: number):
     const ahead = time > answeredAt ? time - answeredAt : Math.min(0, time - askedAt);
     if (Math.abs(ahead) < SECOND_MS) return [];
     const problem = `its clock is ${(Math.abs(ahead) / 1000).toFixed(1)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine's`;
-    const remedy = 'synchronize both with NTP';
-    return finding(Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts', place, problem, remedy);
+    return finding(Math.abs(ahead) >= skewS * 1000 ? 'clock-wrong' : 'clock-drifts', place, problem);
   });
 }
 

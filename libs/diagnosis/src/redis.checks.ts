@@ -34,47 +34,24 @@ export function examineRedis(observed: readonly ObservedRedis[]): Finding[] {
     const findings: Finding[] = [];
     const add = (...args: Parameters<typeof finding>) => findings.push(...finding(...args));
     if (!['noeviction', 'unknown'].includes(policy))
-      add(
-        'redis-evicts',
-        subject,
-        `maxmemory-policy is ${policy}`,
-        'CONFIG SET maxmemory-policy noeviction, in redis.conf too; alert on memory instead',
-      );
+      add('redis-evicts', subject, `maxmemory-policy is ${policy}`);
     if (written.split(',').includes('err'))
-      add(
-        'redis-write-failed',
-        subject,
-        'the last write to the append-only file failed',
-        'free disk space, and read the log of Redis',
-      );
+      add('redis-write-failed', subject, 'the last write to the append-only file failed');
     if (status.aof_replay.split(',').includes('no'))
       add(
         'redis-not-replayed',
         subject,
         'the user default may not execute commands: after a restart, Redis lacks most grants (redis#14541)',
-        'ACL SETUSER default off resetpass ~* &* +@all, in the ACL file too; nobody can log in as this user',
       );
     if (role.split(',').some((name) => name !== 'master' && name !== 'unknown'))
-      add(
-        'redis-no-primary',
-        subject,
-        `the server is a ${role}`,
-        'REDIS_URL must name the primary, the Sentinels or the Cluster',
-      );
+      add('redis-no-primary', subject, `the server is a ${role}`);
     if (appendonly.split(',').includes('no'))
       add(
         'redis-not-persistent',
         subject,
         'appendonly is no: a restart of Redis logs users out, and loses codes that were not redeemed; grants are restored from PostgreSQL',
-        'CONFIG SET appendonly yes, in redis.conf too',
       );
-    if (status.connected_replicas === 0)
-      add(
-        'redis-no-replica',
-        subject,
-        'no replica is connected',
-        'add one, with Sentinels or as a Cluster: docs/reliability.md',
-      );
+    if (status.connected_replicas === 0) add('redis-no-replica', subject, 'no replica is connected');
     return findings;
   });
 }

@@ -14,6 +14,7 @@ import { CATALOGUE } from '#diagnosis/catalogue.js';
 import { examineHeaders, examineLoginPage } from '#diagnosis/header.checks.js';
 import { examineDatabase } from '#diagnosis/database.checks.js';
 import { diagnose } from '#diagnosis/diagnose.js';
+import { describeRemedy } from '#error-guide/doctor/remedies.js';
 import { type Area, check } from '#diagnosis/finding.js';
 
 const ADDRESSES = {
@@ -260,7 +261,7 @@ describe('the postgresql area of doctor', () => {
       { role: 'app', database: 'oauth', value: 'off' },
       { role: null, database: 'oauth', value: 'off' },
     ];
-    expect(examineDatabase({ ...DATABASE, overrides }).map(({ remedy }) => remedy)).toEqual([
+    expect(examineDatabase({ ...DATABASE, overrides }).map(({ remedy }) => describeRemedy(remedy))).toEqual([
       'ALTER ROLE app IN DATABASE oauth RESET synchronous_commit',
       'ALTER DATABASE oauth RESET synchronous_commit',
     ]);
@@ -277,7 +278,12 @@ describe('a diagnosis', () => {
     },
     examine,
   });
-  const finding = (id: string) => ({ check: id, subject: 's', problem: 'p', remedy: 'r' });
+  const finding = (id: string) => ({
+    check: id,
+    subject: 's',
+    problem: 'p',
+    remedy: { id: 'not-examined' } as const,
+  });
 
   it('lists the most severe findings first, then passed and skipped checks', async () => {
     const results = [

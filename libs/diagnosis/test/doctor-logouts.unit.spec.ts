@@ -84,7 +84,7 @@ describe('the logouts area of doctor', () => {
     ]);
   });
 
-  it('names the applications that log-outs wait for, and the command that explains a failure', () => {
+  it('names the applications that log-outs wait for, and the application that refused them', () => {
     const statuses = installation({ messages: 3, oldest: '2026-06-01T11:00:00.000Z' });
     expect(examineLogouts(statuses, [{ ...CLIENT, dropped: 2 }], NOW)).toMatchObject([
       {
@@ -94,9 +94,7 @@ describe('the logouts area of doctor', () => {
       {
         subject: 'sc_a "Room Finder"',
         problem: expect.stringMatching(/2 were dropped .* at 2026-06-01T11:00:00.000Z: status 503$/),
-        remedy: [
-          { text: 'tell its owner what failed', command: ['explain', '--client', 'sc_a', '--since', '1d'] },
-        ],
+        remedy: { id: 'logout-tokens-failed', values: { clientId: 'sc_a' } },
       },
     ]);
   });

@@ -136,7 +136,7 @@ export const PAGE_CHECKS = {
       'It differs from every registered one, or the request names no application. They are compared character by character (RP-Initiated Logout 1.0 3).',
     application: 'Send `id_token_hint` or `client_id` as well, and a registered address.',
     operator: 'If the address is the application’s, register it beside those that it has.',
-    commands: ['client update {client_id} {post_logout_redirect_uris}'],
+    commands: ['client update {client_id} --post-logout-redirect-uri {post_logout_redirect_uris}'],
   },
   logout_token_invalid: {
     title: 'The logout token is not valid',

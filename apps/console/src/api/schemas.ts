@@ -1,6 +1,11 @@
 import { FLAG_NAMES } from '#clients/client-flags.js';
 import { CONSOLE_ROLES } from '#users/operators/console-role.js';
+import { classSchema } from '#openapi/class-schema.js';
 import type { Schema } from '#openapi/schema.js';
+import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
+import { InvitationDto, RoleDto } from '#users/operations/operators/console-operator.service.js';
+import { NewUserDto, PasswordChangeDto, UserChangesDto } from '#users/operations/user.dto.js';
+import { memberOf } from '#operations/member-names.js';
 
 // Schemas of the API. The tests validate every response against them.
 
@@ -25,6 +30,10 @@ export function object(component: string, required: Properties, optional: Proper
     properties: { ...required, ...optional },
   };
 }
+
+/** Schema of a request body, from the class that validates it. @param fromPath fields that are not in the body */
+const body = (component: string, shape: new () => object, fromPath: readonly string[] = []) =>
+  classSchema(component, shape, (field) => (fromPath.includes(field) ? null : memberOf(field)));
 
 /** Present if there are warnings, for example about an unreachable service. */
 const WARNINGS = { warnings: texts };
@@ -169,15 +178,14 @@ const USER_DETAIL_FIELDS: Properties = {
   version: number,
 };
 export const USER_DETAILS = object('UserDetails', USER_DETAIL_FIELDS, WARNINGS);
-const NEW_USER_FIELDS: Properties = { email: text, username: text, name: text };
-export const NEW_USER = object('NewUser', NEW_USER_FIELDS, { time_zone: text, locale: text, password: text });
+export const NEW_USER = body('NewUser', NewUserDto);
 export const CREATED_USER = object(
   'CreatedUser',
   { ...USER_DETAIL_FIELDS, password: orNull(text) },
   WARNINGS,
 );
-export const USER_CHANGES = object('UserChanges', { locale: orNull(text) });
-export const PASSWORD_CHANGE = object('PasswordChange', {}, { password: text, end_sessions: flag });
+export const USER_CHANGES = body('UserChanges', UserChangesDto);
+export const PASSWORD_CHANGE = body('PasswordChange', PasswordChangeDto);
 export const CHANGED_PASSWORD = object(
   'ChangedPassword',
   { id: number, username: text, password: orNull(text), sessions_ended: flag },
@@ -212,7 +220,7 @@ export const GRANT = object('Grant', {
   revoked_at: orNull(time),
   version: number,
 });
-export const GRANT_SELECTION = object('GrantSelection', {}, { user: text, client: text, all: flag });
+export const GRANT_SELECTION = body('GrantSelection', GrantSelectionDto, ['id']);
 export const REVOKED_GRANTS = object('RevokedGrants', { revoked_grants: number }, WARNINGS);
 
 const RESOURCE_SERVER_FIELDS: Properties = {
@@ -239,12 +247,11 @@ export const OPERATOR = object(
   { user_id: number, username: text, email: text, role: ROLE, disabled_at: orNull(time) },
   WARNINGS,
 );
-export const OPERATOR_ROLE = object('OperatorRole', { role: ROLE }, { confirm_last_admin: flag });
-const NEW_INVITATION_FIELDS: Properties = { email: text, role: ROLE };
-export const NEW_INVITATION = object('NewInvitation', NEW_INVITATION_FIELDS);
+export const OPERATOR_ROLE = body('OperatorRole', RoleDto, ['login']);
+export const NEW_INVITATION = body('NewInvitation', InvitationDto);
 export const INVITATION = object(
   'Invitation',
-  { id: text, ...NEW_INVITATION_FIELDS, invited_by: text, created_at: time, expires_at: time },
+  { id: text, email: text, role: ROLE, invited_by: text, created_at: time, expires_at: time },
   WARNINGS,
 );
 

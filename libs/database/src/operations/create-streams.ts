@@ -5,19 +5,25 @@ import {
   trailServer,
   type TrailSettings,
 } from '#operations/administration.options.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import { withNats } from '#operations/running-services/nats.js';
 
-/** @throws Error with the reason why NATS did not create or update the streams */
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** `variable` has the URL of NATS. */
+    streams_not_created: { readonly variable: string; readonly reason: string };
+  }
+}
+
+/** @throws AdministrationError with the reason why NATS did not create or update the streams */
 export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
   const { url, variable } = trailServer(settings);
   try {
     await withNats(url, (nats) => ensureAuditStreams(nats, retentionOf(settings)));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(
-      `NATS (${variable}) did not create or update the streams of the audit trail: ${reason}; ` +
-        'it needs JetStream, and the administrator of the trail: docs/audit.md',
-      { cause },
-    );
+    const refused = problem('streams_not_created', [], { variable, reason });
+    throw new AdministrationError('unavailable', [refused], { cause });
   }
 }

@@ -29,6 +29,8 @@ export const OPERATION_PROBLEMS = {
     `${field} ${quoted(given)} is unknown: the types are ${types.join(', ')}`,
   time_invalid: ({ field, values: { form } }) => `${field} must be ${form}`,
   client_missing: ({ field }) => `${field} is missing`,
+  streams_not_created: ({ values: { variable, reason } }) =>
+    `NATS (${variable}) did not create or update the streams of the audit trail: ${reason}; it needs JetStream, and the administrator of the trail: docs/audit.md`,
   reference_of_proxy: ({ values: { given } }) =>
     `${quoted(given)} is a reference of the proxy (nginx): the request did not reach the service, because it was too large, exceeded a rate limit, or no process answered. Search the log of the proxy for it`,
   reference_unknown: ({ values }) => {
@@ -48,7 +50,8 @@ export const OPERATION_PROBLEMS = {
     `${done}, but the token service did not answer over NATS (NATS_URL): tokens may work until it is back, and stop within seconds after that`,
   keys_needed: ({ values: { keys }, nameOf }) =>
     `live tokens may need ${keys.map(({ id, until }) => `${id} until ${until}`).join(', ')}: without the key they would be refused. Run this again then; to begin another rotation earlier, add ${nameOf('begin')}`,
-  keys_unknown: ({ values: { message, remedy } }) => `${message}: ${remedy}`,
+  keys_unknown: ({ values: { app } }) =>
+    `no process of ${app} answers: its keys are unknown; start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status.${app}`,
   token_keys_unused: () =>
     'no running process has this value of TOKEN_KEYS: give the current value, or restart authorize and token with this one first',
   token_keys_differ: ({ values: { processes } }) =>

@@ -8,6 +8,12 @@ const DUPLICATES: Readonly<Record<string, string>> = {
   users_identity_unique: 'issuer and external_id',
 };
 
+const WAYS_BACK = {
+  role: (login: string) => ['console', 'grant', login, '--role', 'admin'],
+  disable: (login: string) => ['user', 'enable', login],
+  delete: () => ['console', 'grant', 'LOGIN', '--role', 'admin'],
+} as const;
+
 const FILE_REASONS: Readonly<Record<Problems['user_file_invalid']['reason'], string>> = {
   empty: 'the file is empty: check the export that wrote it',
   nul: 'the file has NUL characters, as UTF-16 without a byte order mark: convert it, for example with iconv -f UTF-16LE -t UTF-8',
@@ -17,38 +23,27 @@ const FILE_REASONS: Readonly<Record<Problems['user_file_invalid']['reason'], str
     'an object is spread over several lines, not one object per line: convert the file, for example with jq -c .',
 };
 
-function hashText(problem: Problems['password_hash_invalid']): string {
-  switch (problem.reason) {
-    case 'unreadable':
-      return 'it must be text, or a credential of Keycloak';
-    case 'unknown':
-      return 'it is not argon2, bcrypt, PBKDF2 or scrypt in a form that this service reads';
-    case 'base64':
-      return 'its salt or hash is not base64 without padding';
-    case 'bcrypt_cost':
-      return `its bcrypt cost must be from ${problem.min} to ${problem.max}`;
-    case 'argon2_parameters':
-      return 'its argon2 parameters are not valid';
-    case 'argon2_passes':
-      return `its argon2 passes (t) must be at most ${problem.max}`;
-    case 'argon2_memory':
-      return `its argon2 memory (m) must be at most ${problem.max}`;
-    case 'argon2_work':
-      return `its argon2 memory times passes (m × t) must be at most ${problem.max}`;
-    case 'pbkdf2_length':
-      return 'its PBKDF2 hash does not have the length l';
-    case 'pbkdf2_iterations':
-      return `its PBKDF2 iterations, times the blocks of ${problem.bytes} bytes of the hash, must be at most ${problem.max}`;
-    case 'scrypt_parameters':
-      return `its scrypt parameters must be at most ${problem.r} (r) and ${problem.p} (p)`;
-    case 'scrypt_n':
-      return 'its scrypt parameter N must be less than 2^(128 × r / 8) (RFC 7914 2)';
-    case 'scrypt_memory':
-      return `its scrypt memory (128 × N × r) must be at most ${problem.max} KiB`;
-    case 'scrypt_work':
-      return `its scrypt memory times p must be at most ${problem.max} KiB`;
-  }
-}
+type HashProblem = Problems['password_hash_invalid'];
+
+const HASH_TEXTS: {
+  readonly [Reason in HashProblem['reason']]: (problem: HashProblem & { readonly reason: Reason }) => string;
+} = {
+  unreadable: () => 'it must be text, or a credential of Keycloak',
+  unknown: () => 'it is not argon2, bcrypt, PBKDF2 or scrypt in a form that this service reads',
+  base64: () => 'its salt or hash is not base64 without padding',
+  bcrypt_cost: ({ min, max }) => `its bcrypt cost must be from ${min} to ${max}`,
+  argon2_parameters: () => 'its argon2 parameters are not valid',
+  argon2_passes: ({ max }) => `its argon2 passes (t) must be at most ${max}`,
+  argon2_memory: ({ max }) => `its argon2 memory (m) must be at most ${max}`,
+  argon2_work: ({ max }) => `its argon2 memory times passes (m × t) must be at most ${max}`,
+  pbkdf2_length: () => 'its PBKDF2 hash does not have the length l',
+  pbkdf2_iterations: ({ bytes, max }) =>
+    `its PBKDF2 iterations, times the blocks of ${bytes} bytes of the hash, must be at most ${max}`,
+  scrypt_parameters: ({ r, p }) => `its scrypt parameters must be at most ${r} (r) and ${p} (p)`,
+  scrypt_n: () => 'its scrypt parameter N must be less than 2^(128 × r / 8) (RFC 7914 2)',
+  scrypt_memory: ({ max }) => `its scrypt memory (128 × N × r) must be at most ${max} KiB`,
+  scrypt_work: ({ max }) => `its scrypt memory times p must be at most ${max} KiB`,
+};
 
 export const USER_PROBLEMS = {
   email_invalid: ({ field }) => `${field} must be an email address, like ada@example.com`,
@@ -92,9 +87,8 @@ export const USER_PROBLEMS = {
     next: () => ({ text: 'See', command: ['console', 'list'] }),
   },
   invitation_unknown: ({ values: { id } }) => `there is no invitation ${quoted(id)}`,
-  confirmLastAdmin: ({ values: { wayBack } }) =>
-    `this user is the last admin of the console, and only the command line could appoint another one. The way back is: operator ${shellWords(wayBack)}`,
-  import_stopped: ({ values: { line, reason } }) => `stopped after line ${line}: ${reason}`,
+  confirmLastAdmin: ({ values: { change, login } }) =>
+    `this user is the last admin of the console, and only the command line could appoint another one. The way back is: operator ${shellWords(WAYS_BACK[change](login))}`,
   issuer_invalid: ({ field, values: { max } }) => `${field} must be 1 to ${max} characters`,
   email_too_long: ({ field, values: { max } }) =>
     `${field} must be an email address of at most ${max} characters`,
@@ -115,7 +109,7 @@ export const USER_PROBLEMS = {
   login_name_invalid: ({ field }) =>
     `${field} must be 1 to 64 letters, digits, dots, hyphens and underscores, or the email, where users log in with a password`,
   password_hash_invalid: ({ field, values }) =>
-    `${field} is not accepted: ${hashText(values)}: leave the field out, and set a password with "user set-password" or let the user log in at your product`,
+    `${field} is not accepted: ${(HASH_TEXTS[values.reason] as (problem: HashProblem) => string)(values)}: leave the field out, and set a password with "user set-password" or let the user log in at your product`,
   active_invalid: ({ field }) => `${field} must be true or absent: oauth.user.disable disables a user`,
   link_unverified: ({ field }) => `${field} needs email_verified: true`,
   link_not_configured: ({ field }) => `${field} needs LOGIN_LINK_BY_EMAIL=true of the token app`,
@@ -137,6 +131,7 @@ export const USER_PROBLEMS = {
   quote_in_cell: () => 'a quote inside a cell: put the cell in quotes, and double the quote',
   lines_skipped: ({ values: { first, last } }) => `lines ${first} to ${last} were not imported`,
   not_utf8: () => 'not UTF-8: convert the file, for example with iconv -f WINDOWS-1252 -t UTF-8',
+  import_stopped: ({ values: { line, reason } }) => `stopped after line ${line}: ${reason}`,
   not_json: () => 'not JSON',
   not_an_object: () => 'not a JSON object',
 } satisfies Partial<ProblemEntries<keyof Problems>>;

@@ -40,6 +40,6 @@ export function idTokenKeyProblems(keys: readonly ReportedIdTokenKey[], now: Dat
       id: 'key_removed_early',
       severity: 'warning',
       message: `key ${id} of ID tokens may be needed until ${record?.neededUntil?.toISOString()}, and no process has it: applications refuse ID tokens that it signed`,
-      remedy: 'append the key to ID_TOKEN_KEYS again, unless you removed it because it leaked',
+      remedy: { id: 'key-removed-early.id_token' },
     }));
 }

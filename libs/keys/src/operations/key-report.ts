@@ -1,6 +1,7 @@
 import type { RecordedKey } from '../token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { processNames } from '#operations/wording.js';
+import type { Remedy } from '#error-guide/doctor/remedies.js';
 
 type RingProcess = ServiceStatus & Required<Pick<ServiceStatus, 'keys'>>;
 
@@ -32,7 +33,7 @@ export interface KeyProblem {
    */
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  readonly remedy: string;
+  readonly remedy: Remedy;
 }
 
 export interface KeyReport {
@@ -78,22 +79,22 @@ export function isNeeded({ neededUntil }: RecordedKey, now: Date): boolean {
 const rank = ({ signsIn, verifiesIn }: ReportedKey): number =>
   signsIn.length > 0 ? 0 : verifiesIn.length > 0 ? 1 : 2;
 
-const SAME_EVERYWHERE =
-  'give authorize and token the same TOKEN_KEYS, and restart the processes that have another value';
+/** Returns the apps that have a ring, and of which no process answers. */
+export const silentApps = (processes: readonly ServiceStatus[]): string[] =>
+  RING_APPS.filter((app) => !processes.some(({ service }) => service === app));
 
 function problemsOf(
   processes: readonly RingProcess[],
   keys: readonly ReportedKey[],
   now: Date,
 ): KeyProblem[] {
-  const silent = RING_APPS.filter((app) => !processes.some(({ service }) => service === app));
   const signing = keys.filter(({ signsIn }) => signsIn.length > 0);
   return [
-    ...silent.map((app): KeyProblem => ({
+    ...silentApps(processes).map((app): KeyProblem => ({
       id: 'no_process',
       severity: 'error',
       message: `no process of ${app} answers: its keys are unknown`,
-      remedy: `start ${app}; if it runs, its NATS user must be allowed to subscribe to oauth.service.status.${app}`,
+      remedy: { id: 'keys-silent', values: { app } },
     })),
     ...(signing.length > 1
       ? [
@@ -101,7 +102,7 @@ function problemsOf(
             id: 'signing_keys_differ',
             severity: 'warning',
             message: `processes sign with different keys: ${signing.map(({ id, signsIn }) => `${id} in ${processNames(signsIn)}`).join('; ')}`,
-            remedy: `if no rotation is being rolled out, ${SAME_EVERYWHERE}`,
+            remedy: { id: 'keys-differ.signing' },
           } as const,
         ]
       : []),
@@ -119,7 +120,7 @@ function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[]
         id: 'signing_key_unknown',
         severity: 'error',
         message: `key ${id} signs in ${processNames(signsIn)}, and ${missing} does not know it: tokens are refused there`,
-        remedy: SAME_EVERYWHERE,
+        remedy: { id: 'key-unknown' },
       },
     ];
   if (record && isNeeded(record, now))
@@ -128,7 +129,7 @@ function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[]
         id: 'key_removed_early',
         severity: missingIn.length === processes ? 'warning' : 'error',
         message: `key ${id} may be needed until ${record.neededUntil?.toISOString()}, and ${missing} does not have it: tokens that it signed are refused`,
-        remedy: 'put the key back at the end of TOKEN_KEYS, unless you removed it because it leaked',
+        remedy: { id: 'key-removed-early' },
       },
     ];
   return [
@@ -136,7 +137,7 @@ function problemOf(key: ReportedKey, processes: number, now: Date): KeyProblem[]
       id: 'verifying_keys_differ',
       severity: 'warning',
       message: `key ${id} is unknown to ${missing}`,
-      remedy: 'finish the restart of all processes before the next step of a rotation',
+      remedy: { id: 'keys-differ' },
     },
   ];
 }

@@ -6,6 +6,7 @@ import { generateSigningKey } from '#oauth/openid/generate-keys.js';
 import { type SigningAlgorithm, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Input, validated } from '#operations/validate.js';
+import { describeRemedy } from '#error-guide/doctor/remedies.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Rule, Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/actor.js';
@@ -36,7 +37,7 @@ export interface KeyList {
   readonly processes: readonly string[];
   readonly keys: readonly KeyUse[];
   readonly id_token_keys: readonly (KeyUse & { readonly alg: string })[];
-  readonly problems: readonly KeyProblem[];
+  readonly problems: readonly (Omit<KeyProblem, 'remedy'> & { readonly remedy: string })[];
 }
 
 declare module '#platform/validation/problem.js' {
@@ -98,7 +99,10 @@ export class KeyService {
         const { id, ...use } = keyUse(key);
         return { id, alg, ...use };
       }),
-      problems: [...problems, ...idTokenKeyProblems(idTokenKeys, now)],
+      problems: [...problems, ...idTokenKeyProblems(idTokenKeys, now)].map((found) => ({
+        ...found,
+        remedy: describeRemedy(found.remedy) as string,
+      })),
     };
     return { list, warnings };
   }

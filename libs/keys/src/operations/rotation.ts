@@ -4,7 +4,7 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { processNames } from '#operations/wording.js';
-import { isNeeded, type KeyReport, keyReport } from './key-report.js';
+import { isNeeded, type KeyReport, keyReport, silentApps } from './key-report.js';
 
 export const STEPS = 3;
 
@@ -20,7 +20,7 @@ declare module '#platform/validation/problem.js' {
   interface Problems {
     /** Keys that live tokens need, and the times until which they may need them. */
     keys_needed: { readonly keys: readonly { readonly id: string; readonly until: string }[] };
-    keys_unknown: { readonly message: string; readonly remedy: string };
+    keys_unknown: { readonly app: string };
     token_keys_unused: null;
     token_keys_differ: { readonly processes: string };
     key_unrecorded: { readonly id: string };
@@ -95,9 +95,9 @@ export function orderAfter({ action, keys }: Decision, ids: readonly string[]): 
   return action === 'sign' ? [...keys, ...others] : others;
 }
 
-function requireEverywhere(ids: readonly string[], { processes, problems }: KeyReport): void {
-  const silent = problems.find(({ id }) => id === 'no_process');
-  if (silent) throw new UnsafeStepError(problem('keys_unknown', [], silent));
+function requireEverywhere(ids: readonly string[], { processes }: KeyReport): void {
+  const [silent] = silentApps(processes);
+  if (silent !== undefined) throw new UnsafeStepError(problem('keys_unknown', [], { app: silent }));
   const hasRing = ({ keys }: { keys: readonly { id: string }[] }) =>
     keys.length === ids.length && keys.every(({ id }, at) => id === ids[at]);
   const others = processes.filter((process) => !hasRing(process));

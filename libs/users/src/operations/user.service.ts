@@ -21,7 +21,7 @@ import { problem } from '#platform/validation/problem.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
 import { RoleTooLowError } from '../operators/console-role.js';
 import { privilegedAccount } from './operators/privileged-account.js';
-import { unlessLastAdmin } from './operators/last-admin.js';
+import { type RefusedEnd, unlessLastAdmin } from './operators/last-admin.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import { type Input, validated } from '#operations/validate.js';
@@ -40,9 +40,6 @@ import {
   UserImportDto,
   UserListDto,
 } from './user.dto.js';
-
-/** Way back after the deletion of the last admin. */
-const ANOTHER_ADMIN = ['console', 'grant', 'LOGIN', '--role', 'admin'];
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -259,7 +256,8 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const user = this.endingUser(actor, id, expected, confirmLastAdmin, ['user', 'enable', username]);
+    const end = { change: 'disable', login: username } as const;
+    const user = this.endingUser(actor, id, expected, confirmLastAdmin, end);
     const announcer = this.endAnnouncer(actor, username, 'is disabled');
     const disabled = await disableUser(user, announcer).catch(announcer.rethrow);
     if (!disabled) throw unknownUser(login);
@@ -311,7 +309,8 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const user = this.endingUser(actor, id, expected, confirmLastAdmin, ANOTHER_ADMIN);
+    const end = { change: 'delete', login: username } as const;
+    const user = this.endingUser(actor, id, expected, confirmLastAdmin, end);
     const announcer = this.endAnnouncer(actor, username, 'is disabled, and not deleted yet');
     const deleted = await deleteUser(user, announcer).catch(announcer.rethrow);
     return {
@@ -351,15 +350,14 @@ export class UserService {
     };
   }
 
-  /** @param wayBack command that restores the access of the last admin */
   private endingUser(
     actor: Actor,
     id: number,
     expected: Expected | undefined,
     confirmLastAdmin: boolean,
-    wayBack: readonly string[],
+    refusedEnd: RefusedEnd,
   ): EndingUser {
-    const end = <T>(change: Promise<T>) => unlessLastAdmin(unlessRefused(actor, change), wayBack);
+    const end = <T>(change: Promise<T>) => unlessLastAdmin(unlessRefused(actor, change), refusedEnd);
     return {
       by: 'operator',
       disable: () => end(this.accounts.disable(id, conditionOf(actor, expected), confirmLastAdmin)),

@@ -5,6 +5,7 @@ import { ADMIN_SCOPES, isAdminScope } from '#oauth/client-credentials.js';
 import { isRegistered, registrationProblem } from '#oauth/redirect-uri.js';
 import { MAX_REDIRECT_URIS } from '#clients/registration/client-metadata.js';
 import { redirectUriText } from '#error-guide/protocol-texts.js';
+import { describeReview, type Review as Found, type Reviews } from '#error-guide/reviews.js';
 import { textsOf } from './comparison.js';
 
 export interface Remedy {
@@ -36,21 +37,31 @@ export function remediesOf(
   return remedies.map(([party, action, ...commands]) => {
     const changesClient = commands.some((command) => command.includes('{client_id}'));
     const review = changesClient ? reviewOf(event, client, scopes) : {};
-    if (typeof review === 'string') return { party, action: review, commands: [] };
+    if (isFound(review)) return { party, action: describeReview(review), commands: [] };
     const values = { ...ids, ...review };
     return { party, action, commands: commands.flatMap((command) => filled(command, values)) };
   });
 }
 
-/** @returns values for the commands, or a text to show instead */
+type Result = Values | Found;
+
+const isFound = (result: Result): result is Found => 'review' in result;
+
+function found<Id extends keyof Reviews>(
+  review: Id,
+  ...[values]: Reviews[Id] extends null ? [] : [values: Reviews[Id]]
+): Found {
+  return { review, values: values ?? null };
+}
+
+/** @returns values for the commands, or a state that needs no command */
 function reviewOf(
   event: AuditEvent,
   client: ClientWithSecrets | null | undefined,
   scopes: readonly string[] | null,
-): Values | string {
-  if (client === undefined)
-    return 'The registration of the application is unknown here, so that no change can be suggested.';
-  if (client === null) return 'The application is not registered (any longer), and cannot be changed.';
+): Result {
+  if (client === undefined) return found('registration_unknown');
+  if (client === null) return found('not_registered');
   return REVIEWS.get(event.check)?.(client, event.detail ?? {}, scopes) ?? {};
 }
 
@@ -58,7 +69,7 @@ type Review = (
   client: ClientWithSecrets,
   detail: NonNullable<AuditEvent['detail']>,
   scopes: readonly string[] | null,
-) => Values | string;
+) => Result;
 
 const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>([
   ['redirect_uri_unregistered', redirectUri],
@@ -68,70 +79,70 @@ const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>
   [
     'push_required',
     ({ requirePar, profile }) => {
-      if (profile === 'fapi2')
-        return 'The application is registered for FAPI 2.0, which requires this (5.3.2.2): nothing to change here.';
-      return requirePar ? {} : 'The service requires this of every application: `REQUIRE_PAR`.';
+      if (profile === 'fapi2') return found('fapi_requires_push');
+      return requirePar ? {} : found('service_requires_push');
     },
   ],
-  [
-    'state_missing',
-    ({ requireState }) => (requireState ? {} : 'It is optional for the application now: repeat the request.'),
-  ],
-  [
-    'code_challenge_invalid',
-    ({ requireState }) => (requireState ? 'The application must send a `state` already.' : {}),
-  ],
+  ['state_missing', ({ requireState }) => (requireState ? {} : found('state_optional'))],
+  ['code_challenge_invalid', ({ requireState }) => (requireState ? found('state_required') : {})],
   ['client_disabled', enabled],
 ]);
 
-function redirectUri(client: ClientWithSecrets, { redirect_uri: uri }: Readonly<Record<string, unknown>>) {
-  if (typeof uri !== 'string') return 'The request has no redirect_uri that could be registered.';
-  if (isRegistered(uri, client)) return 'It is registered now: repeat the request.';
+function redirectUri(
+  client: ClientWithSecrets,
+  { redirect_uri: uri }: Readonly<Record<string, unknown>>,
+): Result {
+  if (typeof uri !== 'string') return found('redirect_uri_missing');
+  if (isRegistered(uri, client)) return found('address_registered');
   const problem = registrationProblem(uri, client);
-  if (problem !== null) return `It cannot be registered: it ${redirectUriText(problem, uri)}.`;
+  if (problem !== null) return found('address_not_registrable', { problem: redirectUriText(problem, uri) });
   if (client.redirectUris.length >= MAX_REDIRECT_URIS)
-    return `The application has ${MAX_REDIRECT_URIS} redirect URIs, which is the limit: remove one before you add another.`;
+    return found('too_many_redirect_uris', { max: MAX_REDIRECT_URIS });
   return { redirect_uri: uri };
 }
 
 function postLogoutRedirectUri(
   client: ClientWithSecrets,
   { post_logout_redirect_uri: uri }: Readonly<Record<string, unknown>>,
-) {
+): Result {
   const registered = client.postLogoutRedirectUris;
-  if (typeof uri !== 'string') return 'The request has no address that could be registered.';
-  if (registered.includes(uri)) return 'It is registered now: repeat the request.';
+  if (typeof uri !== 'string') return found('address_missing');
+  if (registered.includes(uri)) return found('address_registered');
   const problem = registrationProblem(uri, client);
-  if (problem !== null) return `It cannot be registered: it ${redirectUriText(problem, uri)}.`;
-  if (registered.length >= MAX_REDIRECT_URIS)
-    return `The application has ${MAX_REDIRECT_URIS} such addresses, which is the limit.`;
-  // `client update` replaces the whole list.
-  const options = [...registered, uri].flatMap((address) => ['--post-logout-redirect-uri', address]);
-  return { post_logout_redirect_uris: options };
+  if (problem !== null) return found('address_not_registrable', { problem: redirectUriText(problem, uri) });
+  if (registered.length >= MAX_REDIRECT_URIS) return found('too_many_addresses', { max: MAX_REDIRECT_URIS });
+  // The command replaces the whole list.
+  return { post_logout_redirect_uris: [...registered, uri] };
 }
 
-function scope(client: ClientWithSecrets, requested: readonly string[], scopes: readonly string[] | null) {
+function scope(
+  client: ClientWithSecrets,
+  requested: readonly string[],
+  scopes: readonly string[] | null,
+): Result {
   const missing = requested.filter((name) => !client.scopes.includes(name));
-  if (missing.length === 0)
-    return 'The application is registered for all of them now. The user has to allow it again.';
+  if (missing.length === 0) return found('scopes_registered');
   const own = missing.filter(isAdminScope);
   if (client.grantType === 'client_credentials')
-    return own.length > 0 ? { scope: own.join(' ') } : `It may have only ${ADMIN_SCOPES.join(', ')}.`;
+    return own.length > 0 ? { scope: own.join(' ') } : found('scopes_of_api', { scopes: ADMIN_SCOPES });
   const known = missing.filter((name) => scopes?.includes(name) ?? true);
-  if (known.length === 0)
-    return `No scope can be added: ${missing.join(' ')} is not declared in \`SCOPES_FILE\`.`;
+  if (known.length === 0) return found('scopes_undeclared', { scopes: missing });
   return { scope: known.join(' ') };
 }
 
-function enabled({ disabledAt }: ClientWithSecrets) {
-  return disabledAt === null ? 'It is enabled now: repeat the request.' : {};
+function enabled({ disabledAt }: ClientWithSecrets): Result {
+  return disabledAt === null ? found('enabled') : {};
 }
 
-/** @returns an empty list if a value is missing */
+/** Repeats the word before the values of a list, which is their option. @returns an empty list if a value is missing */
 function filled(command: string, values: Values): string[][] {
-  const words = command.split(' ').flatMap((word) => {
+  const words: string[] = [];
+  for (const word of command.split(' ')) {
     const [, name] = /^\{(\w+)\}$/.exec(word) ?? [];
-    return name === undefined ? [word] : values[name as keyof Values];
-  });
-  return words.every((word) => word !== undefined) ? [words] : [];
+    const value = name === undefined ? word : values[name as keyof Values];
+    if (value === undefined) return [];
+    const option = typeof value === 'string' ? null : words.pop();
+    words.push(...[value].flat().flatMap((each) => (option ? [option, each] : [each])));
+  }
+  return [words];
 }

@@ -32,7 +32,7 @@ declare module '#platform/validation/problem.js' {
 const IsRole = (): PropertyDecorator =>
   applyDecorators(IsString(), IsIn(CONSOLE_ROLES, reports('role_unknown', { roles: CONSOLE_ROLES })));
 
-class RoleDto {
+export class RoleDto {
   @IsString()
   login: string;
 
@@ -43,7 +43,7 @@ class RoleDto {
   confirmLastAdmin = false;
 }
 
-class InvitationDto {
+export class InvitationDto {
   @Satisfies(isEmailAddress, reports('email_invalid'))
   @IsString()
   email: string;
@@ -113,7 +113,7 @@ export class ConsoleOperatorService {
     this.requireStoredRoles();
     const userId = await this.userOf(login);
     const change = this.operators.setRole(userId, role, confirmLastAdmin);
-    const before = await unlessLastAdmin(change, grantAgain(login));
+    const before = await unlessLastAdmin(change, { change: 'role', login });
     // The user may have been deleted in the meantime.
     if (before === undefined) throw unknownUser(login);
     return {
@@ -135,7 +135,7 @@ export class ConsoleOperatorService {
     this.requireStoredRoles();
     const userId = await this.userOf(login);
     const change = this.operators.setRole(userId, null, confirmLastAdmin);
-    const role = await unlessLastAdmin(change, grantAgain(login));
+    const role = await unlessLastAdmin(change, { change: 'role', login });
     if (!role) throw unknownOperator(login);
     return {
       result: { user_id: userId, revoked: true },
@@ -255,8 +255,6 @@ export class ConsoleOperatorService {
     throw unknownUser(login);
   }
 }
-
-const grantAgain = (login: string): string[] => ['console', 'grant', login, '--role', 'admin'];
 
 function invitationView({
   id,
