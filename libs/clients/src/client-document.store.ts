@@ -52,7 +52,7 @@ export class ClientDocumentStore {
   async save(
     clientId: string,
     described: DescribedClient,
-    dueAt: Date,
+    { dueAt, leftOut }: { readonly dueAt: Date; readonly leftOut: string | null },
     needsConsent: (before: DescribedClient, after: DescribedClient) => boolean,
   ): Promise<DescribedClient | null> {
     return this.dataSource.transaction(async (manager) => {
@@ -63,8 +63,8 @@ export class ClientDocumentStore {
         (field) => JSON.stringify(before[field]) === JSON.stringify(described[field]),
       );
       await manager.query(
-        'UPDATE clients SET document_due_at = $2, document_problem = NULL WHERE client_id = $1',
-        [clientId, dueAt],
+        'UPDATE clients SET document_due_at = $2, document_problem = $3 WHERE client_id = $1',
+        [clientId, dueAt, leftOut],
       );
       if (isSame) return null;
       const documentChangedAt = needsConsent(before, described)

@@ -44,6 +44,7 @@ export interface NewClient extends Partial<ClientFlags> {
   clientId?: string;
   /** Time of the next fetch of the metadata document, if the client_id is the URL of one. */
   documentDueAt?: Date;
+  documentProblem?: string | null;
 }
 
 export const CLIENT_KINDS = ['confidential', 'public', 'api', 'document'] as const;
@@ -191,6 +192,7 @@ export class ClientStore {
     links = { clientUri: null, policyUri: null, contacts: [] },
     clientId = generateClientId(),
     documentDueAt,
+    documentProblem = null,
     ...flags
   }: NewClient): Promise<ClientWithSecrets> {
     if (type === 'public' && secretHash)
@@ -217,7 +219,7 @@ export class ClientStore {
         disabledAt: null,
         documentDueAt: documentDueAt ?? null,
         documentChangedAt: documentDueAt ? new Date(0) : null,
-        documentProblem: null,
+        documentProblem,
       });
       if (sector !== null) client.subjectSector = await ensureSector(manager, sector);
       await manager.insert(ClientEntity, client).catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { LEFT_OUT } from '#clients/documents/metadata-document.js';
 import { quoted } from '#operations/wording.js';
 import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
@@ -258,7 +259,9 @@ function metadataDocument(client: EnabledClient): Finding[] {
   return finding(
     'client-document-unusable',
     clientLabel(client),
-    `its metadata document cannot be used, and its last description still counts: ${problem}`,
+    problem.startsWith(LEFT_OUT)
+      ? `a part of its metadata document cannot be used, and is ${problem}`
+      : `its metadata document cannot be used, and its last description still counts: ${problem}`,
     { clientId: client.clientId },
   );
 }

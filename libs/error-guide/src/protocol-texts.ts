@@ -19,6 +19,8 @@ const REDIRECT_URI: Readonly<Record<RedirectUriProblem, UriText>> = {
   fragment: 'has a fragment: remove the # and what follows it',
   userinfo: 'has a user name or password: remove everything before the @',
   unencrypted: 'is not encrypted: use https (http is for 127.0.0.1, [::1] and localhost)',
+  unencrypted_fapi:
+    'must use https, as every redirect URI of a client with the profile fapi2 (FAPI 2.0 5.3.2.2)',
   private_scheme: ({ scheme }) =>
     `has the scheme ${scheme}: use https (other schemes are for public clients)`,
   unknown_scheme: ({ scheme }) =>

@@ -103,6 +103,8 @@ export interface RedirectUriRules {
   readonly type: ClientType;
   /** Schemes other than reversed domain names that the operator admits, such as `cursor`. */
   readonly privateSchemes?: readonly string[];
+  /** FAPI 2.0 5.3.2.2: redirect URIs must use https, even on the developer's machine. */
+  readonly profile?: 'fapi2' | null;
 }
 
 /** Reason why a URI cannot be registered. The error guide has the texts. */
@@ -115,6 +117,7 @@ export type RedirectUriProblem =
   | 'fragment'
   | 'userinfo'
   | 'unencrypted'
+  | 'unencrypted_fapi'
   | 'private_scheme'
   | 'unknown_scheme'
   | 'no_path'
@@ -162,10 +165,11 @@ function userinfo(uri: string, { username, password }: URL): RedirectUriProblem 
 function scheme(
   uri: string,
   { protocol, hostname }: URL,
-  { type, privateSchemes = [] }: RedirectUriRules,
+  { type, privateSchemes = [], profile = null }: RedirectUriRules,
 ): RedirectUriProblem | null {
   const name = protocol.slice(0, -1);
   if (name === 'https') return null;
+  if (name === 'http' && profile === 'fapi2') return 'unencrypted_fapi';
   if (name === 'http') return isLoopback(hostname) ? null : 'unencrypted';
   if (type === 'confidential') return 'private_scheme';
   if (!REVERSE_DOMAIN.test(name) && !privateSchemes.includes(name)) return 'unknown_scheme';

@@ -8,7 +8,7 @@ import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../form.js';
 import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
-import { duplicateMember } from './duplicate-member.js';
+import { duplicateMember } from '#platform/duplicate-member.js';
 import { located, pointerTo } from './problem-location.js';
 import { fieldOf } from '#operations/member-names.js';
 

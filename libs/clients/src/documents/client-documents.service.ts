@@ -16,6 +16,7 @@ import {
   InvalidDocumentError,
   type MetadataDocument,
 } from './metadata-document.js';
+import { algorithmOf } from '../registration/openid-registration.js';
 import { clientOfDocument, fetchDocument, isDocumentFailure } from './fetch-document.js';
 
 declare module '#platform/validation/problem.js' {
@@ -115,11 +116,12 @@ export class ClientDocumentsService {
     if (!isClaimed) return false;
     try {
       const { document, dueAt } = await fetchDocument(this.http, url, now);
-      const before = await this.documents.save(url, document.client, dueAt, needsConsent);
+      const { client, leftOut } = document;
+      const before = await this.documents.save(url, client, { dueAt, leftOut }, needsConsent);
       if (before === null) return false;
       // Other processes must not use the former keys until their caches expire.
       this.changes.publish(url);
-      const changes = changesBetween(recorded(before), recorded(document.client));
+      const changes = changesBetween(recorded(before), recorded({ ...before, ...client }));
       this.audit.record({ type: 'client.updated', client_id: url, detail: { by: 'document' }, ...changes });
       return true;
     } catch (error) {
@@ -178,6 +180,9 @@ function recorded(client: DescribedClient): Readonly<Record<string, unknown>> {
     client_uri: client.clientUri,
     policy_uri: client.policyUri,
     contacts: client.contacts,
+    ...(client.requirePar && { require_par: true }),
+    ...(client.dpopBound && { dpop_bound_access_tokens: true }),
+    ...(client.idTokenAlg !== undefined && { id_token_alg: algorithmOf({ idTokenAlg: client.idTokenAlg }) }),
     ...describeKeys(client),
   };
 }

@@ -3,6 +3,7 @@ import { newClientOf } from '../registration/new-client.js';
 import { Registration } from '../registration/registration.js';
 import { problem } from '#platform/validation/problem.js';
 import { InvalidDocumentError, type MetadataDocument, readMetadataDocument } from './metadata-document.js';
+import { DEFAULT_SIGNING_ALGORITHM } from '#oauth/openid/signing-keys.js';
 import { freshFor } from '#platform/http/freshness.js';
 import { OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http.js';
 
@@ -48,10 +49,11 @@ export function isDocumentFailure(error: unknown): error is OutsideFetchError | 
 /** Makes `state` optional, which requires PKCE (RFC 9700 2.1). */
 export function clientOfDocument(
   url: string,
-  { document: { client, dpopBound }, dueAt }: FetchedDocument,
+  { document: { client, leftOut }, dueAt }: FetchedDocument,
   scopes: { readonly scopes: readonly string[]; readonly optionalScopes?: readonly string[] },
 ): { readonly registration: Registration; readonly client: Omit<NewClient, 'secretHash'> } {
-  const rules = { requireState: false, dpopBound };
+  const rules = { requireState: false, idTokenAlg: client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM };
   const registration = Object.assign(new Registration(), client, rules, scopes) as Registration;
-  return { registration, client: { ...newClientOf(registration), clientId: url, documentDueAt: dueAt } };
+  const document = { documentDueAt: dueAt, documentProblem: leftOut };
+  return { registration, client: { ...newClientOf(registration), clientId: url, ...document } };
 }

@@ -1,11 +1,15 @@
-import { IsArray, IsOptional, IsString } from 'class-validator';
+import { isDeepStrictEqual } from 'node:util';
+import { IsArray, IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { type ClientKeys, type ClientType, isClientId, isDocumentUrl } from '#oauth/oauth-client.js';
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { scopeTokens } from '#oauth/scope.js';
+import { duplicateMember } from '#platform/duplicate-member.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { fieldsOf, Rule, validate } from '#platform/validation/validate.js';
 import { ClientMetadata } from '../registration/client-metadata.js';
+import { storedAlgorithm } from '../registration/openid-registration.js';
 import { clientKeys, hasPrivateKey, isAbsent } from '../registration/keys.js';
 
 declare module '#platform/validation/problem.js' {
@@ -21,11 +25,21 @@ declare module '#platform/validation/problem.js' {
     document_method_secret: { readonly method: string };
     document_method_unsupported: { readonly methods: readonly string[] };
     document_keys_missing: null;
+    document_member_repeated: { readonly name: string };
+    /** The service cannot do what the member demands for the security of the client. */
+    document_member_unsupported: { readonly member: string };
   }
 }
 
+/** Rules that a document can make stricter; a document without them leaves the rules of the operator. */
+interface DescribedRules {
+  readonly requirePar?: boolean;
+  readonly dpopBound?: boolean;
+  readonly idTokenAlg?: SigningAlgorithm | null;
+}
+
 /** Client described by a metadata document (section 4 of draft-ietf-oauth-client-id-metadata-document-03). */
-export interface DescribedClient extends ClientKeys {
+export interface DescribedClient extends ClientKeys, DescribedRules {
   readonly name: string;
   readonly type: ClientType;
   readonly redirectUris: readonly string[];
@@ -40,11 +54,21 @@ export interface MetadataDocument {
   readonly client: DescribedClient;
   /** Scopes to register the client for; null if the document has no `scope`. */
   readonly scopes: readonly string[] | null;
-  readonly dpopBound: boolean;
+  /** What the client cannot have, although the document is accepted; null if it has everything. */
+  readonly leftOut: string | null;
 }
+
+/** Begins the problem of an accepted document. */
+export const LEFT_OUT = 'left out: ';
 
 /** Protects the log, the audit trail and the client's row, because a document can have thousands of problems. */
 const MAX_PROBLEMS = 10;
+
+function messageOf(problems: readonly Problem[]): string {
+  const more = problems.length - MAX_PROBLEMS;
+  const described = describeProblems({ problems: problems.slice(0, MAX_PROBLEMS) }, memberOf);
+  return [...described, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
 
 /** The message is for the operator and the publisher of the document. */
 export class InvalidDocumentError extends Error {
@@ -53,9 +77,7 @@ export class InvalidDocumentError extends Error {
     readonly problems: readonly Problem[],
     readonly hasUnsupportedMethod = false,
   ) {
-    const more = problems.length - MAX_PROBLEMS;
-    const described = describeProblems({ problems: problems.slice(0, MAX_PROBLEMS) }, memberOf);
-    super([...described, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+    super(messageOf(problems));
     this.name = 'InvalidDocumentError';
   }
 }
@@ -126,6 +148,68 @@ class DocumentRules {
   @IsString()
   @IsOptional()
   scope?: string | null;
+
+  @IsBoolean()
+  @IsOptional()
+  require_pushed_authorization_requests?: boolean | null;
+
+  @IsBoolean()
+  @IsOptional()
+  dpop_bound_access_tokens?: boolean | null;
+
+  @IsIn(SIGNING_ALGORITHMS)
+  @IsString()
+  @IsOptional()
+  id_token_signed_response_alg?: SigningAlgorithm | null;
+}
+
+/** Members with values that demand a protection which this service does not have. Ignoring them would weaken the client. */
+const UNSUPPORTED: Readonly<Record<string, (value: unknown) => boolean>> = {
+  require_signed_request_object: (value) => value === true,
+  tls_client_certificate_bound_access_tokens: (value) => value === true,
+  id_token_encrypted_response_alg: (value) => !isAbsent(value),
+  subject_type: (value) => value === 'pairwise',
+};
+
+/** Fields without which a client works; of redirect URIs, one must be left. */
+const DISPENSABLE: ReadonlySet<string> = new Set([
+  'name',
+  'redirectUris',
+  'postLogoutRedirectUris',
+  'backchannelLogoutUri',
+  'clientUri',
+  'policyUri',
+  'contacts',
+]);
+
+/** @returns every problem if the client is unusable even without its dispensable values */
+function describedClient(given: Members, host: string) {
+  const leftOut: Problem[] = [];
+  for (let input = given; ;) {
+    const { dto, problems } = validate(ClientMetadata, { ...input, name: input['name'] ?? host });
+    if (problems.length === 0) return { client: dto, problems, leftOut };
+    const usable = withoutUnusable(input, problems);
+    const found = [
+      ...leftOut,
+      ...problems.filter((one) => !leftOut.some((known) => isDeepStrictEqual(one, known))),
+    ];
+    if (isDeepStrictEqual(usable, input)) return { client: null, problems: found, leftOut };
+    leftOut.splice(0, leftOut.length, ...found);
+    input = usable;
+  }
+}
+
+/** Removes the values of dispensable fields that have a problem. */
+function withoutUnusable(input: Members, problems: readonly Problem[]): Members {
+  const usable = Object.entries(input).map(([field, value]) => {
+    const own = problems.filter(({ path }) => path[0] === field);
+    if (own.length === 0 || !DISPENSABLE.has(field)) return [field, value];
+    if (own.some(({ path }) => path.length === 1))
+      return [field, field === 'redirectUris' ? value : undefined];
+    const unusable = new Set(own.map(({ path }) => path[1]));
+    return [field, Array.isArray(value) ? value.filter((_, index) => !unusable.has(index)) : undefined];
+  });
+  return Object.fromEntries(usable) as Members;
 }
 
 function includes(member: 'grant_types' | 'response_types', needed: string) {
@@ -181,11 +265,8 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
   const described = Object.entries(MEMBERS).map(([field, member]) => [field, members[member] ?? undefined]);
   const { jwks, jwksUri, ...input } = Object.fromEntries(described) as Members;
   const isPublic = method === 'none';
-  const { dto: client, problems } = validate(ClientMetadata, {
-    ...input,
-    name: input['name'] ?? new URL(url).host.slice(0, 100),
-    ...(isPublic ? { type: 'public' } : { jwks, jwksUri }),
-  });
+  const given = { ...input, ...(isPublic ? { type: 'public' } : { jwks, jwksUri }) };
+  const { client, problems, leftOut } = describedClient(given, new URL(url).host.slice(0, 100));
   const found = [
     ...(members['client_id'] === url ? [] : [problem('document_client_id_mismatch', 'client_id')]),
     ...['client_secret', 'client_secret_expires_at']
@@ -193,6 +274,9 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
       .map((member) => problem('document_secret', member, { member })),
     ...ruleProblems,
     ...problems,
+    ...Object.entries(UNSUPPORTED)
+      .filter(([member, isDemanded]) => isDemanded(members[member]))
+      .map(([member]) => problem('document_member_unsupported', member, { member })),
     // Section 4.1 of the draft. The other keys of a public client are ignored.
     ...(isPublic && hasPrivateKey(jwks) ? [problem('keys_invalid', 'jwks', { id: 'private' })] : []),
     // Only operators may give a set as text.
@@ -203,20 +287,31 @@ export function readMetadataDocument(text: string, url: string): MetadataDocumen
   ];
   if (!client || !rules || found.length > 0)
     throw new InvalidDocumentError(found, rules !== null && method === null);
-  const { scope } = rules;
+  const { scope, id_token_signed_response_alg: alg } = rules;
+  const stricter: DescribedRules = {
+    ...(rules.require_pushed_authorization_requests && { requirePar: true }),
+    ...(rules.dpop_bound_access_tokens && { dpopBound: true }),
+    ...(!isAbsent(alg) && { idTokenAlg: storedAlgorithm(alg) }),
+  };
   return {
-    client: Object.assign(client, clientKeys(client)),
+    client: Object.assign(client, clientKeys(client), stricter),
     scopes: isAbsent(scope) ? null : scopeTokens(scope),
-    dpopBound: members['dpop_bound_access_tokens'] === true,
+    leftOut: leftOut.length === 0 ? null : LEFT_OUT + messageOf(leftOut),
   };
 }
 
 function parseObject(text: string): Members {
+  let parsed: unknown;
   try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Members;
+    parsed = JSON.parse(text);
   } catch {
     // Falls through to the error below.
   }
-  throw new InvalidDocumentError([problem('document_not_json', [])]);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new InvalidDocumentError([problem('document_not_json', [])]);
+  const repeated = duplicateMember(text);
+  // Another parser could read another value (RFC 8259 4).
+  if (repeated !== null)
+    throw new InvalidDocumentError([problem('document_member_repeated', [], { name: repeated.name })]);
+  return parsed as Members;
 }

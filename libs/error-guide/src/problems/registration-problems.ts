@@ -135,6 +135,9 @@ const DOCUMENTS = {
   document_url_invalid: ({ field, values }) => `${field} ${documentUrlText(values)}`,
   document_not_json: () => 'it is not a JSON object',
   document_content_type: () => 'its Content-Type is not application/json',
+  document_member_repeated: ({ values: { name } }) => `the member ${quoted(name)} is given twice`,
+  document_member_unsupported: ({ field }) =>
+    `${field} demands what this service cannot do: remove it if the application works without it`,
   document_client_id_mismatch: ({ field }) =>
     `${field} must be the URL of the document, character by character`,
   document_secret: ({ field }) => `${field} must be absent: ${NO_SECRET}`,
