@@ -22,6 +22,15 @@ describe('registrationProblem', () => {
     expect(registrationProblem(uri, { type: 'public' })).toBeNull();
   });
 
+  // FAPI 2.0 5.3.2.2
+  it.each(['http://localhost/callback', 'http://127.0.0.1:49152/callback', 'http://[::1]:8080/callback'])(
+    'rejects %s for clients with the profile fapi2',
+    (uri) => {
+      expect(registrationProblem(uri, { type: 'confidential', profile: 'fapi2' })).toBe('unencrypted_fapi');
+      expect(registrationProblem(uri, { type: 'confidential', profile: null })).toBeNull();
+    },
+  );
+
   // @rfc 8252 7.1
   it.each(['com.example.app:/callback', 'com.example.app://callback', 'com.example.my-app:/oauth?x=1'])(
     'accepts %s for public clients only (RFC 8252 7.1)',

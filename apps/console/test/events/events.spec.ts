@@ -51,6 +51,28 @@ describe('GET /events', () => {
     expect(page.text).toContain('href="/users/7"');
   });
 
+  it('says what the metadata document of the application has that cannot be used', async () => {
+    const id = 'https://rooms.example.com/client.json';
+    await storeClient(app, id, { name: 'Rooms', redirectUri: 'https://rooms.example.com/callback' });
+    await app.sql(
+      'UPDATE clients SET document_due_at = now(), document_changed_at = now(), document_problem = $2 WHERE client_id = $1',
+      [id, 'left out: redirect_uris “cursor://callback” has the scheme cursor'],
+    );
+    await store({
+      type: 'request.refused',
+      reference: 'documentedxx',
+      client_id: id,
+      error: 'invalid_request',
+      check: 'redirect_uri_unregistered',
+      detail: { redirect_uri: 'cursor://callback', registered: ['https://rooms.example.com/callback'] },
+    });
+    const page = await viewer.get('/events?reference=documentedxx');
+    expect(wordsOf(page)).toContain('metadata document of the application: left out: redirect_uris');
+    expect(wordsOf(await viewer.get(`/applications/${encodeURIComponent(id)}`))).toContain(
+      'left out: redirect_uris',
+    );
+  });
+
   it('finds an application as the list of applications does, and lets the operator choose among several', async () => {
     const one = await viewer.get('/events?client=+ROOM+fin');
     expect(one.text).toContain(`<a href="/applications/${CLIENT}"`);

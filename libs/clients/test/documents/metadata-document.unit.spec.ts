@@ -6,9 +6,12 @@ const URL = 'https://app.example.com/client.json';
 const SIGNS = { token_endpoint_auth_method: 'private_key_jwt' };
 const JWKS_URI = { jwks_uri: 'https://app.example.com/jwks.json' };
 
+function documentOf(members: object): string {
+  return JSON.stringify({ client_id: URL, redirect_uris: ['https://app.example.com/callback'], ...members });
+}
+
 function typeOf(members: object): string {
-  const document = { client_id: URL, redirect_uris: ['https://app.example.com/callback'], ...members };
-  return readMetadataDocument(JSON.stringify(document), URL).client.type;
+  return readMetadataDocument(documentOf(members), URL).client.type;
 }
 
 function errorOf(members: object): unknown {
@@ -87,15 +90,106 @@ describe('a document', () => {
     ['without a redirect URI', { redirect_uris: [] }, 'redirect_uri_missing', 'redirectUris'],
     ['with a list of numbers', { redirect_uris: [1] }, 'type', 'redirectUris'],
     ['with a scope that is not text', { scope: ['openid'] }, 'type', 'scope'],
-    ['with an invisible name', { client_name: ' ' }, 'name_invalid', 'name'],
     ['with a set as text', { ...SIGNS, jwks: '{"keys":[]}' }, 'type', 'jwks'],
     ['that signs without keys', SIGNS, 'document_keys_missing', 'jwks'],
     ['with two places of keys', { ...SIGNS, ...JWKS_URI, jwks: {} }, 'fields_exclude_each_other', 'jwks'],
     ['with a private key', { jwks: { keys: [{ kty: 'EC', d: 'x' }] } }, 'keys_invalid', 'jwks'],
-    ['with an insecure link', { policy_uri: 'http://app.example.com/' }, 'link_invalid', 'policyUri'],
+    [
+      'whose ID tokens have an unknown algorithm',
+      { id_token_signed_response_alg: 'HS256' },
+      'word_unknown',
+      'id_token_signed_response_alg',
+    ],
+    [
+      'that requires PAR with a text',
+      { require_pushed_authorization_requests: 'true' },
+      'type',
+      'require_pushed_authorization_requests',
+    ],
+    ...[
+      { require_signed_request_object: true },
+      { tls_client_certificate_bound_access_tokens: true },
+      { id_token_encrypted_response_alg: 'RSA-OAEP' },
+      { subject_type: 'pairwise' },
+    ].map((members): [string, object, string, string] => {
+      const [member = ''] = Object.keys(members);
+      return [`that demands ${member}`, members, 'document_member_unsupported', member];
+    }),
   ])('%s is refused', (_what, members, id, field) => {
     const { problems } = errorOf(members) as InvalidDocumentError;
     expect(problems).toContainEqual(expect.objectContaining({ id, path: [field] }));
+  });
+
+  // RFC 8259 4
+  it.each(['"client_name":"A","client_name":"B"', '"jwks":{"keys":[],"keys":[]}'])(
+    'with the members %s is refused',
+    (members) => {
+      const text = `{"client_id":"${URL}","redirect_uris":["https://app.example.com/callback"],${members}}`;
+      expect(() => readMetadataDocument(text, URL)).toThrow(/is given twice/);
+    },
+  );
+
+  it('decides the rules of its client, but only to make them stricter', () => {
+    const rules = (members: object) => {
+      const { requirePar, dpopBound, idTokenAlg } = readMetadataDocument(documentOf(members), URL).client;
+      return { requirePar, dpopBound, idTokenAlg };
+    };
+    expect(
+      rules({
+        require_pushed_authorization_requests: true,
+        dpop_bound_access_tokens: true,
+        id_token_signed_response_alg: 'ES256',
+      }),
+    ).toEqual({ requirePar: true, dpopBound: true, idTokenAlg: 'ES256' });
+    expect(rules({ id_token_signed_response_alg: 'RS256' })).toEqual({ idTokenAlg: null });
+    expect(rules({ require_pushed_authorization_requests: false, dpop_bound_access_tokens: false })).toEqual(
+      {},
+    );
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'a private scheme',
+      { redirect_uris: ['cursor://callback', 'https://app.example.com/callback'] },
+      { redirectUris: ['https://app.example.com/callback'] },
+    ],
+    [
+      'a repeated redirect URI',
+      { redirect_uris: ['https://app.example.com/', 'https://app.example.com/'] },
+      { redirectUris: ['https://app.example.com/'] },
+    ],
+    ['a contact in prose', { contacts: ['ask Ada', 'ada@example.com'] }, { contacts: ['ada@example.com'] }],
+    ['contacts that are no list', { contacts: 'ada@example.com' }, { contacts: [] }],
+    ['a long name', { client_name: 'x'.repeat(101) }, { name: 'app.example.com' }],
+    ['an invisible name', { client_name: ' ' }, { name: 'app.example.com' }],
+    ['an http policy link', { policy_uri: 'http://app.example.com/' }, { policyUri: null }],
+    ['a home page that is no link', { client_uri: 'about us' }, { clientUri: null }],
+    [
+      'a post-logout redirect URI',
+      { post_logout_redirect_uris: ['http://app.example.com/', 'https://app.example.com/bye'] },
+      { postLogoutRedirectUris: ['https://app.example.com/bye'] },
+    ],
+    ['a logout URI', { backchannel_logout_uri: 'http://app.example.com/' }, { backchannelLogoutUri: null }],
+  ])('is accepted without %s, which is reported', (_what, members, client) => {
+    const read = readMetadataDocument(documentOf(members), URL);
+    expect(read.client).toMatchObject(client);
+    const [member = ''] = Object.keys(members);
+    expect(read.leftOut).toMatch(/^left out: /);
+    expect(read.leftOut).toContain(member);
+  });
+
+  it('of which everything is usable reports nothing', () => {
+    expect(readMetadataDocument(documentOf({}), URL).leftOut).toBeNull();
+  });
+
+  it('is refused without any usable redirect URI, with every other problem', () => {
+    const { problems } = errorOf({
+      redirect_uris: ['cursor://callback'],
+      contacts: ['x'],
+    }) as InvalidDocumentError;
+    expect(problems.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['redirect_uri_invalid', 'contact_invalid', 'redirect_uri_missing']),
+    );
   });
 
   it('that is not a JSON object is refused', () => {
@@ -107,7 +201,7 @@ describe('a document', () => {
     const error = errorOf({
       redirect_uris: Array.from({ length: 20 }, (_, index) => `http://a.example/${index}`),
     });
-    expect(error).toMatchObject({ message: expect.stringMatching(/and 10 more$/) as string });
+    expect(error).toMatchObject({ message: expect.stringMatching(/and 11 more$/) as string });
   });
 });
 

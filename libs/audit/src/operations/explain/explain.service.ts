@@ -68,7 +68,7 @@ export class ExplainService {
         throw unknownReference(reference, similar, await reader.streams(), isBehind ? [INDEX_BEHIND] : []);
       const explained = await explainEvents(source, owners, reference, events, scopes);
       const behind = isBehind || explained.isBehind ? [INDEX_BEHIND] : [];
-      return { ...explained.request, warnings: [...owners.warnings, ...behind] };
+      return { ...explained.request, warnings: [...owners.warnings, ...explained.warnings, ...behind] };
     });
   }
 }
@@ -79,10 +79,15 @@ async function explainEvents(
   reference: string,
   events: readonly [AuditEvent, ...AuditEvent[]],
   scopes: readonly string[] | null,
-): Promise<{ readonly request: ExplainedRequest; readonly isBehind: boolean }> {
+): Promise<{
+  readonly request: ExplainedRequest;
+  readonly isBehind: boolean;
+  readonly warnings: readonly string[];
+}> {
   const owner = await ownerOf(events, owners);
   const id = clientIdOf(events, owner);
   const client = id === null ? undefined : await owners.client(id);
+  const documentProblem = client?.document?.problem ?? null;
   const explanation = explanationOf(reference, events, owner, { client, scopes });
   const { event, clientId, grantId } = explanation;
   const at = Date.parse(event.time);
@@ -94,6 +99,7 @@ async function explainEvents(
   return {
     request: { explanation, around: nearest(others, at), uses: uses.events },
     isBehind: around.isBehind || uses.isBehind,
+    warnings: documentProblem === null ? [] : [`metadata document of the application: ${documentProblem}`],
   };
 }
 
