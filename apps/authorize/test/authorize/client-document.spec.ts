@@ -196,14 +196,15 @@ describe('a document that breaks a rule', () => {
     ],
     ['without redirect URIs', /a redirect URI is missing/, published({ redirect_uris: [] })],
     ['with an http redirect URI', /is not encrypted/, published({ redirect_uris: ['http://a.example/'] })],
-    ['with an invisible name', /client_name must be/, published({ client_name: '\u200b' })],
-    ['with a link that is not https', /client_uri must be/, published({ client_uri: 'javascript:alert(1)' })],
-    // `isEmail` throws for a lone surrogate.
-    ['with a contact that is not text', /contacts .* must be/, published({ contacts: ['\ud800@a.example'] })],
     [
-      'with terminal control characters in a contact',
-      /contacts .* must be/,
-      published({ contacts: ['"\u001b[2J"@a.example'] }),
+      'with a repeated member',
+      /the member "client_name" is given twice/,
+      answered((response) => response.writeHead(200, JSON_TYPE).end('{"client_name":"A","client_name":"B"}')),
+    ],
+    [
+      'that demands encrypted ID tokens',
+      /id_token_encrypted_response_alg demands what this service cannot do/,
+      published({ id_token_encrypted_response_alg: 'RSA-OAEP' }),
     ],
     [
       'with 5,001 problems, of which ten are listed',
@@ -254,6 +255,33 @@ describe('a document that breaks a rule', () => {
       expect(await row(url)).toBeUndefined();
     },
   );
+
+  it.each<[string, RegExp, object]>([
+    ['an invisible name', /client_name must be/, { client_name: '\u200b' }],
+    ['a link that is not https', /client_uri must be/, { client_uri: 'javascript:alert(1)' }],
+    // `isEmail` throws for a lone surrogate.
+    ['a contact that is not text', /contacts .* must be/, { contacts: ['\ud800@a.example'] }],
+    [
+      'terminal control characters in a contact',
+      /contacts .* must be/,
+      { contacts: ['"\u001b[2J"@a.example'] },
+    ],
+    [
+      'a private scheme beside a good redirect URI',
+      /redirect_uris .* has the scheme cursor/,
+      { redirect_uris: ['cursor://callback', ...WEB.redirect_uris] },
+    ],
+  ])('is accepted without %s, which its client reports', async (_what, problem, members) => {
+    const url = newClient(members);
+    expect(isConsentPage(await browser.get(address(url)))).toBe(true);
+    const { document_problem: reported, redirect_uris: uris } = (await row(url)) ?? {};
+    expect(reported).toMatch(/^left out: /);
+    expect(reported).toMatch(problem);
+    expect(uris).toEqual(WEB.redirect_uris);
+    await makeDue(url);
+    await browser.get(address(url));
+    expect((await row(url))?.['document_problem']).toBe(reported);
+  });
 
   // @client metadata document 5.2
   it('is accepted at the next request after its correction', async () => {
@@ -318,6 +346,25 @@ describe('a known client', () => {
     expect((await browser.get(address(url))).status).toBe(303);
     const [event] = await auditEvents(app.services.natsUrl, { clientId: url, types: ['client.updated'] });
     expect(event).toMatchObject({ detail: { by: 'document' }, changes: expect.anything() as unknown });
+  });
+
+  it('has stricter rules as soon as its document demands them', async () => {
+    const url = newClient();
+    await browser.get(address(url));
+    host.publish(url, {
+      ...WEB,
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
+      id_token_signed_response_alg: 'ES256',
+    });
+    await makeDue(url);
+    const answer = await browser.get(address(url));
+    expect(redirectParameters(answer.headers['location'])).toMatchObject({ error: 'invalid_request' });
+    const rules = { require_par: true, dpop_bound: true, id_token_alg: 'ES256' };
+    expect(await row(url)).toMatchObject(rules);
+    await makeDue(host.publish(url, WEB));
+    await browser.get(address(url));
+    expect(await row(url)).toMatchObject(rules);
   });
 
   it.each<[string, boolean, (before: readonly object[], added: readonly object[]) => object]>([

@@ -193,7 +193,8 @@ function describedClient(given: Members, host: string) {
       ...leftOut,
       ...problems.filter((one) => !leftOut.some((known) => isDeepStrictEqual(one, known))),
     ];
-    if (isDeepStrictEqual(usable, input)) return { client: null, problems: found, leftOut };
+    if (Object.keys(input).every((field) => usable[field] === input[field]))
+      return { client: null, problems: found, leftOut };
     leftOut.splice(0, leftOut.length, ...found);
     input = usable;
   }
