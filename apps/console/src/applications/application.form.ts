@@ -159,7 +159,8 @@ export function isDangerous(client: ClientView, form: Form): boolean {
 }
 
 /** Sorts a list, because a form has the scopes in the order of the catalogue. */
-const inOrder = (value: unknown): unknown => (Array.isArray(value) ? value.toSorted() : value);
+const inOrder = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(String).toSorted((a, b) => a.localeCompare(b)) : value;
 
 /** Returns true if the operator may change the keys: a metadata document, a secret or a public client excludes this. */
 export function hasOwnKeys({ type, live_secrets: secrets, document_due_at: due }: ClientView): boolean {
