@@ -1,4 +1,4 @@
-import type { RegisteredClient } from '#clients/operations/client.service.js';
+import type { RegisteredClient } from '#clients/operations/registered-client.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';

@@ -17,9 +17,8 @@ import {
   type ConsentPreviewRequest,
   OPERATOR_SUBJECTS,
 } from '#messaging/operator-requests.js';
-import { describeKeys, generateClientSecret } from '#oauth/oauth-client.js';
+import { generateClientSecret } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
@@ -33,6 +32,7 @@ import type { Actor, Change } from '#operations/actor.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { serviceTimes } from '#operations/running-services/status.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';
+import { type RegisteredClient, registeredView } from './registered-client.js';
 import {
   type ClientChanges,
   ClientFilterDto,
@@ -59,25 +59,6 @@ declare module '#platform/validation/problem.js' {
 
 const APPLICATION = 'application';
 const MAX_CANDIDATES = 20;
-
-export interface RegisteredClient {
-  readonly client_id: string;
-  /** Null for a public client or a client with keys. Never stored. */
-  readonly client_secret: string | null;
-  readonly secret_id: string | null;
-  /** `authorization_url` and `refresh_url` are absent for `client_credentials`. */
-  readonly authorization_url?: string;
-  readonly token_url: string;
-  readonly refresh_url?: string;
-  readonly api_url?: string;
-  readonly issuer?: string;
-  readonly par_url?: string;
-  readonly device_authorization_url?: string;
-  readonly auth_method?: 'private_key_jwt';
-  readonly assertion_audience?: string;
-  readonly keys?: string[];
-  readonly jwks_uri?: string;
-}
 
 export interface UpdatedClient {
   readonly client: ClientView;
@@ -190,30 +171,10 @@ export class ClientService {
         throw error instanceof DuplicateClientError ? registeredBefore(error) : error;
       });
     const { clientId } = created;
-    const { AUTH_URL, BASE_URL, CONSOLE_URL } = this.options.settings;
     const hints = redirectUriHints(redirectUris, type);
     const detail = recordedRegistration(created);
     return {
-      result: {
-        client_id: clientId,
-        client_secret: credential?.secret ?? null,
-        secret_id: created.secrets[0]?.id ?? null,
-        ...(rules?.grantType === 'client_credentials'
-          ? { token_url: BASE_URL + ENDPOINTS.token, api_url: CONSOLE_URL + ENDPOINTS.admin }
-          : {
-              authorization_url: AUTH_URL + ENDPOINTS.authorize,
-              token_url: BASE_URL + ENDPOINTS.token,
-              refresh_url: BASE_URL + ENDPOINTS.refreshToken,
-            }),
-        ...(client.scopes.includes(OPENID) && { issuer: BASE_URL }),
-        ...(client.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
-        ...(rules?.deviceGrant && { device_authorization_url: BASE_URL + ENDPOINTS.deviceAuthorization }),
-        ...(keys && {
-          auth_method: 'private_key_jwt',
-          assertion_audience: BASE_URL,
-          ...describeKeys(keys),
-        }),
-      },
+      result: registeredView(created, credential?.secret ?? null, this.options.settings),
       announced: this.announce(actor, { type: 'client.created', client_id: clientId, detail }, hints),
     };
   }
