@@ -30,8 +30,9 @@ export class EventStreamEntity {
   @Column({ type: 'text' }) delivery: 'push' | 'poll';
   @Column({ name: 'endpoint_url', type: 'text', nullable: true }) endpointUrl: string | null;
 
-  /** Encrypted value of the header Authorization. */
-  @Column({ name: 'authorization_header', type: 'bytea', nullable: true }) authorizationHeader: Buffer | null;
+  /** Encrypted value of the header Authorization. Not selected by default, because only the token app may read it. */
+  @Column({ name: 'authorization_header', type: 'bytea', nullable: true, select: false })
+  authorizationHeader: Buffer | null;
   @Column({ name: 'events_requested', type: 'text', array: true }) eventsRequested: RequestableEvent[];
   @Column({ type: 'text', nullable: true }) description: string | null;
   @Column({ type: 'text', default: 'enabled' }) status: StreamStatus;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type Repository } from 'typeorm';
+import { DataSource, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { violatedConstraint } from '#platform/postgres/errors.js';
 import type { RequestableEvent } from './event-type.js';
 import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './event-stream.entity.js';
@@ -34,14 +34,14 @@ export class EventStreamStore {
   }
 
   ofClient(clientId: string): Promise<EventStream | null> {
-    return this.streams.findOneBy({ clientId });
+    return this.withHeader().where({ clientId }).getOne();
   }
 
   /** @returns null if the client has a stream */
   async create(clientId: string, settings: StreamSettings): Promise<EventStream | null> {
     try {
       const { identifiers } = await this.streams.insert({ clientId, ...writable(settings) });
-      return await this.streams.findOneByOrFail({ id: identifiers[0]?.['id'] as string });
+      return await this.find(identifiers[0]?.['id'] as string);
     } catch (error) {
       if (violatedConstraint(error) === 'event_streams_client_id_key') return null;
       throw error;
@@ -57,13 +57,13 @@ export class EventStreamStore {
   async update(id: string, settings: StreamSettings): Promise<EventStream | null> {
     const reset = { failingSince: null, failures: 0, dueAt: () => 'now()' };
     await this.streams.update({ id }, { ...writable(settings), ...reset });
-    return this.streams.findOneBy({ id });
+    return this.find(id);
   }
 
   async setStatus(id: string, status: StreamStatus, reason: string | null): Promise<EventStream | null> {
     const reset = { failingSince: null, failures: 0, dueAt: () => 'now()' };
     await this.streams.update({ id }, { status, statusReason: reason, ...reset });
-    return this.streams.findOneBy({ id });
+    return this.find(id);
   }
 
   /** Deletes the stream with its events. */
@@ -116,6 +116,7 @@ export class EventStreamStore {
     return this.streams.manager.transaction(async (manager) => {
       const due = await manager
         .createQueryBuilder(EventStreamEntity, 'stream')
+        .addSelect('stream.authorizationHeader')
         .where("stream.delivery = 'push' AND stream.status = 'enabled'")
         .andWhere('stream.dueAt <= now() AND stream.leasedUntil < now()')
         .andWhere('EXISTS (SELECT FROM events e WHERE e.stream_id = stream.id AND e.outcome IS NULL)')
@@ -133,6 +134,14 @@ export class EventStreamStore {
         );
       return due;
     });
+  }
+
+  private find(id: string): Promise<EventStream | null> {
+    return this.withHeader().where({ id }).getOne();
+  }
+
+  private withHeader(): SelectQueryBuilder<EventStreamEntity> {
+    return this.streams.createQueryBuilder('stream').addSelect('stream.authorizationHeader');
   }
 
   /** Ends a lease after a success. */
