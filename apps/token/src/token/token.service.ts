@@ -138,7 +138,7 @@ export class TokenService {
     if (client.dpopBound && !request.proof) throw needsProof(client);
     const resources = dto.resource === undefined ? null : checkResource(dto.resource, apis);
     // Consumes the proof last, so that only authenticated clients can fill Redis with proofs.
-    const jkt = await this.proofs.consumeProof(request, client);
+    const jkt = request.proof ? await this.proofs.consumeProof(request, client) : null;
     return { client, jkt, resources };
   }
 
