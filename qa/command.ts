@@ -1,4 +1,9 @@
 import { parseArgs } from 'node:util';
+import { resolve } from 'node:path';
+import { migrate } from '#database/migrate.js';
+import { startBackingServices } from '#local/servers/backing-services.js';
+import { progressOn } from '#local/servers/progress.js';
+import { createTrail, type Isolated } from '#test/support/isolate.js';
 
 export class UsageError extends Error {}
 
@@ -26,4 +31,18 @@ export async function runTool<Options extends { readonly help: boolean }>(
     process.stderr.write(`error: ${error.message}\n\n${usage}`);
     process.exitCode = 2;
   }
+}
+
+/** Starts private servers with a migrated database. Ignores servers in the environment. */
+export async function startPrivateServices(): Promise<Isolated> {
+  const services = await startBackingServices({
+    env: { PATH: process.env['PATH'] },
+    directory: resolve('.local'),
+    persistent: false,
+    progress: progressOn(process.stderr),
+  });
+  await migrate(services.databaseUrl);
+  // Without a stream, each app would buffer up to 16 million characters of audit events.
+  await createTrail(services.natsUrl);
+  return { ...services, close: () => services.stop() };
 }

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { SIGNING_KEYS } from '#test/support/keys.js';
 import { type ReceivedLogout, startLogoutReceiver as startReceiver } from '#test/support/logout-receiver.js';
 
 export interface LogoutClaims {

@@ -14,7 +14,7 @@ import {
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { containersOf, environmentOf as readEnvironment, workloads } from './manifests.js';
 import { SECRETS } from './settings.js';
 import { createdOnce, type Manifest, OVERLAYS, render } from './render.js';

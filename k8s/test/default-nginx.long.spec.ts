@@ -1,5 +1,8 @@
-import { PASSWORD, REDIRECT_URI } from '../../apps/authorize/test/support/start-authorize-app.js';
-import { useAuthorizeApp } from '../../apps/authorize/test/support/use-authorize-app.js';
+import {
+  PASSWORD,
+  REDIRECT_URI,
+  useAuthorizeApp,
+} from '../../apps/authorize/test/support/start-authorize-app.js';
 import { Browser } from '#test/support/browser.js';
 import { asItsUser, type Ingress, type NginxPlace, startNginx } from './nginx.js';
 

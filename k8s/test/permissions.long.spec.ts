@@ -10,17 +10,16 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { LOGOUT_STREAM, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
 import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
-import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { NatsConnection as ProcessConnection, natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
 import { pendingMigrations } from '#database/migrate.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { type Fixture, openFixture, REDIRECT_URI } from '#test/support/fixture.js';
+import { type Fixture, openFixture, REDIRECT_URI, started } from '#test/support/fixture.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
 import { until } from '#test/support/until.js';
 import { type Process, type Servers, startServers } from './servers.js';
-import { started } from '#test/support/started.js';
 
 const ADDRESSES = {
   AUTH_URL: 'https://auth.localhost',

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { redisStatus } from '#platform/redis/redis-status.js';
+import { redisStatus } from '#platform/redis/redis.module.js';
 import { redisFiles, runRedis } from './servers.js';
 import { ownSettings } from './settings.js';
 import { rm } from 'node:fs/promises';

@@ -12,7 +12,7 @@ import {
   type ServiceOptions,
   startService,
 } from '#local/servers/started-service.js';
-import { unprivilegedUser } from '#local/servers/system-user.js';
+import { unprivilegedUser } from '#local/servers/run-command.js';
 import { startNats } from './nats.js';
 import { serverFile, ownSettings, ROOT } from './settings.js';
 

@@ -4,8 +4,7 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { CalendarClient } from './calendar-client.js';
 import type { DemoConfiguration } from './demo.configuration.js';
 import { describeFailure } from './failure.js';
-import { messagePage } from './pages.js';
-import { STYLE_SOURCE } from './style.js';
+import { messagePage, STYLE_SOURCE } from './pages.js';
 import { connectionRoutes, connectRoutes, sendHome } from './routes.js';
 import { Sessions } from './sessions.js';
 

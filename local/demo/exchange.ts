@@ -1,5 +1,4 @@
-import type { CookieJar } from './cookie-jar.js';
-import { continuationOf } from './html-form.js';
+import { continuationOf, type CookieJar } from './html-form.js';
 import { StepFailure, type Transcript } from './transcript.js';
 
 const TIMEOUT_MS = 10_000;

@@ -5,7 +5,7 @@ import { postgresFolder, startPostgres } from './postgres.js';
 import type { Progress } from './progress.js';
 import { startRedis } from './redis.js';
 import type { BackingServer, BackingService, ServiceOptions } from './started-service.js';
-import { unprivilegedUser } from './system-user.js';
+import { unprivilegedUser } from './run-command.js';
 
 export interface BackingOptions {
   /** Environment with PATH, and with the optional DATABASE_URL, REDIS_URL and NATS_URL. */

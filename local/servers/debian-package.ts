@@ -2,10 +2,9 @@ import { mkdtemp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Apt } from './apt.js';
 import { findServers, type FoundServer, serverEnvironment } from './find-server.js';
-import { localFolder } from './local-folder.js';
+import { exists, localFolder } from './service-folder.js';
 import type { Progress } from './progress.js';
 import { runCommand, type SystemUser } from './run-command.js';
-import { exists } from './service-folder.js';
 import { Workspace } from './workspace.js';
 
 // The package redis-tools contains the program of Redis; redis-server contains only a link to it.

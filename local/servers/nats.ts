@@ -1,6 +1,5 @@
 import { connect as connectNats } from '@nats-io/transport-node';
-import { startConfigured } from './configured-server.js';
-import type { BackingService, ServiceOptions } from './started-service.js';
+import { type BackingService, type ServiceOptions, startConfigured } from './started-service.js';
 
 /** Number of accounts. Each isolated test uses one, because accounts do not share subjects. */
 export const NATS_ACCOUNTS = 512;

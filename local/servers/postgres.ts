@@ -3,11 +3,9 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { type FoundServer, serverEnvironment } from './find-server.js';
 import { signalProcess, startGuarded } from './guarded-process.js';
-import { keptSecret } from './local-folder.js';
-import { runCommand, type SystemUser } from './run-command.js';
+import { exists, keptFolder, keptSecret, temporaryFolder } from './service-folder.js';
+import { runCommand, type SystemUser, unprivilegedUser } from './run-command.js';
 import { type BackingService, lastLines, type ServiceOptions, startService } from './started-service.js';
-import { exists, keptFolder, temporaryFolder } from './service-folder.js';
-import { unprivilegedUser } from './system-user.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const COMMON = {

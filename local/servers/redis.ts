@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis';
-import { startConfigured } from './configured-server.js';
-import type { BackingService, ServiceOptions } from './started-service.js';
+import { type BackingService, type ServiceOptions, startConfigured } from './started-service.js';
 
 /** Number of databases: one for each concurrent isolated test. */
 const REDIS_DATABASES = 512;

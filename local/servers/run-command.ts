@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 
 export interface SystemUser {
   uid: number;
@@ -45,4 +46,34 @@ export function runCommand(
     child.on('error', (error) => end({ code: -1, stderr: error.message }));
     child.on('close', (code) => end({ code: code ?? -1 }));
   });
+}
+
+/**
+ * Returns the start time, which together with the id identifies a process; undefined for a zombie or an unknown
+ * process.
+ */
+export async function startOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (stat !== undefined) {
+    // Skips the name, which may contain any character. The start time is field 22 (proc(5)).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  }
+  const { code, stdout } = await runCommand('ps', ['-o', 'lstart=', '-p', String(pid)]);
+  return code === 0 ? stdout.trim() || undefined : undefined;
+}
+
+/** Returns `nobody` under root, because PostgreSQL refuses to run as root; otherwise undefined, for the current user. */
+export async function unprivilegedUser(): Promise<SystemUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const [uid, gid] = await Promise.all([
+    runCommand('id', ['-u', 'nobody']),
+    runCommand('id', ['-g', 'nobody']),
+  ]);
+  if (uid.code !== 0 || gid.code !== 0) {
+    throw new Error(
+      'PostgreSQL refuses to run as root and this machine has no user "nobody": run as another user, or set DATABASE_URL',
+    );
+  }
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
 }

@@ -1,8 +1,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startOf } from './process-identity.js';
+import { type CommandResult, startOf } from './run-command.js';
 import { type GuardedProcess, startGuarded } from './guarded-process.js';
-import type { CommandResult } from './run-command.js';
 
 const NAME = /^draft-(\d+)-(.+)-\w+$/;
 

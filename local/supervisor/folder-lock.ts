@@ -1,6 +1,6 @@
 import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startOf } from '../servers/process-identity.js';
+import { startOf } from '../servers/run-command.js';
 import { StartError } from './settings.js';
 
 export interface FolderLock {

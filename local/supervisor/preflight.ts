@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverUrls } from '#platform/configuration/server-urls.js';
+import { serverUrls } from '#platform/configuration/variables.js';
 import { type Ports, StartError } from './settings.js';
 
 const DEFAULT_PORTS = { DATABASE_URL: 5432, REDIS_URL: 6379, NATS_URL: 4222 };

@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
-import { generateIdTokenKeys } from '#oauth/openid/generate-keys.js';
-import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { generateIdTokenKeys, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { randomBytes } from 'node:crypto';
 import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
-import { keptSecret } from '../servers/local-folder.js';
+import { keptSecret } from '../servers/service-folder.js';
 
 /** Error with instructions for the user, shown without a stack. */
 export class StartError extends Error {

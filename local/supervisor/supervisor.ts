@@ -4,14 +4,14 @@ import { databaseAddress } from '#platform/postgres/errors.js';
 import { migrate, missingColumns } from '#database/migrate.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
-import { localFolder } from '../servers/local-folder.js';
+import { localFolder } from '../servers/service-folder.js';
 import type { Progress } from '../servers/progress.js';
 import { type App, appCommands, startApp } from './app.js';
 import { type Account, demoAccount, readSettings, type Settings, StartError } from './settings.js';
 import { checkExternalServices, checkPorts } from './preflight.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { missingSetup, seed } from './seed.js';
-import { createStreams } from '#database/operations/create-streams.js';
+import { createStreams } from '#database/operations/migration.service.js';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { startPrivateServices } from '../private-services.js';
-import { runTool } from '../command.js';
+import { runTool, startPrivateServices } from '../command.js';
 
 /** One replica each of the authorize, token and resource apps, with private servers. */
 export interface Product {

@@ -13,8 +13,7 @@ import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js
 import { hashPassword } from '#users/password.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { challengeOf } from '#oauth/pkce.js';
-import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { ASSERTION_TYPE, ClientKey, DpopKey, keysOf } from '#test/support/keys.js';
 
 export interface FuzzClient {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { parseObject } from '#local/demo/exchange.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { DESCRIPTIONS } from '#test/support/openapi/check-answers.js';
+import { DESCRIPTIONS } from '#test/support/openapi/answer-checker.js';
 import type { KnownLogins } from './known-logins.js';
 import { type KnownSecrets, type SecretKind, traceIn } from './leaks.js';
 import type { FuzzedApp } from './test-environment.js';

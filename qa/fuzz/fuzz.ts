@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { parseOptions, runTool, UsageError } from '../command.js';
-import { startPrivateServices } from '../private-services.js';
+import { parseOptions, runTool, startPrivateServices, UsageError } from '../command.js';
 import { Campaign, type Plan } from './campaign.js';
 import { openAdmin, openHttp } from './http-target.js';
 import { openNats } from './nats-target.js';

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { sessionIdFor } from '#oauth/openid/id-token.js';
-import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { SIGNING_KEYS } from '#test/support/keys.js';
 
 interface KnownLogin {
   readonly clientId: string;

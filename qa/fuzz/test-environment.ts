@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
 import type { Isolated } from '#test/support/isolate.js';
 import { launchApp } from '#test/support/app-process.js';
 import { startDocumentHost } from '#test/support/document-host.js';

@@ -5,9 +5,8 @@ import {
   type ResponseDescription,
 } from '#openapi/operation.js';
 import type { SchemaSource } from '#openapi/schema.js';
-import { shareRepeated } from './repeated-parts.js';
+import { type JsonSchema, Schemas, shareRepeated } from './schemas.js';
 import type { Route } from './routes.js';
-import { type JsonSchema, Schemas } from './schemas.js';
 
 export interface Outline {
   readonly info: object;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { INTERNAL_PORT } from '#openapi/internal-port.js';
+import { INTERNAL_PORT } from '#openapi/serve-document.js';
 import { documentOf, type Endpoints, type OpenApiDocument, type Outline } from './document.js';
 import { type Route, routesOf } from './routes.js';
 

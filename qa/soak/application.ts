@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthClient, type OAuthRequest } from '#local/demo/oauth-client.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { DpopKey } from '#test/support/keys.js';
 import type { Authorization } from './browser.js';
 import {
   type Client,
@@ -9,7 +9,7 @@ import {
   type RegisteredClient,
   REDIRECT_URI,
 } from './installation.js';
-import type { TokenPair } from './grant.js';
+import type { TokenPair } from './id-token.js';
 import type { BuildRequest, Requests, Attempt } from './requests.js';
 
 /** Builds the requests of an application's server, and of an API that introspects the application's tokens. */

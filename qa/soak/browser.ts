@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { OAuthClient } from '#local/demo/oauth-client.js';
-import { CookieJar } from '#local/demo/cookie-jar.js';
-import { continuationOf, findForm, formsOf } from '#local/demo/html-form.js';
+import { continuationOf, CookieJar, findForm, formsOf } from '#local/demo/html-form.js';
 import { OPENID_SCOPE, type RegisteredClient, type User, REDIRECT_URI } from './installation.js';
 import { isUnavailable, type Requests, type Attempt } from './requests.js';
 import type { Operation, Timeline } from './timeline.js';

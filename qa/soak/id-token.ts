@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { accessTokenHash } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { SIGNING_KEYS } from '#test/support/keys.js';
 
 /** Claims that are the same in all ID tokens of a grant. */
 export interface LoginOfGrant {
@@ -43,4 +43,35 @@ export async function checkIdToken(
     .map(([name, value]) => `${name} is ${String(claims[name])}, not ${String(value)}`);
   if (typeof found.sid !== 'string') problems.push('sid is missing');
   return { problems, login: found };
+}
+
+export interface TokenPair {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly receivedAt: number;
+}
+
+/** Times are milliseconds since the soak began. */
+interface Revocation {
+  readonly reason: string;
+  readonly requestedAt: number;
+  confirmedAt: number | null;
+}
+
+/** State of a grant in the model. Times are milliseconds since the soak began. */
+export class Grant {
+  /** One line for each request and for the revocation. */
+  readonly history: string[] = [];
+  /** Ordered from the oldest to the newest. */
+  readonly pairs: TokenPair[] = [];
+  revocation: Revocation | null = null;
+  /** Login in the first ID token; null without the scope `openid`. */
+  login: LoginOfGrant | null = null;
+
+  /** @param issuedAt time at which the request for the code was sent */
+  constructor(readonly issuedAt: number) {}
+
+  get newest(): TokenPair | undefined {
+    return this.pairs.at(-1);
+  }
 }

@@ -12,7 +12,7 @@ import { OAuthClient } from '#local/demo/oauth-client.js';
 import { type GuardedProcess, signalProcess } from '#local/servers/guarded-process.js';
 import type { DocumentHost } from '#test/support/document-host.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { launchApp } from '#test/support/app-process.js';
 import { until } from '#test/support/until.js';
 import { APPS, type App, type ReplicaName, type Server } from './plan.js';

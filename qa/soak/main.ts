@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { runTool } from '../command.js';
-import { readOptions, USAGE } from './options.js';
+import { readOptions, USAGE } from './plan.js';
 import { textOf } from './report.js';
 import { soak } from './soak.js';
 

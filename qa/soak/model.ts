@@ -1,4 +1,4 @@
-import type { Grant, TokenPair } from './grant.js';
+import type { Grant, TokenPair } from './id-token.js';
 import { type Attempt, isUnavailable } from './requests.js';
 import { newStatistics } from './report.js';
 import { PROPAGATION_MS, type Timeline } from './timeline.js';

@@ -5,11 +5,11 @@ import { freePort } from '#local/servers/free-port.js';
 import { startPostgres } from '#local/servers/postgres.js';
 import { temporaryFolder } from '#local/servers/service-folder.js';
 import type { BackingService } from '#local/servers/started-service.js';
-import { unprivilegedUser } from '#local/servers/system-user.js';
+import { unprivilegedUser } from '#local/servers/run-command.js';
 import { signalTree } from '#test/support/process-tree.js';
 import { createTrail } from '#test/support/isolate.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
-import { RedisNode } from '#test/topology/redis-node.js';
+import { RedisNode } from '#test/topology/redis-cluster.js';
 import { findTool } from '#test/support/tool.js';
 
 /** Server whose data survive `kill` and `start`. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, TimeoutError } from '@nats-io/transport-node';
 import { sessionIdFor } from '#oauth/openid/id-token.js';
-import { SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { SIGNING_KEYS } from '#test/support/keys.js';
 import { checkExchange, POST_LOGOUT_URI, type SentRequest } from '../fuzz/answer-oracle.js';
 import { KnownLogins } from '../fuzz/known-logins.js';
 import { KnownSecrets } from '../fuzz/leaks.js';

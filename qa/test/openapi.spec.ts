@@ -1,10 +1,9 @@
 import { Registry } from 'prom-client';
-import { serveHealth } from '#platform/health/health-server.js';
-import { Readiness } from '#platform/health/readiness.js';
+import { Readiness, serveHealth } from '#platform/health/readiness.js';
 import { AnswerChecker } from '#test/support/openapi/answer-checker.js';
-import { ProductUser } from '#test/end-to-end/use-product.js';
 import {
   createResourceServer,
+  ProductUser,
   type RunningProduct,
   startProduct,
   withStores,

@@ -1,10 +1,18 @@
 import { runCommand } from '#local/servers/run-command.js';
 import { Availability } from '../soak/availability.js';
-import { Grant, type TokenPair } from '../soak/grant.js';
+import { Grant, type TokenPair } from '../soak/id-token.js';
 import { Model } from '../soak/model.js';
 import { UsageError } from '../command.js';
-import { readOptions, USAGE } from '../soak/options.js';
-import { type ReplicaName, type FaultKind, FAULT_KINDS, faultName, plan, Random } from '../soak/plan.js';
+import {
+  FAULT_KINDS,
+  type FaultKind,
+  faultName,
+  plan,
+  Random,
+  readOptions,
+  type ReplicaName,
+  USAGE,
+} from '../soak/plan.js';
 import type { Attempt } from '../soak/requests.js';
 import { soak } from '../soak/soak.js';
 import { type Operation, type ServedBy, Timeline } from '../soak/timeline.js';

@@ -2,8 +2,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { cpuTime } from '../support/process-tree.js';
 import { KeptConnection, rawForm } from '../support/raw-http.js';
-import { type RunningProduct, startProduct } from './running-product.js';
-import { ProductUser } from './use-product.js';
+import { ProductUser, type RunningProduct, startProduct } from './running-product.js';
 
 /**
  * Maximum CPU time of a request and its client, as a multiple of a plain Fastify route with a response

@@ -7,89 +7,106 @@ import { ConsoleConfiguration } from '../../apps/console/src/console.configurati
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 
-const DOCUMENTS = [
-  ...readdirSync('.').filter((file) => file.endsWith('.md')),
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md') || file === 'standards.yaml')
-    .map((file) => join('docs', file)),
-];
+describe('documents', () => {
+  const DOCUMENTS = [
+    ...readdirSync('.').filter((file) => file.endsWith('.md')),
+    ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md') || file === 'standards.yaml')
+      .map((file) => join('docs', file)),
+  ];
 
-const read = (file: string) => readFileSync(file, 'utf8');
+  const read = (file: string) => readFileSync(file, 'utf8');
 
-/** Returns the anchors of a document's headings, as GitHub generates them. */
-const anchorsOf = (file: string) =>
-  [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
-      .replaceAll(/\s/g, '-'),
-  );
-
-function exists(link: string): boolean {
-  const [file = '', anchor] = link.split('#');
-  return existsSync(file) && (anchor === undefined || anchorsOf(file).includes(anchor));
-}
-
-describe.each(DOCUMENTS)('%s', (file) => {
-  it('links only to existing targets', () => {
-    const links = [...read(file).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) =>
-      link.startsWith('#') ? file + link : join(file, '..', link),
+  /** Returns the anchors of a document's headings, as GitHub generates them. */
+  const anchorsOf = (file: string) =>
+    [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+        .replaceAll(/\s/g, '-'),
     );
-    expect(links.filter((link) => !exists(link))).toEqual([]);
+
+  function exists(link: string): boolean {
+    const [file = '', anchor] = link.split('#');
+    return existsSync(file) && (anchor === undefined || anchorsOf(file).includes(anchor));
+  }
+
+  describe.each(DOCUMENTS)('%s', (file) => {
+    it('links only to existing targets', () => {
+      const links = [...read(file).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) =>
+        link.startsWith('#') ? file + link : join(file, '..', link),
+      );
+      expect(links.filter((link) => !exists(link))).toEqual([]);
+    });
+
+    it('names only existing npm scripts', () => {
+      const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
+      const named = [...read(file).matchAll(/npm run (?:-s )?([\w:]*\w)/g)].map(([, name = '']) => name);
+      expect(named.filter((name) => !(name in scripts))).toEqual([]);
+    });
   });
 
-  it('names only existing npm scripts', () => {
-    const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
-    const named = [...read(file).matchAll(/npm run (?:-s )?([\w:]*\w)/g)].map(([, name = '']) => name);
-    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  it('sources name only existing documents and sections', () => {
+    const sources = ['apps', 'libs', 'local', 'test', 'qa', 'k8s']
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+      )
+      .filter((file) => /\.(ts|mjs|yaml)$/.test(file) && !/\/(node_modules|dist)\//.test(file));
+    const named = sources.flatMap((file) =>
+      [...read(file).matchAll(/(?<![\w/])docs\/adr\/\d[\w.-]*|(?<![\w/])docs\/[\w/-]+\.md(#[\w-]+)?/g)].map(
+        ([link]) => link.replace(/\.$/, ''),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((link) => !exists(link))).toEqual([]);
+  });
+
+  it('docs/dependencies.md lists every production dependency and no other', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
+    const rows = [...(read('docs/dependencies.md').split('\n## ')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)];
+    const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
+    expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+  });
+
+  it('docs/configuration.md and docs/console.md contain every variable of the services', () => {
+    const documents = read('docs/configuration.md') + read('docs/console.md');
+    const variables = [
+      AuthorizeConfiguration,
+      TokenConfiguration,
+      ResourceConfiguration,
+      ConsoleConfiguration,
+    ].flatMap((Configuration) => Object.keys(new Configuration()));
+    expect(variables.length).toBeGreaterThan(100);
+    expect(variables.filter((name) => !new RegExp(`\`${name}[\`=]`).test(documents))).toEqual([]);
+  });
+
+  it('docs/integrate.md contains every error code', () => {
+    const errors = read('docs/integrate.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? '';
+    expect(Object.keys(ERROR_CODES).filter((code) => !errors.includes(`\`${code}\``))).toEqual([]);
+  });
+
+  it('docs/deploy.md names every alert', () => {
+    const { spec } = parse(read('k8s/monitoring/alerts.yaml')) as {
+      spec: { groups: { rules: { alert: string }[] }[] };
+    };
+    const alerts = spec.groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+    expect(alerts.length).toBeGreaterThan(5);
+    const [, section = ''] = read('docs/deploy.md').split('\n## Alerts\n');
+    expect(alerts.filter((name) => !section.includes(name))).toEqual([]);
   });
 });
 
-it('sources name only existing documents and sections', () => {
-  const sources = ['apps', 'libs', 'local', 'test', 'qa', 'k8s']
-    .flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-    )
-    .filter((file) => /\.(ts|mjs|yaml)$/.test(file) && !/\/(node_modules|dist)\//.test(file));
-  const named = sources.flatMap((file) =>
-    [...read(file).matchAll(/(?<![\w/])docs\/adr\/\d[\w.-]*|(?<![\w/])docs\/[\w/-]+\.md(#[\w-]+)?/g)].map(
-      ([link]) => link.replace(/\.$/, ''),
-    ),
-  );
-  expect(named.length).toBeGreaterThan(100);
-  expect(named.filter((link) => !exists(link))).toEqual([]);
-});
+describe('library names', () => {
+  const textOf = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
-it('docs/dependencies.md lists every production dependency and no other', () => {
-  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object };
-  const rows = [...(read('docs/dependencies.md').split('\n## ')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)];
-  const named = rows.flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
-  expect(named.sort()).toEqual(Object.keys(dependencies).sort());
-});
-
-it('docs/configuration.md and docs/console.md contain every variable of the services', () => {
-  const documents = read('docs/configuration.md') + read('docs/console.md');
-  const variables = [
-    AuthorizeConfiguration,
-    TokenConfiguration,
-    ResourceConfiguration,
-    ConsoleConfiguration,
-  ].flatMap((Configuration) => Object.keys(new Configuration()));
-  expect(variables.length).toBeGreaterThan(100);
-  expect(variables.filter((name) => !new RegExp(`\`${name}[\`=]`).test(documents))).toEqual([]);
-});
-
-it('docs/integrate.md contains every error code', () => {
-  const errors = read('docs/integrate.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? '';
-  expect(Object.keys(ERROR_CODES).filter((code) => !errors.includes(`\`${code}\``))).toEqual([]);
-});
-
-it('docs/deploy.md names every alert', () => {
-  const { spec } = parse(read('k8s/monitoring/alerts.yaml')) as {
-    spec: { groups: { rules: { alert: string }[] }[] };
-  };
-  const alerts = spec.groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
-  expect(alerts.length).toBeGreaterThan(5);
-  const [, section = ''] = read('docs/deploy.md').split('\n## Alerts\n');
-  expect(alerts.filter((name) => !section.includes(name))).toEqual([]);
+  /** The compiler and the linters read tsconfig.json, and Node reads package.json. */
+  it('tsconfig.json and package.json list the same libraries', () => {
+    const { imports } = JSON.parse(textOf('package.json')) as { imports: Record<string, string> };
+    const paths = [...textOf('tsconfig.json').matchAll(/"(#[^"]+)": \["([^"]+)"\]/g)];
+    const sources = Object.entries(imports).map(([name, built]) => [
+      name,
+      built.replace('./dist/', './').replace(/\.js$/, '.ts'),
+    ]);
+    expect(paths.map(([, name, source]) => [name, source])).toEqual(sources);
+  });
 });

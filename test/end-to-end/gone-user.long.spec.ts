@@ -5,13 +5,13 @@ import { resolve } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { until } from '../support/until.js';
-import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import { runOperator } from '../../apps/operator/test/support/use-operator.js';
 import type { RunFile } from '#local/demo/run-script.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { NODE_ARGUMENTS } from '../support/built.js';
-import { type ProductProcesses, startProcesses } from './product-processes.js';
+import { type ProductProcesses, startProcesses } from './started-product.js';
 import { UserBrowser } from '../topology/retrying-client.js';
-import { ProductUser } from './use-product.js';
+import { ProductUser } from './running-product.js';
 import { type Pair, statusOfToken } from '../support/tokens.js';
 
 let product: ProductProcesses;

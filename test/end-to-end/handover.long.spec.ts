@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { ClientKey } from '#test/support/client-key.js';
-import { DpopKey } from '#test/support/dpop-key.js';
-import { runOperator } from '../../apps/operator/test/support/run-operator.js';
-import { allow } from './use-product.js';
-import { type RunningProduct, startProduct } from './running-product.js';
+import { ClientKey, DpopKey } from '#test/support/keys.js';
+import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { allow, type RunningProduct, startProduct } from './running-product.js';
 
 const bash = promisify(execFile);
 

@@ -3,13 +3,12 @@ import { inspect } from 'node:util';
 import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { generateClientSecret } from '#oauth/oauth-client.js';
-import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/signing-keys.js';
 import { ClientStore } from '#clients/client.store.js';
-import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import { runOperator } from '../../apps/operator/test/support/use-operator.js';
 import { until } from '../support/until.js';
 import { openRotation, type RotatedApp, type Rotation } from './rotation.js';
-import { register, withStores } from './running-product.js';
-import { allow } from './use-product.js';
+import { allow, register, withStores } from './running-product.js';
 
 const CALLBACK = 'http://localhost:1/callback';
 const KID = /[\w-]{43}/;

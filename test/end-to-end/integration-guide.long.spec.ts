@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { findTool } from '../support/tool.js';
-import { CalledRecipe, commandsOfFlow, RecipeFolder, type Tokens } from '../recipes/recipe.js';
-import { RecipeProduct } from '../recipes/recipe-product.js';
+import { CalledRecipe, commandsOfFlow, RecipeFolder, RecipeProduct, type Tokens } from '../recipes/recipe.js';
 
 const OPENID_CLIENT = { source: 'recipes/openid-client.mjs', file: 'recipe.mjs' };
 const DESKTOP = { source: 'recipes/desktop.mjs', file: 'recipe.mjs' };

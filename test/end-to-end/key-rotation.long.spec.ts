@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import { runOperator } from '../../apps/operator/test/support/use-operator.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { until } from '../support/until.js';
 import { openRotation, type Rotation } from './rotation.js';
-import { register } from './running-product.js';
-import { type Answer, ProductUser } from './use-product.js';
+import { type Answer, ProductUser, register } from './running-product.js';
 
 const newKey = (): string => randomBytes(32).toString('base64url');
 const REPLICAS = 2;

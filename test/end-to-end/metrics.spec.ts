@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDatabase } from '../support/test-database.js';
 import type { AppName } from '../support/app-process.js';
-import { type ProductProcesses, startProcesses } from './product-processes.js';
-import { ProductUser } from './use-product.js';
+import { type ProductProcesses, startProcesses } from './started-product.js';
+import { ProductUser } from './running-product.js';
 
 const USER_ID = 918_273_645;
 

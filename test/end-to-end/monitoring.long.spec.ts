@@ -8,8 +8,8 @@ import { findTool } from '#test/support/tool.js';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse, stringify } from 'yaml';
 import { render } from '../../k8s/test/render.js';
-import { type ProductProcesses, startProcesses } from './product-processes.js';
-import { ProductUser } from './use-product.js';
+import { type ProductProcesses, startProcesses } from './started-product.js';
+import { ProductUser } from './running-product.js';
 
 const FOLDER = resolve('k8s', 'monitoring');
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
 import { NODE_ARGUMENTS } from '../support/built.js';
 import { until } from '../support/until.js';
-import { allow } from './use-product.js';
+import { allow } from './running-product.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
 import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
 

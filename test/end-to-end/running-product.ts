@@ -10,7 +10,11 @@ import { hashPassword } from '#users/password.js';
 import { UserStore } from '#users/user.store.js';
 import { createService, type Service } from '#platform/bootstrap/service.js';
 import { freePort } from '#local/servers/free-port.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
+import { createDemoApp } from '#local/demo-app/demo-app.js';
+import { DemoConfiguration } from '#local/demo-app/demo.configuration.js';
+import type { RunFile } from '#local/demo/run-script.js';
+import { OAuthClient, type OAuthRequest, sendTo } from '#local/demo/oauth-client.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/keys.js';
 import { isolate } from '../support/isolate.js';
 import { PATIENT, PATIENT_MS } from '../support/app-settings.js';
 import { authorizeApp } from '../../apps/authorize/src/app.module.js';
@@ -19,9 +23,7 @@ import { ResourceConfiguration } from '../../apps/resource/src/resource.configur
 import { resourceApp } from '../../apps/resource/src/app.module.js';
 import { tokenApp } from '../../apps/token/src/app.module.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
-import { createDemoApp } from '#local/demo-app/demo-app.js';
-import { DemoConfiguration } from '#local/demo-app/demo.configuration.js';
-import type { RunFile } from '#local/demo/run-script.js';
+import { Browser } from '../support/browser.js';
 
 /** The authorize, token and resource apps and the demo application, all in this process. */
 export interface RunningProduct {
@@ -166,4 +168,64 @@ export async function register(
     client: { client_id: client.clientId, client_secret: secret, redirect_uri: redirectUri },
     user: { email, password },
   };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export const allow = ({ user }: Pick<RunFile, 'user'>, url: string | URL, without?: readonly string[]) =>
+  new Browser('').allow(url, user, without);
+
+export class ProductUser {
+  readonly seen = new Set<string>();
+  private readonly client: OAuthClient<Promise<Answer>>;
+
+  constructor(private readonly run: RunFile) {
+    const { client, user } = run;
+    this.client = new OAuthClient(client, client.redirect_uri, (request) => this.send(request));
+    this.saw(client.client_id, client.client_secret, client.redirect_uri, user.email, user.password);
+  }
+
+  async code(): Promise<string> {
+    const url = this.client.authorizationUrl(this.run.auth_url, { scope: 'profile:read' });
+    const callback = await allow(this.run, url);
+    const code = callback.searchParams.get('code') ?? '';
+    this.saw(url.searchParams.get('state') ?? '', code);
+    return code;
+  }
+
+  redeem(code: string): Promise<Answer> {
+    return this.client.redeem(code);
+  }
+
+  refresh(refreshToken: unknown): Promise<Answer> {
+    return this.client.refresh(String(refreshToken));
+  }
+
+  revoke(token: unknown): Promise<Answer> {
+    return this.client.revoke(String(token));
+  }
+
+  async me(token: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const authorization = typeof token === 'string' ? { Authorization: `Bearer ${token}` } : {};
+    // The query contains a random code, which must not appear in traces or logs.
+    const path = `/v2/me?code=${randomBytes(16).toString('hex')}`;
+    return this.send({ app: 'resource', path, headers: { ...headers, ...authorization } });
+  }
+
+  private async send(request: OAuthRequest): Promise<Answer> {
+    const { base_url, api_url } = this.run;
+    const answer = await sendTo(request.app === 'token' ? base_url : api_url, request);
+    const text = await answer.text();
+    const body = (text === '' ? {} : JSON.parse(text)) as Answer['body'];
+    for (const name of ['access_token', 'refresh_token', 'error_reference'])
+      if (typeof body[name] === 'string') this.saw(body[name]);
+    return { status: answer.status, body };
+  }
+
+  private saw(...values: string[]): void {
+    for (const value of values) if (value !== '') this.seen.add(value);
+  }
 }

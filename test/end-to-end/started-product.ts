@@ -5,10 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { randomBytes } from 'node:crypto';
 import { freePort } from '#local/servers/free-port.js';
+import type { RunFile } from '#local/demo/run-script.js';
 import { NODE_ARGUMENTS } from '../support/built.js';
 import { descendantsOf, type SeenProcess } from '../support/process-tree.js';
 import { sharePackages } from '../support/shared-packages.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/keys.js';
+import { isolate } from '../support/isolate.js';
+import { type AppName, type AppProcess, startApp } from '../support/app-process.js';
+import { register } from './running-product.js';
 
 const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url));
 const MAINS = ['apps/authorize.cjs', 'apps/token.cjs', 'apps/resource.cjs', 'local/demo-app/main.js'];
@@ -112,4 +118,51 @@ export class StartedProduct {
   processes(): Promise<SeenProcess[]> {
     return descendantsOf(this.pid);
   }
+}
+
+export interface ProductProcesses {
+  readonly run: RunFile;
+  readonly databaseUrl: string;
+  readonly apps: Readonly<Record<AppName, AppProcess>>;
+  readonly env: Readonly<Record<string, string>>;
+  /** May be called more than once. */
+  close(): Promise<void>;
+}
+
+export async function startProcesses(env: Readonly<Record<string, string>> = {}): Promise<ProductProcesses> {
+  const services = await isolate();
+  const [authorizePort, tokenPort, resourcePort] = [await freePort(), await freePort(), await freePort()];
+  const urls = {
+    AUTH_URL: `http://localhost:${authorizePort}`,
+    BASE_URL: `http://localhost:${tokenPort}`,
+    API_URL: `http://localhost:${resourcePort}`,
+  };
+  const run = await register(services.databaseUrl, urls, 'http://localhost:1/callback');
+  const shared = {
+    ...urls,
+    DATABASE_URL: services.databaseUrl,
+    REDIS_URL: services.redisUrl,
+    NATS_URL: services.natsUrl,
+    TOKEN_KEYS: randomBytes(32).toString('base64url'),
+    ...env,
+  };
+  const [authorize, token, resource] = await Promise.all([
+    startApp('authorize', { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, ...shared }, { port: authorizePort }),
+    startApp('token', { ID_TOKEN_KEYS, ...shared }, { port: tokenPort }),
+    startApp('resource', shared, { port: resourcePort }),
+  ]);
+  const apps = { authorize, token, resource };
+  const all = Object.values(apps);
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all(all.map((app) => app.stop()));
+    await services.close();
+  };
+  return {
+    run,
+    databaseUrl: services.databaseUrl,
+    apps,
+    env: shared,
+    close: () => (closed ??= close()),
+  };
 }

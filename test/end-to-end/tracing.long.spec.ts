@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
-import { type ProductProcesses, startProcesses } from './product-processes.js';
+import { type ProductProcesses, startProcesses } from './started-product.js';
 import { attributesOf, type CollectedSpan, TraceCollector } from './trace-collector.js';
-import { ProductUser } from './use-product.js';
+import { ProductUser } from './running-product.js';
 
 /** Records the CommonJS modules that each app has loaded when it receives SIGTERM. */
 class LoadedModules {

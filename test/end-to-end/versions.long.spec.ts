@@ -1,7 +1,7 @@
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
-import { DpopKey } from '../support/dpop-key.js';
+import { DpopKey } from '../support/keys.js';
 import { REDIRECT_URI } from '../support/fixture.js';
 import { type Isolated, isolate } from '../support/isolate.js';
 import { startTokenProcess, type TokenProcess } from '../support/token-process.js';

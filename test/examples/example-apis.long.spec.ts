@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateClientSecret } from '#oauth/oauth-client.js';
-import { DpopKey } from '../support/dpop-key.js';
+import { DpopKey } from '../support/keys.js';
 import { REDIRECT_URI } from '../support/fixture.js';
-import { findLibraries } from '../support/foreign-library.js';
+import { findLibraries, reportSkipped } from '../support/foreign-library.js';
 import { FaultProxy } from '../support/fault-proxy.js';
-import { reportSkipped } from '../support/skipped.js';
 import { startTokenProcess, type TokenProcess } from '../support/token-process.js';
 import { until } from '../support/until.js';
 import {

@@ -5,7 +5,7 @@ import * as oauth from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/chromium.js';
 import { until } from '../support/until.js';
-import { OutsideProject, packIntrospection } from '../../libs/introspection/test/package/project.js';
+import { OutsideProject, packIntrospection } from '../../libs/introspection/test/package/projects.js';
 import { type ExampleProduct, startExampleProduct } from './example-product.js';
 
 const SCOPE = 'bookings:read bookings:write notes:read notes:write';

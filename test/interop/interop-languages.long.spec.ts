@@ -1,15 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { findLibraries, type WantedLibrary } from '../support/foreign-library.js';
-import { reportSkipped } from '../support/skipped.js';
+import { findLibraries, reportSkipped, type WantedLibrary } from '../support/foreign-library.js';
 import { until } from '../support/until.js';
-import { allow } from '../end-to-end/use-product.js';
-import { Dialogue } from './dialogue.js';
 import {
+  allow,
   createResourceServer,
   type RunningProduct,
   startProduct,
   withStores,
 } from '../end-to-end/running-product.js';
+import { Dialogue } from './dialogue.js';
 
 const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] = [
   {

@@ -11,8 +11,8 @@ import OAuth2Strategy from 'passport-oauth2';
 import { AuthorizationCode } from 'simple-oauth2';
 import { ClientStore } from '#clients/client.store.js';
 import { becomesRefused } from '../support/tokens.js';
-import { allow } from '../end-to-end/use-product.js';
 import {
+  allow,
   createResourceServer,
   type RunningProduct,
   startProduct,

@@ -7,7 +7,7 @@ import type { Browser as Chromium, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
-import { reportSkipped } from '../support/skipped.js';
+import { reportSkipped } from '../support/foreign-library.js';
 import { TestPackages } from '../support/test-packages.js';
 import { until } from '../support/until.js';
 import { ClientProcess } from '../support/client-process.js';

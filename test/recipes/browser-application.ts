@@ -4,8 +4,7 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import type { NewClient } from '#clients/client.store.js';
 import { freePort } from '#local/servers/free-port.js';
-import { type Recipe, RecipeFolder } from './recipe.js';
-import type { RecipeProduct } from './recipe-product.js';
+import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
 
 export type BrowserApplication = Omit<Recipe, 'build' | 'start'>;
 

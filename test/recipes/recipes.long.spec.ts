@@ -1,9 +1,8 @@
 import { Browser } from '../support/browser.js';
-import { reportSkipped } from '../support/skipped.js';
+import { reportSkipped } from '../support/foreign-library.js';
 import { becomesRefused } from '../support/tokens.js';
-import { CalledRecipe, RecipeFolder, type Tokens } from './recipe.js';
+import { CalledRecipe, RecipeFolder, RecipeProduct, SCOPE, type Tokens } from './recipe.js';
 import { CLIENT_RECIPES, findLibrariesOf } from './client-recipes.js';
-import { RecipeProduct, SCOPE } from './recipe-product.js';
 import { type RunningRecipe, startWebRecipe, WEB_RECIPES } from './web-recipe.js';
 
 /** Found before the tests are declared, because the test names contain the versions. */

@@ -1,11 +1,11 @@
 import { type Browser as Chromium } from 'playwright-core';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
-import { reportSkipped } from '../support/skipped.js';
+import { reportSkipped } from '../support/foreign-library.js';
 import { logInAt, serveApplication, type ServedApplication } from './browser-application.js';
 import type { NewClient } from '#clients/client.store.js';
 import { findLibrariesOf } from './client-recipes.js';
-import { RecipeProduct } from './recipe-product.js';
+import { RecipeProduct } from './recipe.js';
 import { BROWSER_APPLICATIONS, RELYING_PARTIES } from './relying-parties.js';
 import { type RunningRecipe, startWebRecipe } from './web-recipe.js';
 

@@ -6,8 +6,7 @@ import type { Response } from 'supertest';
 import type { NewClient } from '#clients/client.store.js';
 import type { Browser } from '../support/browser.js';
 import { until } from '../support/until.js';
-import { type Recipe, RecipeFolder } from './recipe.js';
-import type { RecipeProduct } from './recipe-product.js';
+import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
 
 export interface ListeningRecipe extends Recipe {
   readonly callback: string;

@@ -1,6 +1,5 @@
 import request, { type Response, type Test } from 'supertest';
-import { CookieJar } from '#local/demo/cookie-jar.js';
-import { continuationOf, findForm, formsOf } from '#local/demo/html-form.js';
+import { continuationOf, CookieJar, findForm, formsOf } from '#local/demo/html-form.js';
 
 type Fields = Readonly<Record<string, string>>;
 

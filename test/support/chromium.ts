@@ -4,9 +4,10 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { exists } from '#local/servers/service-folder.js';
-import { localFolder } from '#local/servers/local-folder.js';
+import type { RunOptions } from 'axe-core';
+import { exists, localFolder } from '#local/servers/service-folder.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const PACKAGE = '@sparticuz/chromium';
@@ -120,4 +121,46 @@ export function complaintsOf(page: Page): string[] {
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return complaints;
+}
+
+export const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Tags of the rules of WCAG up to 2.2 AA, and of best practices. */
+export const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Rules whose results depend on the colour scheme or the width. */
+export const LOOKS = ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'];
+
+/** Returns violations and undecided results. @param without rules to skip */
+export async function findings(
+  page: Page,
+  runOnly: string[],
+  without: readonly string[] = [],
+): Promise<string[]> {
+  const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+  const options: RunOptions = { runOnly, rules, resultTypes: ['violations', 'incomplete'] };
+  return page.evaluate(async (given) => {
+    const { axe } = window as unknown as { axe: typeof import('axe-core') };
+    const { violations, incomplete } = await axe.run(given);
+    return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary = '' }) => `${id}: ${html}: ${failureSummary}`),
+    );
+  }, options);
+}
+
+/** Presses Tab until an element with this accessible name or field name has the focus. Waits until it is enabled. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab');
+    const focused = page.locator(':focus');
+    if ((await focused.count()) === 0) continue;
+    const isField = (await focused.getAttribute('name')) === name;
+    // Compares only the first line, which is the element itself, because a scrollable table can also have the focus.
+    if (isField || (await focused.ariaSnapshot()).split('\n', 1)[0]?.includes(`"${name}"`)) {
+      // The script of the page disables the button Allow for half a second.
+      await page.locator(':focus:not([aria-disabled])').waitFor();
+      return;
+    }
+  }
+  throw new Error(`Tab did not reach ${name}`);
 }

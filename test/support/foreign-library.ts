@@ -2,10 +2,9 @@ import { mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promise
 import { delimiter, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Apt } from '#local/servers/apt.js';
-import { localFolder } from '#local/servers/local-folder.js';
+import { exists, localFolder } from '#local/servers/service-folder.js';
 import { type Progress, progressOn } from '#local/servers/progress.js';
 import { runCommand } from '#local/servers/run-command.js';
-import { exists } from '#local/servers/service-folder.js';
 import { lastLines } from '#local/servers/started-service.js';
 import { Workspace } from '#local/servers/workspace.js';
 
@@ -252,4 +251,19 @@ async function pathsLike(root: string, pattern: string): Promise<string[]> {
     paths = (await Promise.all(below)).flat();
   }
   return paths;
+}
+
+/**
+ * Declares a test for what is missing, which is skipped and whose name says why. With REQUIRE_LIBRARIES, which
+ * `.ci/run` sets, the test fails instead, unless the library is optional.
+ */
+export function reportSkipped(subject: string, { missing, isOptional = false }: MissingLibrary): void {
+  const name = `${subject} is skipped: ${missing}`;
+  // Jest prints the names of skipped tests only with --verbose.
+  process.stderr.write(`${name}\n`);
+  if (isOptional || !process.env['REQUIRE_LIBRARIES']) it.skip(name, () => undefined);
+  else
+    it(name, () => {
+      throw new Error(missing);
+    });
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
-import { DpopKey } from './dpop-key.js';
+import { DpopKey } from './keys.js';
 
 interface ProofFor {
   readonly key: DpopKey;

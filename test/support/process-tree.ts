@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signalProcess } from '#local/servers/guarded-process.js';
-import { runCommand } from '#local/servers/run-command.js';
-import { startOf } from '#local/servers/process-identity.js';
+import { runCommand, startOf } from '#local/servers/run-command.js';
 
 /** A process, identified by its id and start time. */
 export interface SeenProcess {

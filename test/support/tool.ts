@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { debianServer } from '#local/servers/debian-package.js';
 import { findServers, type FoundServer, machineLookup } from '#local/servers/find-server.js';
 import { progressOn } from '#local/servers/progress.js';
-import { unprivilegedUser } from '#local/servers/system-user.js';
+import { unprivilegedUser } from '#local/servers/run-command.js';
 
 type Name = FoundServer['name'];
 

@@ -7,7 +7,7 @@ import { migrate } from '#database/migrate.js';
 import { hashPassword } from '#users/password.js';
 import { UserStore } from '#users/user.store.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/id-token-keys.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/keys.js';
 import { freePort } from '#local/servers/free-port.js';
 import type { Installation, User } from './retrying-client.js';
 

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Outcome, pairOf, type RetryingClient, UserBrowser, retryingClient } from './retrying-client.js';
+import {
+  type Outcome,
+  pairOf,
+  ReadinessWatch,
+  type RetryingClient,
+  retryingClient,
+  untilReady,
+  UserBrowser,
+} from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 import { until } from '../support/until.js';
 import type { ClusteredProduct } from './clustered-product.js';
-import { ReadinessWatch, untilReady } from './readiness-watch.js';
 
 const PAUSE_MS = 40;
 /** Number of unexpected responses after which the load ends. */

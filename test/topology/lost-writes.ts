@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { KeyRing } from '#keys/key-ring.js';
-import type { RedisCluster } from './redis-cluster.js';
-import type { RedisNode } from './redis-node.js';
+import type { RedisCluster, RedisNode } from './redis-cluster.js';
 import { until } from '../support/until.js';
 import type { LoadedProduct } from './loaded-product.js';
 import type { ClusteredProduct } from './clustered-product.js';
-import { untilReady } from './readiness-watch.js';
-import { pairOf } from './retrying-client.js';
+import { pairOf, untilReady } from './retrying-client.js';
 import type { Pair } from '../support/tokens.js';
 
 const RECOVERY_DEADLINE_MS = 60_000;

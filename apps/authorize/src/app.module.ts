@@ -12,23 +12,19 @@ import { DatabaseModule } from '#database/database.module.js';
 import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#keys/key-ring-recorder.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { RevocationPublisher } from '#grants/revocation.publisher.js';
-import { LogoutQueueModule } from '#messaging/logout/logout-queue.module.js';
+import { RevocationPublisher } from '#grants/revocation.service.js';
+import { LogoutQueueModule } from '#messaging/logout/logout-publisher.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { AccountModule } from './account/account.module.js';
 import { AuthorizeConfiguration } from './configuration/authorize.configuration.js';
 import { AuthorizeModule } from './authorize/authorize.module.js';
-import { ConnectedAppsModule } from './connected-apps/connected-apps.module.js';
 import { DeviceModule } from './device/device.module.js';
 import { ErrorFilter } from './error.filter.js';
-import { ErrorGuideModule } from './error-guide/error-guide.module.js';
 import { JwtLoginModule } from './jwt-login/jwt-login.module.js';
 import { LoginModule } from './login/login.module.js';
-import { LogoModule } from './logo/logo.module.js';
 import { SessionModule } from './session/session.module.js';
 import { OidcLoginModule } from './oidc-login/oidc-login.module.js';
 import { malformedRequestPage } from './ui/errors/error.page.js';
@@ -38,6 +34,12 @@ import { ConfirmingRevocationPublisher } from './confirming-revocation.publisher
 import { UiOptions } from './ui/ui-options.js';
 
 /** Configuration and connections, which every feature uses. */
+import { AccountController } from './account/account.controller.js';
+import { ConnectedAppsController } from './connected-apps/connected-apps.controller.js';
+import { ErrorGuideController } from './error-guide/error-guide.controller.js';
+import { LogoController } from './logo/logo.controller.js';
+import { LogoService } from './logo/logo.service.js';
+
 @Module({})
 class CoreModule {
   constructor(keys: KeyRingRecorder, audit: AuditPublisher, idTokenKeys: SigningKeys, status: StatusReport) {
@@ -130,13 +132,10 @@ export class AppModule {
         SessionModule,
         loginModule(configuration),
         AuthorizeModule,
-        AccountModule,
-        ConnectedAppsModule,
         DeviceModule,
-        LogoModule,
-        ErrorGuideModule,
       ],
-      providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
+      controllers: [AccountController, ConnectedAppsController, LogoController, ErrorGuideController],
+      providers: [LogoService, { provide: APP_FILTER, useClass: ErrorFilter }],
     };
   }
 }

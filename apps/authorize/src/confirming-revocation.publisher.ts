@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { RevocationPublisher } from '#grants/revocation.publisher.js';
+import { RevocationPublisher } from '#grants/revocation.service.js';
 import { type ClientChanged, type GrantRevoked, SUBJECTS } from '#messaging/contract.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
-import { respond } from '#messaging/respond.js';
+import { respond } from '#messaging/nats-message.js';
 import { statusSubject } from '#messaging/service-status.js';
 import type { StatusReport } from '#platform/status/status-report.js';
 import type { OperatorResponder } from './operator.responder.js';

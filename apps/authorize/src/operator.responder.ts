@@ -1,6 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { type Fields, readObject } from '#messaging/nats-message.js';
-import { respond } from '#messaging/respond.js';
+import { type Fields, readObject, respond } from '#messaging/nats-message.js';
 
 type Handler = (request: Fields) => Promise<object>;
 

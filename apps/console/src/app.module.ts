@@ -16,24 +16,22 @@ import { DatabaseModule } from '#database/database.module.js';
 import { IntrospectionModule } from '#introspection/index.js';
 import { scopeFile } from '#oauth/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
-import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
+import {
+  ConfigurationFilesModule,
+  readConfigurationFile,
+} from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { Brand, readBrand } from '#ui/brand/brand.js';
 import { ApiModule } from './api/api.module.js';
 import { parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
-import { AuditPagesModule } from './audit/audit-pages.module.js';
 import { BackgroundTasks } from './background-tasks.js';
 import { ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
-import { EventsModule } from './events/events.module.js';
 import { HealthModule } from './health/health.module.js';
-import { IconController } from './icon.controller.js';
+import { CopyScriptController, IconController } from './assets.controller.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
-import { OperatorsModule } from './operators/operators.module.js';
-import { OverviewModule } from './overview/overview.module.js';
 import { addRateLimits } from './request-limits/rate-limit.js';
 import { RequestLimitsModule } from './request-limits/request-limits.module.js';
 import { FormInterceptor } from './session/form.interceptor.js';
@@ -41,14 +39,17 @@ import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
 import { acceptImages, acceptUploads, parseConsoleForm, refuseNul } from './form.js';
-import { CopyScriptController } from './copy-script.controller.js';
-import { PageInterceptor } from './ui/page.interceptor.js';
-import { UiModule } from './ui/ui.module.js';
-import { UsersModule } from './users/users.module.js';
 import { ConsoleNats } from './console-nats.js';
 import { CONSOLE_RULES } from './ui/console-stylesheet.js';
 
 /** Configuration and connections, which every feature uses. */
+import { AuditController } from './audit/audit.controller.js';
+import { EventsController } from './events/events.controller.js';
+import { OperatorsController } from './operators/operators.controller.js';
+import { OverviewController } from './overview/overview.controller.js';
+import { PageInterceptor, PageResponder } from './ui/page.responder.js';
+import { GrantsController, UsersController } from './users/users.controller.js';
+
 @Module({})
 class CoreModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
@@ -113,21 +114,25 @@ export class AppModule {
         CoreModule.forRoot(configuration, clock),
         RequestLimitsModule,
         SessionModule,
-        UiModule,
         LoginModule,
         ApplicationsModule,
-        UsersModule,
-        OperatorsModule,
         JobsModule,
-        OverviewModule,
-        EventsModule,
-        AuditPagesModule,
         HealthModule,
         ApiModule,
       ],
-      controllers: [IconController, CopyScriptController],
+      controllers: [
+        IconController,
+        CopyScriptController,
+        OverviewController,
+        UsersController,
+        GrantsController,
+        OperatorsController,
+        EventsController,
+        AuditController,
+      ],
       providers: [
         BackgroundTasks,
+        PageResponder,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },

@@ -10,7 +10,7 @@ import { memberOf } from '#operations/member-names.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
 import { ConsoleConfiguration } from './console.configuration.js';
-import { LoginRequiredError, loginUrl } from './session/login-required.error.js';
+import { LoginRequiredError, loginUrl } from './session/recent-logins.js';
 import type { OperatorRequest } from './operator.js';
 import { errorPage } from './ui/error.page.js';
 import { PageResponder, seeOther } from './ui/page.responder.js';

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 
 /** Hidden field with the id of a form, which makes two requests with the same form one. */

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Actor } from '#operations/actor.js';
+import type { Actor } from '#operations/audit-trail.js';
 import type { Form } from './form.js';
 import type { Role } from './role.js';
 

@@ -1,54 +1,261 @@
-import type { Browser, Page } from 'playwright-core';
-import { AXE, EVERY_RULE, findings } from '#test/support/axe.js';
-import { launchBrowser } from '#test/support/chromium.js';
+import type {
+  Browser,
+  Browser as Chromium,
+  BrowserContext,
+  BrowserContextOptions,
+  Page,
+} from 'playwright-core';
+import { connect } from '@nats-io/transport-node';
+import { AXE, EVERY_RULE, findings, launchBrowser, tabTo } from '#test/support/chromium.js';
+import { auditEvent } from '#audit/event.js';
+import { storeEvent } from '#audit/streams.js';
+import { hashPassword } from '#users/password.js';
+import { freePort } from '#local/servers/free-port.js';
+import { natsOptions } from '#messaging/nats.connection.js';
 import { type ConsoleScenes, openConsoleScenes } from './support/console-scenes.js';
+import { type ConsoleApp, startConsoleApp } from './support/start-console-app.js';
 
-const WIDTHS = [1280, 390];
+describe('accessibility', () => {
+  const WIDTHS = [1280, 390];
 
-/** Width in pixels at which no table scrolls. */
-const WIDEST = 4000;
+  /** Width in pixels at which no table scrolls. */
+  const WIDEST = 4000;
 
-let chromium: Browser;
-let console: ConsoleScenes;
+  let chromium: Browser;
+  let console: ConsoleScenes;
 
-beforeAll(async () => {
-  [chromium, console] = await Promise.all([launchBrowser(), openConsoleScenes()]);
+  beforeAll(async () => {
+    [chromium, console] = await Promise.all([launchBrowser(), openConsoleScenes()]);
+  });
+
+  afterAll(async () => {
+    await chromium?.close();
+    await console?.close();
+  });
+
+  /** Checks a page with all details open, at desktop and phone width, in light and dark mode. */
+  async function findingsEverywhere(page: Page): Promise<string[]> {
+    await page
+      .locator('details')
+      .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
+    const found: string[] = [];
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      // The only frame shows a page of authorize, which has a separate test.
+      found.push(...(await findings(page, EVERY_RULE, ['color-contrast', 'frame-tested'])));
+    }
+    // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
+    await page.setViewportSize({ width: WIDEST, height: 800 });
+    await page.locator('main').evaluate((main) => (main.style.maxWidth = 'none'));
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...(await findings(page, ['color-contrast'])));
+    }
+    return found;
+  }
+
+  it('every page passes axe at desktop and phone width, in light and dark mode', async () => {
+    const found: Record<string, string[]> = {};
+    for (const [name, open] of Object.entries(console.scenes)) {
+      const page = await console.tab(chromium, {});
+      await page.addInitScript({ content: AXE });
+      await open(page);
+      found[name] = await findingsEverywhere(page);
+      await page.context().close();
+    }
+    expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
+  }, 1_200_000);
 });
 
-afterAll(async () => {
-  await chromium?.close();
-  await console?.close();
+describe('keyboard', () => {
+  const REDIRECT_URI = 'https://rooms.example.com/callback';
+
+  let app: ConsoleApp;
+  let chromium: Chromium;
+  let origin: string;
+
+  beforeAll(async () => {
+    const PORT = await freePort();
+    origin = `http://127.0.0.1:${PORT}`;
+    app = await startConsoleApp({ PORT, CONSOLE_URL: origin });
+    chromium = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await chromium?.close();
+    await app?.close();
+  });
+
+  /** Opens a tab in which an admin is logged in, by default without JavaScript. */
+  async function adminTab(
+    name = 'ada',
+    options: BrowserContextOptions = { javaScriptEnabled: false },
+  ): Promise<{ page: Page; context: BrowserContext }> {
+    const { cookies } = await app.operator('admin', name);
+    const context = await chromium.newContext({ locale: 'en', ...options });
+    await context.addCookies([...cookies].map(([cookie, value]) => ({ name: cookie, value, url: origin })));
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    return { page, context };
+  }
+
+  async function activate(page: Page, name: string): Promise<void> {
+    await tabTo(page, name);
+    await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+  }
+
+  async function type(page: Page, field: string, text: string): Promise<void> {
+    await tabTo(page, field);
+    await page.keyboard.type(text);
+  }
+
+  const textOf = (page: Page): Promise<string> => page.locator('main').innerText();
+
+  /** Creates an application and opens its page. @returns the client id */
+  async function create(page: Page, name: string): Promise<string> {
+    await page.goto(`${origin}/applications`);
+    await activate(page, 'New application');
+    await type(page, 'name', name);
+    await activate(page, 'Next');
+    await tabTo(page, 'kind');
+    await activate(page, 'Next');
+    await type(page, 'redirectUris', REDIRECT_URI);
+    await activate(page, 'Next');
+    await tabTo(page, 'scope:profile:read');
+    await page.keyboard.press('ArrowDown');
+    await activate(page, 'Next');
+    await activate(page, 'Next');
+    await activate(page, 'Create the application');
+    expect(await textOf(page)).toMatch(/scs_[\w-]{43}/);
+    const [id = ''] = /sc_[a-z2-7]{24}/.exec(await textOf(page)) ?? [];
+    await activate(page, 'Go to the application');
+    return id;
+  }
+
+  /** Tasks of docs/operate.md, except tasks with files in git. */
+  describe('an operator with only a keyboard and no JavaScript', () => {
+    it('registers a client and opens the instructions for its owner', async () => {
+      const { page, context } = await adminTab();
+      const id = await create(page, 'Room Finder');
+      await activate(page, 'Instructions for the owner');
+      expect(await textOf(page)).toContain(id);
+      await context.close();
+    });
+
+    it('creates a new secret and revokes the old secret', async () => {
+      const { page, context } = await adminTab();
+      const id = await create(page, 'Rooms with a new secret');
+      await activate(page, 'New secret');
+      await activate(page, 'Create the secret');
+      expect(await textOf(page)).toMatch(/scs_[\w-]{43}/);
+      await page.goto(`${origin}/applications/${id}`);
+      await activate(page, 'Revoke');
+      await activate(page, 'Revoke');
+      const sql =
+        'SELECT revoked_at IS NULL AS live FROM client_secrets WHERE client_id = $1 ORDER BY created_at';
+      expect(await app.sql(sql, [id])).toEqual([{ live: false }, { live: true }]);
+      await context.close();
+    });
+
+    it('finds the reason for a refused request, and disables and deletes the application', async () => {
+      const { page, context } = await adminTab();
+      const id = await create(page, 'Rooms that misbehave');
+      const nats = await connect(natsOptions(app.services.natsUrl, 'keyboard test'));
+      await storeEvent(
+        nats,
+        auditEvent('token', {
+          type: 'request.refused',
+          client_id: id,
+          reference: 'keyboardtest',
+          status: 400,
+          error: 'invalid_grant',
+          check: 'redirect_uri_mismatch',
+          detail: { sent: `${REDIRECT_URI}/`, expected: REDIRECT_URI },
+        }),
+      );
+      await nats.close();
+      await page.goto(`${origin}/events`);
+      await type(page, 'reference', 'error_reference=keyboardtest');
+      await activate(page, 'Explain');
+      expect(await textOf(page)).toContain('redirect_uri_mismatch');
+      await page.goto(`${origin}/applications/${id}`);
+      await activate(page, 'Disable');
+      await activate(page, 'Disable');
+      expect(await textOf(page)).toContain('The application is disabled');
+      await activate(page, 'Delete');
+      await activate(page, 'Delete');
+      const sql = 'SELECT deleted_at IS NOT NULL AS deleted FROM clients WHERE client_id = $1';
+      expect(await app.sql(sql, [id])).toEqual([{ deleted: true }]);
+      await context.close();
+    });
+
+    it('logs a user out and finds the log-out in the audit trail', async () => {
+      const { page, context } = await adminTab('grace');
+      const [username, email, name] = ['alan', 'alan@example.com', 'Alan Turing'];
+      await app.users.create({ username, email, name, passwordHash: await hashPassword('x'.repeat(20)) });
+      await page.goto(`${origin}/users`);
+      await type(page, 'search', email);
+      await activate(page, 'Search');
+      await activate(page, name);
+      await activate(page, 'Log out everywhere');
+      await page.goto(`${origin}/audit`);
+      await type(page, 'operator', 'grace');
+      await activate(page, 'Search');
+      expect(await textOf(page)).toContain('grace');
+      await context.close();
+    });
+
+    it('checks the installation and opens the key rotation', async () => {
+      const { page, context } = await adminTab();
+      await page.goto(`${origin}/health`);
+      await activate(page, 'Check now');
+      while ((await textOf(page)).includes('A check is running')) await activate(page, 'Show the result');
+      expect(await textOf(page)).toContain('Findings, the most severe first');
+      await activate(page, 'Rotate keys');
+      expect(await textOf(page)).toContain('ID token keys');
+      await context.close();
+    });
+  });
+
+  describe('the button that copies a new secret', () => {
+    it.each([
+      ['copies it to the clipboard', true],
+      ['is absent without JavaScript, and a click selects the secret', false],
+    ])('%s', async (_, javaScriptEnabled) => {
+      const { page, context } = await adminTab('ada', { javaScriptEnabled });
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+      const id = await create(page, 'Rooms to copy');
+      await page.goto(`${origin}/applications/${id}/secrets/new`);
+      await activate(page, 'Create the secret');
+      const [button, secret] = [page.locator('[data-copies=secret]'), page.locator('#secret')];
+      if (javaScriptEnabled) {
+        await button.click();
+        await page.getByRole('button', { name: 'Copied' }).waitFor();
+        expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await secret.innerText());
+      } else {
+        expect(await button.isVisible()).toBe(false);
+        expect(await secret.evaluate((element) => getComputedStyle(element).userSelect)).toBe('all');
+      }
+      await context.close();
+    });
+  });
+
+  it('the second of two operators who edit an application sees the conflict', async () => {
+    const [one, other] = [await adminTab('ada'), await adminTab('grace')];
+    const id = await create(one.page, 'Rooms of two');
+    for (const [{ page }, addition] of [
+      [one, ' of ada'],
+      [other, ' of grace'],
+    ] as const) {
+      await page.goto(`${origin}/applications/${id}/edit`);
+      await tabTo(page, 'name');
+      await page.keyboard.type(addition);
+      await activate(page, 'Review changes');
+    }
+    await activate(one.page, 'Save');
+    expect(await textOf(one.page)).toContain('The changes are saved.');
+    await activate(other.page, 'Save');
+    expect(await textOf(other.page)).toMatch(/has changed/);
+    await Promise.all([one.context.close(), other.context.close()]);
+  });
 });
-
-/** Checks a page with all details open, at desktop and phone width, in light and dark mode. */
-async function findingsEverywhere(page: Page): Promise<string[]> {
-  await page
-    .locator('details')
-    .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
-  const found: string[] = [];
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    // The only frame shows a page of authorize, which has a separate test.
-    found.push(...(await findings(page, EVERY_RULE, ['color-contrast', 'frame-tested'])));
-  }
-  // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
-  await page.setViewportSize({ width: WIDEST, height: 800 });
-  await page.locator('main').evaluate((main) => (main.style.maxWidth = 'none'));
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    found.push(...(await findings(page, ['color-contrast'])));
-  }
-  return found;
-}
-
-it('every page passes axe at desktop and phone width, in light and dark mode', async () => {
-  const found: Record<string, string[]> = {};
-  for (const [name, open] of Object.entries(console.scenes)) {
-    const page = await console.tab(chromium, {});
-    await page.addInitScript({ content: AXE });
-    await open(page);
-    found[name] = await findingsEverywhere(page);
-    await page.context().close();
-  }
-  expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
-}, 1_200_000);

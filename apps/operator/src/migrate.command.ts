@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
-import { actor } from './command-line/actor.js';
-import { printChange } from './command-line/change.js';
+import { actor, printChange } from './command-line/change.js';
 import { OperatorCommand } from './command-line/operator-command.js';
 import { type JsonOption, printLine, printResult, warn } from './command-line/output.js';
 import { withAdministration } from './connections/administration.js';
-import { readSettings } from './settings/read-settings.js';
-import { DatabaseSettings } from './settings/settings.js';
+import { DatabaseSettings, readSettings } from './settings/settings.js';
 
 const POLL_MS = 1_000;
 

@@ -1,7 +1,6 @@
 import { auditCommand } from './audit/audit.command.js';
 import { clientCommand } from './client/client.command.js';
-import { EXIT, EXIT_CODES_HELP } from './command-line/exit-code.js';
-import { reportFailure } from './command-line/failure.js';
+import { EXIT, EXIT_CODES_HELP, reportFailure } from './command-line/failure.js';
 import { OperatorCommand } from './command-line/operator-command.js';
 import { completionCommand } from './completion/completion.command.js';
 import { consoleCommand } from './console/console.command.js';

@@ -10,11 +10,13 @@ import { ConfigurationFilesModule } from '#platform/configuration/configuration-
 import type { Service } from '#platform/bootstrap/service.js';
 import { MeModule } from './me/me.module.js';
 import { ME_METADATA_PATH } from './me/me.controller.js';
-import { MetadataModule } from './metadata/metadata.module.js';
-import { UserInfoModule } from './userinfo/userinfo.module.js';
 import { USERINFO_METADATA_PATH } from './userinfo/userinfo.openapi.js';
 import { described, errorBody, ResourceErrorFilter } from './resource-error.filter.js';
 import { ResourceConfiguration } from './resource.configuration.js';
+import { MetadataController } from './metadata/metadata.controller.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { UserInfoController } from './userinfo/userinfo.controller.js';
+import { UserInfoService } from './userinfo/userinfo.service.js';
 
 @Module({})
 export class AppModule {
@@ -40,10 +42,10 @@ export class AppModule {
           resourceMetadata: configuration.API_URL + ENDPOINTS.protectedResourceMetadata,
         }),
         MeModule,
-        MetadataModule,
-        UserInfoModule,
       ],
+      controllers: [MetadataController, OpenApiController, UserInfoController],
       providers: [
+        UserInfoService,
         { provide: ResourceConfiguration, useValue: configuration },
         { provide: ScopeCatalogue, useValue: scopes.value },
         { provide: APP_FILTER, useClass: ResourceErrorFilter },

@@ -3,7 +3,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { addErrorToLog, type LoggedError, referenceOf } from '#platform/logging/request-log.js';
 import { textOf } from '#error-guide/descriptions.js';
 import { REQUEST_DESCRIPTIONS } from '#error-guide/request-checks.js';

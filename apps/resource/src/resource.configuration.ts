@@ -1,7 +1,10 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import {
+  type ConfigurationFile,
+  readConfigurationFile,
+} from '#platform/configuration/configuration-files.module.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { IsDisplayName, IsWholeNumber, IsOrigin } from '#platform/configuration/variables.js';
 import type { Settings } from '#platform/status/status-report.js';

@@ -1,4 +1,7 @@
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import {
+  type ConfigurationFile,
+  readConfigurationFile,
+} from '#platform/configuration/configuration-files.module.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {

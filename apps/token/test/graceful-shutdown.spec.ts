@@ -5,10 +5,9 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked, until } from '#test/support/until.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { until } from '#test/support/until.js';
 
 const PATIENCE_MS = 60_000;
 const KEYS = randomBytes(32).toString('base64url');

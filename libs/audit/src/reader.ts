@@ -11,11 +11,10 @@ import {
   type JsMsg,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { nullIfMissing } from '#messaging/jetstream.js';
+import { nullIfMissing } from '#messaging/nats.connection.js';
 import { AUDIT_STREAMS, type AuditEvent } from './event.js';
 import { type AuditFilter, matcher, sourcesOf } from './filter.js';
-import { inOrder, RecentIds, sorted } from './in-order.js';
-import { parseEvents } from './parse-events.js';
+import { inOrder, parseEvents, RecentIds, sorted } from './read-events.js';
 
 const TIMEOUT_MS = 5_000;
 /** Messages per response from NATS; bounds the memory use. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { PubHeaders } from '@nats-io/jetstream';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 
 /** Message with one event per line, identified by the id of the first event. */
 export interface AuditMessage {

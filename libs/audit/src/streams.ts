@@ -15,7 +15,7 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { differingFields, nullIfMissing } from '#messaging/jetstream.js';
+import { differingFields, nullIfMissing } from '#messaging/nats.connection.js';
 import { AUDIT_STREAMS, type AuditEvent, auditSubject } from './event.js';
 import type { AuditRetention } from './retention.js';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
 import type { ClientCondition, ClientLogo } from './client.js';
-import { checkVersion } from '#platform/postgres/outdated-version.error.js';
+import { checkVersion } from '#platform/postgres/errors.js';
 
 /** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(

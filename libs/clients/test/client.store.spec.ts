@@ -1,7 +1,7 @@
 import { ClientStore } from '#clients/client.store.js';
 import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { DuplicateClientError, type EnabledClient, type ClientLogo } from '#clients/client.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { openDatabase, type OpenDatabase, refusalOf } from '../../database/test/support/open-database.js';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { ClientLogoStore } from '#clients/client-logo.store.js';

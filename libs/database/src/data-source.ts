@@ -1,25 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { AbstractLogger, type DataSource, type DataSourceOptions } from 'typeorm';
-import { serverUrls } from '#platform/configuration/server-urls.js';
-import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
-import { AuditChunkEntity } from '#audit/index/audit-chunk.entity.js';
-import { UsageDayEntity } from '#grants/usage/usage-day.entity.js';
-import { AuditCountEntity } from '#audit/index/audit-count.entity.js';
+import { DEFAULT_SCHEMA, serverUrls } from '#platform/configuration/variables.js';
+import { AuditChunkEntity, AuditCountEntity } from '#audit/index/audit-index.entity.js';
+import { GrantRecordEntity, UsageDayEntity } from '#grants/records/grant-record.entity.js';
 import {
   ClientEntity,
   ClientLogoEntity,
   ClientSecretEntity,
   SubjectSectorEntity,
 } from '#clients/client.entity.js';
-import { GrantRecordEntity } from '#grants/records/grant-record.entity.js';
 import { CreateSchema1795219200000 } from './migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
 import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
 import { TokenKeyEntity } from '#keys/token-key.entity.js';
-import { DeletedIdentityEntity } from '#users/deleted-identity.entity.js';
-import { ConsoleInvitationEntity } from '#users/operators/console-invitation.entity.js';
-import { UserEntity } from '#users/user.entity.js';
+import { ConsoleInvitationEntity, DeletedIdentityEntity, UserEntity } from '#users/user.entity.js';
 import { databaseUnavailable, isTransient } from '#platform/postgres/errors.js';
 import { FailFastClient, ServiceDataSource, Statements } from '#platform/postgres/service-data-source.js';
 import { failoverClient, PrimaryResolver } from '#platform/postgres/failover-client.js';

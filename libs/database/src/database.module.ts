@@ -1,4 +1,11 @@
-import { type DynamicModule, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Readiness } from '#platform/health/readiness.js';
 import { AuditIndexStore } from '#audit/index/audit-index.store.js';
@@ -10,12 +17,9 @@ import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientSecretStore } from '#clients/client-secret.store.js';
 import { ClientTransferStore } from '#clients/client-transfer.store.js';
 import { ClientStore } from '#clients/client.store.js';
-import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './data-source.js';
 import { ConsoleInvitationStore } from '#users/operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
-import { DatabaseInspection } from './database-inspection.js';
 import { ConnectedAppStore } from '#grants/records/connected-app.store.js';
-import { DatabaseHealth } from './database-health.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
@@ -27,6 +31,37 @@ import { UsageStore } from '#grants/usage/usage.store.js';
 import { ExternalUserStore } from '#users/external-user.store.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { UserStore } from '#users/user.store.js';
+import { pendingMigrationsOf } from './migrate.js';
+import { connect, databaseDataSource, REQUEST_LIMITS, requestLimits } from './data-source.js';
+import { DatabaseInspection } from './database-inspection.js';
+
+@Injectable()
+export class DatabaseHealth {
+  private readonly logger = new Logger('Database');
+  private isMigrated = false;
+  private reported = '';
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  async ping(): Promise<void> {
+    await this.dataSource.query('SELECT 1');
+  }
+
+  /**
+   * Rejects while migrations are pending, and caches success. Accepts newer migrations, so that the previous version of
+   * the service works during a rollout or after a rollback.
+   */
+  async migrated(): Promise<void> {
+    if (this.isMigrated) return;
+    const pending = (await pendingMigrationsOf(this.dataSource)).join(', ');
+    this.isMigrated = pending === '';
+    if (this.isMigrated) return;
+    const problem = `the database is not at this version, run "migrate": it lacks ${pending}`;
+    if (pending !== this.reported) this.logger.warn(problem);
+    this.reported = pending;
+    throw new Error(problem);
+  }
+}
 
 export interface DatabaseOptions {
   databaseUrl: string;

@@ -1,4 +1,4 @@
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { connect, databaseDataSource, requestLimits } from '#database/data-source.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { serverUrls } from '#platform/configuration/server-urls.js';
+import { serverUrls } from '#platform/configuration/variables.js';
 import type { AdministrationSettings } from '#operations/administration.options.js';
 import { type Certificate, DOCTOR_CERTIFICATE_CHECKS, examineCertificate } from './certificate.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';

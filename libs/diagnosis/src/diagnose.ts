@@ -1,5 +1,5 @@
 import { describeRemedy, type RemedyText } from '#error-guide/doctor/remedies.js';
-import { withTimeout } from '#platform/with-timeout.js';
+import { withTimeout } from '#platform/clock.js';
 import {
   type Area,
   check,

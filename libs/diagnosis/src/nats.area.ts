@@ -5,7 +5,7 @@ import { differingSettings } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type AdministrationSettings, retentionOf, trailServer } from '#operations/administration.options.js';
 import type { AuditTrail } from '#operations/audit-trail.js';
-import { withNats } from '#operations/running-services/nats.js';
+import { withNats } from '#operations/operator-nats.js';
 import { isLoopback } from './address.checks.js';
 import type { Area } from './finding.js';
 import { examineNats, DOCTOR_NATS_CHECKS, type NatsFacts } from './nats.checks.js';

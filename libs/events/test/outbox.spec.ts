@@ -4,9 +4,8 @@ import { EventStreamStore } from '#events/event-stream.store.js';
 import { type RequestableEvent, REQUESTABLE_EVENTS } from '#events/event-type.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { grantId } from '#grants/token-codec.js';
-import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { type Fixture, openFixture, started } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { started } from '#test/support/started.js';
 
 const fixture = started() as Fixture;
 let services: Isolated;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { SUBJECTS, type RequestGivenUp, tagOf } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { messageOf } from '#platform/message-of.js';
-import { withTimeout } from '#platform/with-timeout.js';
+import { messageOf } from '#platform/errors.js';
+import { withTimeout } from '#platform/clock.js';
 
 /** Longer than a code is valid, so that a client can repeat its request for as long. */
 const REMEMBERED_MS = 10 * 60_000;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { GrantRecordStore } from './records/grant-record.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { isLate } from '#platform/redis/redis-client.js';
 import { CLIENT_TOKEN_LIFETIME } from '#oauth/client-credentials.js';
 import { DEVICE_CODE_LIFETIME } from '#oauth/device-authorization.js';

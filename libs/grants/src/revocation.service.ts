@@ -1,11 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { GrantRecordStore, type RecordedRevocation } from './records/grant-record.store.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { SUBJECTS } from '#messaging/contract.js';
+import { NatsConnection } from '#messaging/nats.connection.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import type { RevocationCause } from '#oauth/revocation-cause.js';
+import { GrantRecordStore, type RecordedRevocation } from './records/grant-record.store.js';
 import type { CountTransition } from './grant.js';
 import { COUNT_TRANSITION, GrantStore } from './grant.store.js';
 import { grantTtl, Lifetimes } from './lifetimes.js';
-import { RevocationPublisher } from './revocation.publisher.js';
+
+/** Broadcasts `oauth.grant.revoked`, so that every process evicts the grants' tokens from its cache. */
+export abstract class RevocationPublisher {
+  /** @returns false if broadcasts may be lost */
+  abstract publish(grantIds: readonly string[]): Promise<boolean>;
+}
+
+/** Limit of broadcasts per turn of the event loop, so that other requests are served in between. */
+const PER_TURN = 1000;
+
+/** Publishes over NATS. Broadcasts may be lost while NATS reconnects. */
+@Injectable()
+export class NatsRevocationPublisher extends RevocationPublisher {
+  constructor(private readonly connection: NatsConnection) {
+    super();
+  }
+
+  async publish(grantIds: readonly string[]): Promise<boolean> {
+    let { trusted } = this.connection.broadcasts;
+    for (const [n, id] of grantIds.entries()) {
+      if (n > 0 && n % PER_TURN === 0) {
+        await nextTurn();
+        // A reconnect between two turns may lose earlier broadcasts.
+        trusted &&= this.connection.broadcasts.trusted;
+      }
+      this.connection.publish(SUBJECTS.grantRevoked, { grant_id: id });
+    }
+    return trusted;
+  }
+}
 
 export interface RevocationResult {
   /** Includes earlier revocations that are recent or not applied yet (`GrantRecordStore.revokeOf`). */

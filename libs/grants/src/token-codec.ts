@@ -1,5 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
-import { MAX_AUDIENCE } from '#oauth/audience.js';
+import { MAX_AUDIENCE } from '#oauth/resource.js';
 import { type MacDomain, TOKEN_KINDS, type KeyRing, type TokenKind } from '#keys/key-ring.js';
 
 /** Fields of a token that this service issued. The caller must check the proof of a bound token (`isProvedBy`). */

@@ -5,7 +5,7 @@ import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { TOKEN_APP_BROADCASTS } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { type RedisClient, redisClient } from '#platform/redis/redis-client.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';

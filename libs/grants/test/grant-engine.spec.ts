@@ -1,7 +1,7 @@
 import { challengeOf } from '#oauth/pkce.js';
 import type { Granted } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import { granted, REDIRECT_URI, useGrantEnvironment } from './use-grant-environment.js';
 
 const environment = useGrantEnvironment();

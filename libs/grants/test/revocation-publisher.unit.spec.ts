@@ -1,4 +1,4 @@
-import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
+import { NatsRevocationPublisher } from '#grants/revocation.service.js';
 import type { NatsConnection } from '#messaging/nats.connection.js';
 
 describe('the publisher of revocations', () => {

@@ -1,5 +1,5 @@
 import { GrantStore } from '#grants/grant.store.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import { useGrantEnvironment } from './use-grant-environment.js';
 
 const environment = useGrantEnvironment();

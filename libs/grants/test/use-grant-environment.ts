@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Granted, Refusal } from '#grants/grant.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { type Fixture, openFixture } from '#test/support/fixture.js';
+import { type Fixture, openFixture, started } from '#test/support/fixture.js';
 import { GivenUpRequests } from '#grants/given-up.js';
 import type { GrantStore } from '#grants/grant.store.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { grantEngine } from '#test/support/grant-engine.js';
 import { isolate } from '#test/support/isolate.js';
-import { started } from '#test/support/started.js';
 
 export const REDIRECT_URI = 'https://app.example.com/callback';
 

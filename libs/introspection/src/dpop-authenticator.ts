@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { textOf } from '#error-guide/descriptions.js';
 import { PROOF_DESCRIPTIONS } from '#error-guide/dpop-checks.js';
 import {
-  type DpopProof,
   DEFAULT_CLOCK_SKEW,
   DEFAULT_PROOF_LIFETIME,
+  type DpopProof,
   DpopVerifier,
+  InvalidProofError,
+  publicUri,
 } from '#oauth/dpop/dpop-verifier.js';
-import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
 import { checkOf } from '#oauth/oauth-error.js';
-import { publicUri } from '#oauth/dpop/target-uri.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { type AnyToken, Introspector } from './introspector.js';
 import { TokenRefusedError } from './refusals.js';

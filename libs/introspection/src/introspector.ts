@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
-import { isInAudience } from '#oauth/audience.js';
+import { isInAudience } from '#oauth/resource.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { type Lookup, InvalidatedCache } from '#messaging/invalidated-cache.js';
 import {

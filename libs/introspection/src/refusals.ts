@@ -8,9 +8,9 @@ import {
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { INTROSPECTION_OPTIONS, type IntrospectionOptions } from './introspection.options.js';
 import { type AnyToken, isOfUser } from './introspector.js';
 

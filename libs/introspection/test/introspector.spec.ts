@@ -1,7 +1,7 @@
 import { connect, type NatsConnection as NatsClient } from '@nats-io/transport-node';
 import { INVALIDATIONS, type IntrospectionRequest, SUBJECTS } from '#messaging/contract.js';
 import { Introspector } from '#introspection/introspector.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';
 

@@ -11,13 +11,12 @@ import {
   RequestError,
 } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
+import { JetStreamApiCodes, JetStreamApiError, type StreamConfig } from '@nats-io/jetstream';
 import type { Clock } from '#platform/clock.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { messageOf } from '#platform/message-of.js';
+import { DependencyUnavailableError, messageOf } from '#platform/errors.js';
 import { Broadcasts, type TagOfBroadcast } from './invalidated-cache.js';
-import { REFERENCE_HEADER } from './nats-message.js';
+import { REFERENCE_HEADER, respond } from './nats-message.js';
 import { RequestSender } from './request-sender.js';
-import { respond } from './respond.js';
 import { Throttled } from './throttled.js';
 import { type NatsWork, useConnection } from './use-connection.js';
 
@@ -255,4 +254,17 @@ export async function connectUntil(
     }
   }
   return null;
+}
+
+/** Returns null if the error means that the stream does not exist; rethrows any other error. */
+export function nullIfMissing(error: unknown): null {
+  if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+  throw error;
+}
+
+/** Returns the names of the settings that differ from `wanted`. */
+export function differingFields(config: StreamConfig, wanted: Partial<StreamConfig>): string[] {
+  return Object.entries(wanted)
+    .filter(([name, value]) => JSON.stringify(config[name as keyof StreamConfig]) !== JSON.stringify(value))
+    .map(([name]) => name);
 }

@@ -1,6 +1,6 @@
 import type { NatsConnection, QueuedIterator, Status } from '@nats-io/transport-node';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
-import { withTimeout } from '#platform/with-timeout.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
+import { withTimeout } from '#platform/clock.js';
 
 const ANSWER_MS = 5_000;
 

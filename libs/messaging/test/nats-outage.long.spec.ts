@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Msg, type NatsConnection as NatsClient } from '@nats-io/transport-node';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';

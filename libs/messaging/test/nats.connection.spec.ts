@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '#platform/clock.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { MalformedMessageError } from '#messaging/nats-message.js';
 import { NatsConnection, natsOptions } from '#messaging/nats.connection.js';
 import { freePort } from '#local/servers/free-port.js';

@@ -1,4 +1,4 @@
-import { isWithinApi, MAX_AUDIENCE } from './audience.js';
+import { isWithinApi, MAX_AUDIENCE } from './resource.js';
 import type { Locale } from './locale.js';
 import { OAuthError } from './oauth-error.js';
 import { LIMITS } from './parameters.js';

@@ -1,6 +1,6 @@
 import type { AuditRetention } from '#audit/retention.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import type { ConfigurationFile } from '#platform/configuration/configuration-file.js';
+import type { ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 
 /** Settings of the streams of the audit trail, which `migrate` applies. */

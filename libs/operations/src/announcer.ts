@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditRecord } from '#audit/event.js';
 import type { ApplyRevocationsRequest } from '#messaging/contract.js';
 import { AdministrationError } from './administration.error.js';
-import { AuditTrail } from './audit-trail.js';
-import type { Actor } from './actor.js';
+import { type Actor, AuditTrail } from './audit-trail.js';
 import { RunningServices } from './running-services/running-services.js';
 
 /** Announces stored changes to the running services and the audit trail. All methods return warnings. */

@@ -1,16 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { ConsoleRole } from '#users/operators/console-role.js';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { problem, type Problems } from '#platform/validation/problem.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
-import type { Actor } from './actor.js';
 import { OperatorNats } from './operator-nats.js';
 import { jsonText } from './wording.js';
+
+export interface Actor {
+  /** Name in the audit trail, like `ada@laptop`. */
+  readonly name: string;
+  readonly channel: 'command' | 'api' | 'page';
+  /** Null during a login, and for an API client whose token does not have the scope `admin:operators`. */
+  readonly role: ConsoleRole | null;
+}
+
+export interface Change<Result> {
+  readonly result: Result;
+  /**
+   * Resolves with warnings, and never rejects. Show a new secret before waiting, because the secret is not stored. Wait
+   * before the process exits.
+   */
+  readonly announced: Promise<readonly string[]>;
+}
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

@@ -9,7 +9,7 @@ import { AuditService } from '#audit/operations/audit.service.js';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { ResourceServerService } from '#clients/operations/resource-server.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { natsOptions } from '#messaging/nats.connection.js';

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { messageOf } from './message-of.js';
+import { messageOf } from './errors.js';
 
 /** Milliseconds until the next run, and until the retry of a failed run. */
 export abstract class LoopIntervals {

@@ -1,11 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { revokeGrants } from '#grants/records/grant-record.statements.js';
 import { mayChangeRole, RoleTooLowError } from './operators/console-role.js';
-import { deleteInvitationsOf } from './operators/console-invitation.statements.js';
-import { DeletedIdentityEntity } from './deleted-identity.entity.js';
+import { deleteInvitationsOf } from './operators/console-operator.statements.js';
+import { DeletedIdentityEntity, UserEntity } from './user.entity.js';
 import type { AccountCondition, Identity } from './user.js';
-import { checkVersion } from '#platform/postgres/outdated-version.error.js';
-import { UserEntity } from './user.entity.js';
+import { checkVersion } from '#platform/postgres/errors.js';
 import { NEXT_GENERATION } from './user.store.js';
 
 export type Disabler = 'operator' | 'product';

@@ -14,7 +14,7 @@ import { ISOLATION_LEVEL, LIVE } from '#grants/records/grant-record.statements.j
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import { mayChangeRole } from './operators/console-role.js';
-import { isLastAdmin, keepAnAdmin } from './operators/console-admin.statements.js';
+import { isLastAdmin, keepAnAdmin } from './operators/console-operator.statements.js';
 import { type AccountCondition, type Identity, isUserId, type User } from './user.js';
 import {
   deleteLocked,

@@ -1,4 +1,12 @@
-import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn, VersionColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  Index,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm';
 import type { ConsoleRole } from './operators/console-role.js';
 
 @Entity('users')
@@ -54,4 +62,30 @@ export class UserEntity {
   disabledAt: Date | null;
 
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
+}
+
+/** Hash of a deleted identity, so that a change made before the deletion does not create the user again. */
+@Entity('deleted_identities')
+@Index('deleted_identities_expiry', ['expiresAt'])
+export class DeletedIdentityEntity {
+  /** SHA-256 of issuer and external id. */
+  @PrimaryColumn({ type: 'bytea' }) identity: Buffer;
+  @Column({ name: 'deleted_at', type: 'timestamptz' }) deletedAt: Date;
+  @Column({ name: 'expires_at', type: 'timestamptz', default: () => "(now() + '90 days')" }) expiresAt: Date;
+}
+
+/** Grants a role at the first login to the console of a user with this verified email address. */
+@Entity('console_invitations')
+// The migration creates this, because TypeORM cannot describe an index of an expression.
+@Index('console_invitations_email', { synchronize: false })
+export class ConsoleInvitationEntity {
+  @PrimaryGeneratedColumn('uuid') id: string;
+  @Column({ type: 'text' }) email: string;
+  @Column({ type: 'text' }) role: ConsoleRole;
+  /** Name of the operator, as in the audit trail. */
+  @Column({ name: 'invited_by', type: 'text' }) invitedBy: string;
+  /** Id of the user who invited; null for an API client or the command line. */
+  @Column({ type: 'integer', nullable: true }) inviter: number | null;
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
+  @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
 }

@@ -5,7 +5,7 @@ import { InvalidEmailError } from '#users/user-profile.js';
 import { ExternalUserStore, type IdentifiedUser } from '#users/external-user.store.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { UserStore } from '#users/user.store.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { openDatabase, type OpenDatabase } from '../../database/test/support/open-database.js';
 
 const issuer = 'https://login.example.com';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { QueryRunner } from 'typeorm';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { refusalOf } from '../../database/test/support/open-database.js';
 import { useGrants } from '../../grants/test/records/use-grants.js';

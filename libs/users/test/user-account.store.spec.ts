@@ -1,7 +1,7 @@
 import { hashPassword, verifyPassword } from '#users/password.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { UserStore } from '#users/user.store.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { useGrants } from '../../grants/test/records/use-grants.js';
 
 const ROUNDS = 40;

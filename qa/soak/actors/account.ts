@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Authorization, Browser } from '../browser.js';
-import type { Grant, TokenPair } from '../grant.js';
+import type { Grant, TokenPair } from '../id-token.js';
 import type { LogOut } from '../log-outs.js';
 import type { Random } from '../plan.js';
 import type { CheckedApplication } from './checked-application.js';

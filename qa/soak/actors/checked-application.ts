@@ -1,7 +1,6 @@
 import type { Application } from '../application.js';
 import type { Authorization, DeviceRequest } from '../browser.js';
-import { Grant, type TokenPair } from '../grant.js';
-import { checkIdToken } from '../id-token.js';
+import { checkIdToken, Grant, type TokenPair } from '../id-token.js';
 import type { User } from '../installation.js';
 import type { ReplayedCredential } from '../model.js';
 import type { Random } from '../plan.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Application } from '../application.js';
 import { ViolationReported, type Authorization } from '../browser.js';
-import type { Grant } from '../grant.js';
+import type { Grant } from '../id-token.js';
 import type { LogOuts } from '../log-outs.js';
 import type { Model } from '../model.js';
 import type { Random } from '../plan.js';

@@ -1,6 +1,9 @@
-import type { Grant } from '../grant.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Grant } from '../id-token.js';
 import type { Random } from '../plan.js';
 import { expectStatus, isActive, type TestEnvironment } from './test-environment.js';
+import { type Attempt, isUnavailable, SoakEnded } from '../requests.js';
+import type { Account } from './account.js';
 
 /** Presents credentials of revoked grants, mostly of the grants that were revoked last. */
 export class Thief {
@@ -41,5 +44,33 @@ export class Thief {
     // The response is 401 if the operator has deleted the client.
     expectStatus(this.environment, attempt, [200, 400, 401, 503, 0]);
     model.checkRevokedCredential(grant, attempt);
+  }
+}
+
+export class Operator {
+  constructor(
+    private readonly environment: TestEnvironment,
+    private readonly newAccount: () => Promise<{ account: Account; clientId: string }>,
+    private readonly deleteClient: (clientId: string) => Promise<Attempt>,
+    private readonly random: Random,
+  ) {}
+
+  async step(): Promise<void> {
+    const { model, timeline, hasEnded } = this.environment;
+    const { account, clientId } = await this.newAccount();
+    await account.connect();
+    await account.connect();
+    if (account.live.length === 0) return;
+    await account.use();
+    const grants = [...account.live];
+    for (const grant of grants)
+      model.revocationRequested(grant, 'the operator deleted its client', timeline.now());
+    for (;;) {
+      const attempt = await this.deleteClient(clientId);
+      if (!isUnavailable(attempt))
+        return grants.forEach((grant) => model.revocationConfirmed(grant, attempt.answeredAt));
+      if (hasEnded()) throw new SoakEnded();
+      await sleep(this.random.between(500, 1_500));
+    }
   }
 }

@@ -1,10 +1,20 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiOperation, type OperationDescription } from '#openapi/operation.js';
 import { UserStore } from '#users/user.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import {
+  continues,
+  CSRF_TOKEN,
+  errorPages,
+  formErrors,
+  formOf,
+  page,
+  seeOther,
+  SESSION,
+} from '../ui/page.openapi.js';
 import { rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
@@ -13,7 +23,35 @@ import { SessionService } from '../session/session.service.js';
 import { isLocale, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
-import { ACCOUNT_OPERATION, LANGUAGE_OPERATION, ROOT_OPERATION } from './account.openapi.js';
+
+export const ROOT_OPERATION: OperationDescription = {
+  id: 'root',
+  tag: 'Pages',
+  summary: 'Redirects to the account page',
+  responses: { 303: seeOther('To the account page.'), ...errorPages() },
+};
+
+export const ACCOUNT_OPERATION: OperationDescription = {
+  id: 'account',
+  tag: 'Pages',
+  summary: 'The account page',
+  description: 'Also at `/auth/`.',
+  security: SESSION,
+  responses: {
+    200: page('The account page.'),
+    303: seeOther('To the login page, if no user is logged in.'),
+    ...errorPages(),
+  },
+};
+
+export const LANGUAGE_OPERATION: OperationDescription = {
+  id: 'setLanguage',
+  tag: 'Pages',
+  summary: 'Sets the language of the pages',
+  security: SESSION,
+  form: formOf({ ...CSRF_TOKEN, locale: 'One of the offered languages, or `browser`.' }),
+  responses: { 200: continues('To the account page.'), ...formErrors() },
+};
 
 @Controller()
 export class AccountController {

@@ -1,5 +1,4 @@
-import { AUTHORIZATION_QUERY } from '#openapi/authorization-query.js';
-import type { OperationDescription } from '#openapi/operation.js';
+import { AUTHORIZATION_QUERY, type OperationDescription } from '#openapi/operation.js';
 import { DECISION_FORM } from '../consent/consent.openapi.js';
 import { continues, errorPages, formErrors, page, seeOther, SESSION } from '../ui/page.openapi.js';
 

@@ -1,33 +1,66 @@
+import {
+  DEFAULT_SCHEMA,
+  IsAddress,
+  IsDatabaseUrl,
+  IsDisplayName,
+  IsIssuer,
+  IsKeyRing,
+  IsLink,
+  IsOneOf,
+  IsOrigin,
+  IsOrigins,
+  IsSchema,
+  IsWholeNumber,
+  listOf,
+  MustBe,
+} from '#platform/configuration/variables.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
 import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { type ConfigurationFile, readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import {
+  type ConfigurationFile,
+  readConfigurationFile,
+} from '#platform/configuration/configuration-files.module.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
-import {
-  IsAddress,
-  IsOneOf,
-  IsDatabaseUrl,
-  DEFAULT_SCHEMA,
-  IsIssuer,
-  IsKeyRing,
-  IsLink,
-  listOf,
-  IsDisplayName,
-  IsWholeNumber,
-  IsOrigins,
-  IsOrigin,
-  IsSchema,
-} from '#platform/configuration/variables.js';
 import { IsMetadataHosts } from '#clients/documents/metadata-hosts.js';
 import { type Brand, readBrand } from '#ui/brand/brand.js';
 import { IsOutsideHosts } from '#platform/http/outside-hosts.js';
-import { IsPublicKeys } from './product-keys.js';
 import { IsRedisUrl } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
-import { IsClaimMapping, IsScope } from './oidc-variables.js';
+import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from './profile-claims.js';
+import { IsPublicKeys } from './product-keys.js';
+
+/** Accepts scope tokens (RFC 6749 3.3). @param required token that must be among them */
+export function IsScope(required: string): PropertyDecorator {
+  return MustBe(
+    `scopes, separated by spaces, one of them ${required}`,
+    (value) =>
+      /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value) &&
+      value.split(' ').includes(required),
+  );
+}
+
+export function IsClaimMapping(): PropertyDecorator {
+  return MustBe(
+    'field=claim, comma-separated, such as username=nickname,timeZone=zoneinfo; the fields are those of /v2/me and locale, and email needs a claim',
+    (value) => readClaimMapping(value) !== null,
+  );
+}
+
+/** Reads `field=claim,field=claim`. An empty claim disables the field. @returns null if invalid or without `email` */
+export function readClaimMapping(text: string): ClaimMapping | null {
+  const mapping: { -readonly [Field in keyof ClaimMapping]: string | undefined } = { ...STANDARD_CLAIMS };
+  for (const part of text.split(',').filter((entry) => entry.trim() !== '')) {
+    const [, field = '', claim = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
+    if (!isProfileField(field)) return null;
+    if (claim === '') delete mapping[field];
+    else mapping[field] = claim;
+  }
+  return mapping.email === undefined ? null : (mapping as ClaimMapping);
+}
 
 /** Environment variables of the authorize app. Lifetimes are in seconds. */
 export class AuthorizeConfiguration extends ServiceConfiguration {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
-import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { type Brand, imagesOf, imageUrl } from '#ui/brand/brand.js';

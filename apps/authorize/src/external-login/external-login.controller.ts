@@ -1,15 +1,17 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Injectable, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ApiOperation } from '#openapi/operation.js';
+import { addAuditEvent } from '#audit/request-events.js';
+import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
-import { LoginCookie } from '../session/login-cookie.js';
-import { SessionService } from '../session/session.service.js';
+import { LoginCookie, SessionCookie, SessionService } from '../session/session.service.js';
 import { PageResponder } from '../ui/page.responder.js';
-import { ExternalLoginService } from './external-login.service.js';
-import { LOGIN_OPERATION } from '../login/login.openapi.js';
+import { ExternalLoginService, type FinishedLogin } from './external-login.service.js';
+import { LOGIN_OPERATION } from '../login/login.controller.js';
+import { LanguageService } from '../ui/i18n/language.service.js';
 
 @Controller(ENDPOINTS.login)
 export class ExternalLoginController {
@@ -33,6 +35,28 @@ export class ExternalLoginController {
     const visitor = { cookies: headers.cookie, address: ip };
     const { location, loginCookie } = await this.logins.start(visitor, query, request);
     if (loginCookie !== null) reply.header('Set-Cookie', this.loginCookie.set(loginCookie));
+    this.pages.seeOther(reply, location);
+  }
+}
+
+@Injectable()
+export class LoginResponder {
+  constructor(
+    private readonly sessionCookie: SessionCookie,
+    private readonly language: LanguageService,
+    private readonly pages: PageResponder,
+  ) {}
+
+  finish({ raw, headers }: FastifyRequest, reply: FastifyReply, { location, login }: FinishedLogin): void {
+    if (login) {
+      const { user, cookie } = login;
+      addLogContext(raw, { user_id: user.id, outcome: 'logged in' });
+      addAuditEvent(raw, 'login.succeeded');
+      const language = this.language.remember(headers.cookie, user.locale);
+      reply.header('Set-Cookie', [this.sessionCookie.set(cookie), ...language]);
+    } else {
+      addLogContext(raw, { outcome: 'returned again' });
+    }
     this.pages.seeOther(reply, location);
   }
 }

@@ -1,17 +1,14 @@
 import { AuthorizeModule } from '../authorize/authorize.module.js';
 import { EndSessionController } from '../logout/end-session.controller.js';
-import { LogoutContinuation } from '../logout/logout-continuation.js';
+import { LogoutContinuation, LogoutService } from '../logout/logout.service.js';
 import { LogoutController } from '../logout/logout.controller.js';
 import { LogoutModule } from '../logout/logout.module.js';
-import { LogoutService } from '../logout/logout.service.js';
 import { SessionModule } from '../session/session.module.js';
 import { UiModule } from '../ui/ui.module.js';
 import { BackChannelLogoutController } from './back-channel-logout.controller.js';
 import { BackChannelLogoutService } from './back-channel-logout.service.js';
-import { ExternalLoginController } from './external-login.controller.js';
-import { ExternalLoginService } from './external-login.service.js';
-import { ExternalLogout } from './external-logout.js';
-import { LoginResponder } from './login.responder.js';
+import { ExternalLoginController, LoginResponder } from './external-login.controller.js';
+import { ExternalLoginService, ExternalLogout } from './external-login.service.js';
 import { LoginTransactionStore } from './login-transaction.store.js';
 import { LogoutTokenStore } from './logout-token.store.js';
 

@@ -4,15 +4,17 @@ import { ExternalUserStore } from '#users/external-user.store.js';
 import { DeletedUserError, DuplicateUserError, type Identity, type User } from '#users/user.js';
 import { InvalidEmailError, type UserProfile } from '#users/user-profile.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { ValidatedRequest } from '../validated-request.js';
-import { LoginCookie, type LoginRedirect } from '../session/login-cookie.js';
-import { SessionService } from '../session/session.service.js';
-import type { ExternalSession } from '../session/session.store.js';
+import { LoginCookie, type LoginRedirect, SessionService } from '../session/session.service.js';
+import type { ExternalSession, Session } from '../session/session.store.js';
 import { duringLogin, ExternalLoginError, invalidResponse } from './external-login.error.js';
-import { type LoginStart, LoginProvider } from './login-provider.js';
+import { LoginProvider, type LoginStart } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
+import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
+import { LogoutContinuation } from '../logout/logout.service.js';
 
 export interface LoginBrowser {
   readonly cookies: string | undefined;
@@ -170,4 +172,31 @@ function failedCheckOf(error: unknown): string | null {
 
 function invalidTransaction(found: string, query: string): ExternalLoginError {
   return new ExternalLoginError('login_transaction_invalid', query, { detail: { found } });
+}
+
+@Injectable()
+export class ExternalLogout extends LogoutContinuation {
+  /** The login page would redirect to the provider, and the provider may log the user in again. */
+  readonly landing = ENDPOINTS.logout;
+
+  constructor(
+    private readonly provider: LoginProvider,
+    private readonly logins: ExternalLoginService,
+    private readonly requests: AuthorizationRequestService,
+  ) {
+    super();
+  }
+
+  providerUrl(cookie: string, session: Session): Promise<string | null> {
+    return this.provider.logoutUrl(cookie, session);
+  }
+
+  async logInAgain(
+    browser: { readonly cookies: string | undefined; readonly address: string },
+    query: string,
+  ): Promise<LoginRedirect> {
+    const request = await this.requests.validateOrNull(query, null);
+    // Without select_account, the provider may log the same user in again.
+    return this.logins.start(browser, query, request, ['select_account']);
+  }
 }

@@ -1,23 +1,43 @@
 import { Body, Controller, Get, Header, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JWK } from 'jose';
-import { RedirectableError } from '#oauth/redirectable.error.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { html } from '#ui/html.js';
+import { RedirectableError } from '#oauth/redirectable.error.js';
 import { ApiOperation } from '#openapi/operation.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import { type Page, PageResponder } from '../ui/page.responder.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { ExternalLoginError, invalidResponse } from '../external-login/external-login.error.js';
 import type { FormFields } from '../session/csrf.guard.js';
-import { LoginCookie } from '../session/login-cookie.js';
-import { SessionService } from '../session/session.service.js';
+import { LoginCookie, SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
-import { jwtLoginPage, RESUBMITTED_FIELD } from './jwt-login.page.js';
 import { JwtLoginService } from './jwt-login.service.js';
 import { LoginChallenges } from './login-challenge.js';
 import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
-import { LoginResponder } from '../external-login/login.responder.js';
+import { LoginResponder } from '../external-login/external-login.controller.js';
 import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
+
+export const RESUBMITTED_FIELD = 'repeated';
+
+/** Resubmits a form from another site, so that the browser adds the SameSite=Lax cookies of this site. */
+export function jwtLoginPage(translator: Translator, assertion: string): Page {
+  return {
+    translator,
+    title: translator.text('login.title'),
+    script: true,
+    content: html`
+      <h1>${translator.text('login.title')}</h1>
+      <p>${translator.text('login.signed_jwt')}</p>
+      <form method="post" action="${ENDPOINTS.loginCallback}" data-submits>
+        <input type="hidden" name="assertion" value="${assertion}" />
+        <input type="hidden" name="${RESUBMITTED_FIELD}" value="yes" />
+        <button class="wide">${translator.text('error.button.continue')}</button>
+      </form>
+    `,
+  };
+}
 
 /** Maximum length in characters. An assertion with a profile has about 1,000 characters. */
 const MAX_ASSERTION = 16_000;

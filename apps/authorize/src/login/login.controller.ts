@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiOperation, type OperationDescription } from '#openapi/operation.js';
 import { addAuditEvent } from '#audit/request-events.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import { continues, CSRF_TOKEN, errorPages, formErrors, formOf, page, seeOther } from '../ui/page.openapi.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
@@ -17,8 +18,34 @@ import type { Translator } from '../ui/i18n/translator.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { loginPage } from './login.page.js';
 import { LoginService } from './login.service.js';
-import { LOGIN_OPERATION, SUBMIT_LOGIN_OPERATION } from './login.openapi.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
+
+// Password logins and external logins have separate controllers at this path; only one of them is registered.
+
+export const LOGIN_OPERATION: OperationDescription = {
+  id: 'login',
+  tag: 'Pages',
+  summary: 'The login page',
+  description:
+    "The query is the authorization request to continue, if any. Redirects to the product's login if users log in there.",
+  responses: {
+    200: page('The login page.'),
+    303: seeOther("To the next page if a user is logged in; or to the product's login."),
+    ...errorPages(400, 403),
+  },
+};
+
+export const SUBMIT_LOGIN_OPERATION: OperationDescription = {
+  id: 'submitLogin',
+  tag: 'Pages',
+  summary: 'Submits the login page',
+  form: formOf({ ...CSRF_TOKEN, username: 'Username or email address.', password: 'The password.' }, []),
+  responses: {
+    200: continues('To the next page, with the session.'),
+    303: seeOther('To the next page: the user has logged in in another tab.'),
+    ...formErrors(401),
+  },
+};
 
 @Controller(ENDPOINTS.login)
 export class LoginController {

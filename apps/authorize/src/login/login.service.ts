@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { User } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { FormFields } from '../session/csrf.guard.js';
-import { SessionService } from '../session/session.service.js';
+import { type LoginRedirect, SessionService } from '../session/session.service.js';
 import type { MessageId } from '../ui/i18n/en.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
@@ -12,6 +13,9 @@ import {
   LoginThrottleService,
   type ThrottledAttempt,
 } from './throttle/login-throttle.service.js';
+import { LogoutContinuation } from '../logout/logout.service.js';
+import { FLASH_QUERY } from '../session/flash-message.store.js';
+import { withQuery } from '../urls.js';
 
 /** Maximum lengths in characters. An e-mail address has at most 254 characters (RFC 5321 4.5.3.1.3). */
 export const LOGIN_LIMITS = { username: 254, password: 256 } as const;
@@ -130,4 +134,17 @@ function throttled({ counter, seconds }: ThrottledAttempt): LoginRefusal {
 
 function badRequest(problem: LoginProblem): LoginRefusal {
   return { status: 400, problem, detail: { check: 'login_form_incomplete', problem: problem.id } };
+}
+
+@Injectable()
+export class PasswordLogout extends LogoutContinuation {
+  readonly landing = withQuery(ENDPOINTS.login, FLASH_QUERY);
+
+  providerUrl(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  logInAgain(_browser: unknown, query: string): Promise<LoginRedirect> {
+    return Promise.resolve({ location: withQuery(ENDPOINTS.login, query), loginCookie: null });
+  }
 }

@@ -1,10 +1,20 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ApiOperation, type OperationDescription } from '#openapi/operation.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { ApiOperation } from '#openapi/operation.js';
+import { errorPages, IMAGE } from '../ui/page.openapi.js';
 import { LogoService } from './logo.service.js';
-import { LOGO_OPERATION } from './logo.openapi.js';
+
+export const LOGO_OPERATION: OperationDescription = {
+  id: 'logo',
+  tag: 'Pages',
+  summary: 'Logo of an application',
+  parameters: {
+    digest: { in: 'path', required: true, description: 'SHA-256 of the image, in hexadecimal.' },
+  },
+  responses: { 200: { description: 'The image.', content: IMAGE }, ...errorPages(404) },
+};
 
 /** Serves the logos of applications from this origin, so that pages do not reveal visits to third parties. */
 @Controller(ENDPOINTS.logos)

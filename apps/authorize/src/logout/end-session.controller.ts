@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { descriptionOf } from '#error-guide/describe.js';
 import { addErrorToLog, addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';

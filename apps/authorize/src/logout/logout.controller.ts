@@ -6,13 +6,11 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
-import { LoginCookie } from '../session/login-cookie.js';
-import { SessionCookie } from '../session/session.service.js';
+import { LoginCookie, SessionCookie } from '../session/session.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
-import { LogoutContinuation } from './logout-continuation.js';
+import { type LoggedOut, LogoutContinuation, LogoutService } from './logout.service.js';
 import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './logout.openapi.js';
-import { type LoggedOut, LogoutService } from './logout.service.js';
 
 @Controller()
 export class LogoutController {

@@ -4,11 +4,30 @@ import { addAuditEvent } from '#audit/request-events.js';
 import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import {
+  type EndedSession,
+  type LoginRedirect,
+  SessionCookie,
+  SessionService,
+} from '../session/session.service.js';
+import type { Session } from '../session/session.store.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
-import { type EndedSession, SessionCookie, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
-import { LogoutContinuation } from './logout-continuation.js';
 import { LogoutReturnStore } from './logout-return.store.js';
+
+export abstract class LogoutContinuation {
+  /** Page of this app after a log-out. */
+  abstract readonly landing: string;
+
+  /** URL at the provider, which returns to ENDPOINTS.logout. Never throws, because the session here has ended. */
+  abstract providerUrl(cookie: string, session: Session): Promise<string | null>;
+
+  /** Continues an authorization request with a new login, for example as another user. */
+  abstract logInAgain(
+    browser: { readonly cookies: string | undefined; readonly address: string },
+    query: string,
+  ): Promise<LoginRedirect>;
+}
 
 export interface LoggedOut {
   readonly location: string;

@@ -1,5 +1,5 @@
 import { ExternalLoginError, type LoginReason } from '../external-login/external-login.error.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 
 export class InvalidResponseError extends Error {
   constructor(

@@ -5,7 +5,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { rawQuery } from '../urls.js';
 import { OidcLoginService } from './oidc-login.service.js';
 import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi.js';
-import { LoginResponder } from '../external-login/login.responder.js';
+import { LoginResponder } from '../external-login/external-login.controller.js';
 
 /** Redirect URI that is registered at the provider (OpenID Connect Core 3.1.2.5). */
 @Controller(ENDPOINTS.loginCallback)

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
+import { AuthorizeConfiguration, readClaimMapping } from '../configuration/authorize.configuration.js';
 import { ExternalLoginService, type FinishedLogin } from '../external-login/external-login.service.js';
 import {
   type ClaimMapping,
@@ -7,7 +7,6 @@ import {
   isSessionId,
   profileOf,
 } from '../configuration/profile-claims.js';
-import { readClaimMapping } from '../configuration/oidc-variables.js';
 import { type Authenticated, OpenIdProvider } from './openid-provider.js';
 
 @Injectable()

@@ -3,7 +3,7 @@ import { errors, type JWTVerifyGetKey } from 'jose';
 import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import {
   type LoginProvider,
@@ -12,7 +12,7 @@ import {
   type StartedLogin,
 } from '../external-login/login-provider.js';
 import type { LoginTransaction } from '../external-login/login-transaction.store.js';
-import { InvalidLogoutTokenError } from '../external-login/provider-logout-token.js';
+import { InvalidLogoutTokenError } from '../external-login/back-channel-logout.service.js';
 import { isSubject } from '../configuration/profile-claims.js';
 import { providerFetch } from '#platform/http/provider-fetch.js';
 import { fetchedKeys, isAsymmetric, verifyWithAnyKey } from '#platform/http/provider-keys.js';

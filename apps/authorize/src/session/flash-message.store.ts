@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { FlashMessage } from '../ui/components.js';

@@ -4,7 +4,7 @@ import {
   OPERATOR_SUBJECTS,
   type UserSessionsReply,
   type UserSessionsRequest,
-} from '#messaging/operator-requests.js';
+} from '#messaging/request-sender.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { OperatorResponder } from '../operator.responder.js';

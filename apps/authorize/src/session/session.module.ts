@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CookieDiagnosisService } from './cookie-diagnosis.service.js';
 import { FlashMessageStore } from './flash-message.store.js';
-import { LoginCookie } from './login-cookie.js';
-import { SessionCookie, SessionService } from './session.service.js';
+import { LoginCookie, SessionCookie, SessionService } from './session.service.js';
 import { SessionListService } from './session-list.service.js';
 import { SessionStore } from './session.store.js';
 

@@ -4,11 +4,11 @@ import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
 import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
-import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
-import type { SentForm } from './sent-form.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { encrypt } from '#platform/encryption.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
+import type { SentForm } from './sent-form.js';
 import { type ExternalSession, idTokenKey, type Session, SessionStore } from './session.store.js';
 
 export interface Visitor {
@@ -238,4 +238,18 @@ function withEncryptedIdToken({ idToken, ...rest }: ExternalSession, cookie: str
 
 function digestOf(query: string): string {
   return hash('sha256', query, 'base64url');
+}
+
+export interface LoginRedirect {
+  readonly location: string;
+  /** Value of a new login cookie; null if the browser needs no new cookie. */
+  readonly loginCookie: string | null;
+}
+
+/** Binds a login to the browser (RFC 6749 10.12). Unlike the session cookie, it survives a login in another tab. */
+@Injectable()
+export class LoginCookie extends RandomCookie {
+  constructor(configuration: AuthorizeConfiguration) {
+    super('login', configuration.AUTH_URL);
+  }
 }

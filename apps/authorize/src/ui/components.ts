@@ -2,7 +2,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Client, ClientLinks } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
-import { html, type Html } from '#ui/html.js';
+import { html, type Html, unchanged } from '#ui/html.js';
 import type { MessageId } from './i18n/en.js';
 import type { ShownScope, Translator } from './i18n/translator.js';
 
@@ -109,4 +109,28 @@ export interface FlashMessage {
 /** Takes the focus, because screen readers do not announce a status that the page contains from the start. */
 export function flashBox(translator: Translator, { id, values }: FlashMessage): Html {
   return html`<p role="status" tabindex="-1" autofocus>${translator.rich(id, values)}</p>`;
+}
+
+/**
+ * Page after a form, in place of a redirect. Delays the button to a web application, because a second click while the
+ * application exchanges the code would send the code twice, and the second exchange revokes the tokens.
+ * @param application null for a page of this service or of a login provider
+ */
+export function continuationPage(translator: Translator, url: string, application: string | null) {
+  const values = { client: application ?? '' };
+  const id = application === null ? 'error.button.continue' : 'continuation.title';
+  const isDelayed = application !== null && destinationOf(url).kind === 'site';
+  return {
+    translator,
+    title: translator.text(id, values),
+    continuesAt: url,
+    content: html`
+      <h1>${translator.rich(id, values)}</h1>
+      ${application !== null && html`<p>${destination(translator, url)}</p>`}
+      <div ${isDelayed && html`class="late"`}>
+        <p>${translator.text('continuation.hint')}</p>
+        <a class="button wide" href="${unchanged(url)}">${translator.text(id, values)}</a>
+      </div>
+    `,
+  };
 }

@@ -1,5 +1,5 @@
 import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
-import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/error-headers.js';
+import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { Schema } from '#openapi/schema.js';
 
 export const SESSION = [{ session: [] }] as const;

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Brand } from '#ui/brand/brand.js';
 import { contentSecurityPolicy, html, type Html, type PageSources, refreshTo } from '#ui/html.js';
 import { rawQuery } from '../urls.js';
-import { continuationPage } from './continuation.page.js';
+import { continuationPage } from './components.js';
 import { type LanguageContext, LanguageService } from './i18n/language.service.js';
 import type { Translator } from './i18n/translator.js';
 import { SCRIPT_PATH } from './script.controller.js';

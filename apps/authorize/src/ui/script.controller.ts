@@ -1,7 +1,20 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiOperation } from '#openapi/operation.js';
-import { SCRIPT_OPERATION } from './script.openapi.js';
+import { ApiOperation, type OperationDescription } from '#openapi/operation.js';
+import { errorPages } from './page.openapi.js';
+
+export const SCRIPT_OPERATION: OperationDescription = {
+  id: 'script',
+  tag: 'Pages',
+  summary: 'The script of the pages',
+  responses: {
+    200: {
+      description: 'The script. Its URL contains a digest of its content.',
+      content: { 'text/javascript': { schema: { type: 'string' } } },
+    },
+    ...errorPages(404),
+  },
+};
 
 /** Minimum milliseconds between two submissions: longer than a double click, shorter than the wait before a retry. */
 const ONCE_MS = 3_000;

@@ -1,8 +1,7 @@
 import type { Response } from 'supertest';
 import type { User } from '#users/user.js';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app } = useAuthorizeApp();
 let user: User;

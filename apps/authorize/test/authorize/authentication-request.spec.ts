@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { subjectOf } from '#oauth/openid/id-token.js';
-import { PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
+import { storedGrant } from '#test/support/stored.js';
 import { BASE_URL, redirectParameters } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import {

@@ -3,11 +3,11 @@ import { html } from '#ui/html.js';
 import {
   authorize,
   BASE_URL,
-  redirectParameters,
   PKCE,
   REDIRECT_URI,
+  redirectParameters,
+  useAuthorizeApp,
 } from '../support/start-authorize-app.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp(APIS);
 

@@ -2,20 +2,20 @@ import type { ServerResponse } from 'node:http';
 import pg from 'pg';
 import type { Response } from 'supertest';
 import type { User } from '#users/user.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import type { Browser } from '#test/support/browser.js';
-import { ClientKey, keysOf } from '#test/support/client-key.js';
+import { ClientKey, keysOf } from '#test/support/keys.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import {
   authorizeAddress,
   PKCE,
   redirectParameters,
   startAuthorizeApp,
+  useAuthorizeApp,
 } from '../support/start-authorize-app.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { allow } from '../support/use-requests.js';
-import { disableClients } from '#test/support/stored-client.js';
+import { disableClients } from '#test/support/stored.js';
 
 const host = await startDocumentHost();
 const refusing = await startDocumentHost();

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { monitorRedis } from '#test/support/redis-monitor.js';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
+import {
+  authorizeAddress,
+  PASSWORD,
+  REDIRECT_URI,
+  useProxiedAuthorizeApp,
+} from '../support/start-authorize-app.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
-import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 import { storePushed } from '../support/use-pushed-requests.js';
 
 const { app, client, user, proxies } = useProxiedAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });

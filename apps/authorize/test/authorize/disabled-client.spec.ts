@@ -1,11 +1,10 @@
 import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { allow, namesIn, revoke } from '../support/connected-apps.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { storePushed } from '../support/use-pushed-requests.js';
-import { disableClients } from '#test/support/stored-client.js';
+import { disableClients } from '#test/support/stored.js';
 
 const { app } = useAuthorizeApp();
 

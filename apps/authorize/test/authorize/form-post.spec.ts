@@ -1,7 +1,12 @@
 import type { Response } from 'supertest';
-import { PKCE, REDIRECT_URI, authorizeAddress, BASE_URL } from '../support/start-authorize-app.js';
+import {
+  authorizeAddress,
+  BASE_URL,
+  PKCE,
+  REDIRECT_URI,
+  useAuthorizeApp,
+} from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp();
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import type { Browser } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client, user } = useAuthorizeApp();
 let visitor: Browser;

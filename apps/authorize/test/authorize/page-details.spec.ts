@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '#clients/client.js';
-import { authorize, authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
-import { disableClients } from '#test/support/stored-client.js';
+import {
+  authorize,
+  authorizeAddress,
+  REDIRECT_URI,
+  useAuthorizeApp,
+} from '../support/start-authorize-app.js';
+import { disableClients } from '#test/support/stored.js';
 
 const { app, user } = useAuthorizeApp();
 

@@ -1,7 +1,12 @@
 import type { Client } from '#clients/client.js';
-import { authorize, authorizeAddress, PKCE, REDIRECT_URI } from '../support/start-authorize-app.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
-import { storeApiClient } from '#test/support/stored-client.js';
+import {
+  authorize,
+  authorizeAddress,
+  PKCE,
+  REDIRECT_URI,
+  useAuthorizeApp,
+} from '../support/start-authorize-app.js';
+import { storeApiClient } from '#test/support/stored.js';
 
 const { app, client, user } = useAuthorizeApp();
 

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#test/support/app-settings.js';
 import type { User } from '#users/user.js';
-import { PASSWORD } from '../support/start-authorize-app.js';
+import { PASSWORD, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, namesIn } from '../support/connected-apps.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app } = useAuthorizeApp();
 

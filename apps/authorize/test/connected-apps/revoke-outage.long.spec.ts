@@ -3,10 +3,13 @@ import type { Response } from 'supertest';
 import type { Client } from '#clients/client.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { until } from '#test/support/until.js';
-import { type AuthorizeApp, startAuthorizeApp } from '../support/start-authorize-app.js';
+import {
+  type AuthorizeApp,
+  startAuthorizeApp,
+  useProxiedAuthorizeApp,
+} from '../support/start-authorize-app.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, confirmationPath, revoke, stateOf } from '../support/connected-apps.js';
-import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
 describe('while NATS is unavailable', () => {
   let nats: RestartableNats;

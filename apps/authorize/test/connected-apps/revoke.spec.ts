@@ -1,8 +1,7 @@
-import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { type Browser, statusOf } from '#test/support/browser.js';
 import { allow, confirmationPath, namesIn, revoke, stateOf } from '../support/connected-apps.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app } = useAuthorizeApp();
 

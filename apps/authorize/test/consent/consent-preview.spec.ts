@@ -1,9 +1,8 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { type ConsentPreviewReply, OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { LOCALES } from '#oauth/locale.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 
 const { app } = useAuthorizeApp({});
 

@@ -3,19 +3,19 @@ import { KeyRing } from '#keys/key-ring.js';
 import { grantId, TokenCodec } from '#grants/token-codec.js';
 import { LOCALES } from '#oauth/locale.js';
 import { SCOPES } from '#test/support/app-settings.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import { SCRIPT, SCRIPT_PATH } from '../../src/ui/script.controller.js';
 import {
   authorizeAddress,
   BASE_URL,
-  redirectParameters,
   PKCE,
   REDIRECT_URI,
+  redirectParameters,
   startAuthorizeApp,
+  useAuthorizeApp,
 } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
 

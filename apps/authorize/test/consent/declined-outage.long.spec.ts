@@ -1,9 +1,8 @@
 import type { Client } from '#clients/client.js';
 import { until } from '#test/support/until.js';
-import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, useProxiedAuthorizeApp } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { stateOf } from '../support/connected-apps.js';
-import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, proxies } = useProxiedAuthorizeApp();
 const scopes = ['profile:read', 'bookings:read'];

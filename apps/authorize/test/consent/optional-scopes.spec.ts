@@ -1,10 +1,9 @@
 import type { Response } from 'supertest';
 import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
-import { storedGrant } from '#test/support/stored-grant.js';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { storedGrant } from '#test/support/stored.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const AUTHORIZE = '/auth/oauth2/authorize';
 const scopes = ['profile:read', 'schedules:read', 'bookings:read', 'bookings:write'];

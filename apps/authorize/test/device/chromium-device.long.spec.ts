@@ -2,8 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
-import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
-import { tabTo } from '#test/support/keyboard.js';
+import { complaintsOf, launchBrowser, tabTo } from '#test/support/chromium.js';
 import { type AuthorizeApp, PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { waitingDevice } from '../support/waiting-device.js';
 

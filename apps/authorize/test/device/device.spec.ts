@@ -3,10 +3,9 @@ import type { Response } from 'supertest';
 import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
-import { PASSWORD } from '../support/start-authorize-app.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { PASSWORD, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { type WaitingDevice, waitingDevice } from '../support/waiting-device.js';
-import { disableClients } from '#test/support/stored-client.js';
+import { disableClients } from '#test/support/stored.js';
 
 const { app } = useAuthorizeApp();
 

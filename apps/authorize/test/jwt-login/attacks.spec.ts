@@ -2,8 +2,16 @@ import { createHmac } from 'node:crypto';
 import { decodeProtectedHeader, SignJWT } from 'jose';
 import type { Browser } from '#test/support/browser.js';
 import { expectConsentPage } from '../support/use-requests.js';
-import { type AssertionSettings, forged, PRODUCT_URL, ProductKey } from './product.js';
-import { CALLBACK, expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
+import {
+  type AssertionSettings,
+  CALLBACK,
+  expectRefused,
+  forged,
+  PRODUCT_URL,
+  ProductKey,
+  PROFILE,
+  useJwtLogin,
+} from './use-jwt-login.js';
 
 const { app, key, address, challenge, assertion, jwtLogin, logIn, sessions } = useJwtLogin();
 

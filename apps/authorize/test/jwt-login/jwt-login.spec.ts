@@ -1,7 +1,14 @@
 import { redirectParameters, REDIRECT_URI } from '../support/start-authorize-app.js';
 import { expectConsentPage } from '../support/use-requests.js';
-import { PRODUCT_URL } from './product.js';
-import { CALLBACK, challengeIn, claimsOf, expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
+import {
+  CALLBACK,
+  challengeIn,
+  claimsOf,
+  expectRefused,
+  PRODUCT_URL,
+  PROFILE,
+  useJwtLogin,
+} from './use-jwt-login.js';
 
 const { app, client, address, challenge, assertion, jwtLogin, logIn, sessions, user } = useJwtLogin();
 const seconds = () => Math.floor(Date.now() / 1000);

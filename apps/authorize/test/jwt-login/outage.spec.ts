@@ -3,8 +3,7 @@ import { jest } from '@jest/globals';
 import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
 import { expectConsentPage } from '../support/use-requests.js';
-import { ProductKey } from './product.js';
-import { expectRefused, PROFILE, useJwtLogin } from './use-jwt-login.js';
+import { expectRefused, ProductKey, PROFILE, useJwtLogin } from './use-jwt-login.js';
 
 const port = await freePort();
 const { app, proxies, address, challenge, jwtLogin } = useJwtLogin({

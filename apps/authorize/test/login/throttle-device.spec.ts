@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { KeyRing } from '#keys/key-ring.js';
 import type { User } from '#users/user.js';
 import { DeviceProofs } from '../../src/login/throttle/device-cookie.js';
-import { PASSWORD, startAuthorizeApp } from '../support/start-authorize-app.js';
+import { PASSWORD, startAuthorizeApp, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { deviceIn, freshAddress, statusesOf, tryLogin } from '../support/throttle-guesser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;

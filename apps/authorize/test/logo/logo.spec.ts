@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MAX_PIPELINED } from '#platform/http/request-hooks.js';
-import { useProxiedAuthorizeApp } from '../support/use-authorize-app.js';
+import { useProxiedAuthorizeApp } from '../support/start-authorize-app.js';
 
 const { app, proxies } = useProxiedAuthorizeApp();
 

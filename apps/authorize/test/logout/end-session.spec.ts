@@ -3,11 +3,10 @@ import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { Client } from '#clients/client.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support/id-token-keys.js';
-import { authorizeAddress, BASE_URL, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { pkcs8, PUBLIC_ID_TOKEN_KEYS, rsaKey, SIGNING_KEYS } from '#test/support/keys.js';
+import { authorizeAddress, BASE_URL, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
-import { disableClients } from '#test/support/stored-client.js';
+import { disableClients } from '#test/support/stored.js';
 
 const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createTrail, isolate } from '#test/support/isolate.js';
-import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { queuedLogouts } from '#test/support/logout-receiver.js';
 import { csrfToken } from '#ui/browser-cookie.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
@@ -10,10 +10,11 @@ import {
   PASSWORD,
   REDIRECT_URI,
   startAuthorizeApp,
+  useAuthorizeApp,
+  useProviderLogin,
 } from '../support/start-authorize-app.js';
 import { FORGER_CLIENT } from '#test/support/forging-provider.js';
 import type { Browser } from '#test/support/browser.js';
-import { useAuthorizeApp, useProviderLogin } from '../support/use-authorize-app.js';
 
 const WITHIN_MS = 60_000;
 

@@ -1,9 +1,8 @@
 import { jest } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import type { Response } from 'supertest';
-import { authorizeAddress, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, REDIRECT_URI, useProviderLogin } from '../support/start-authorize-app.js';
 import { FORGER_CLIENT, type Forgery } from '#test/support/forging-provider.js';
-import { useProviderLogin } from '../support/use-authorize-app.js';
 
 const { app, client, provider } = useProviderLogin();
 

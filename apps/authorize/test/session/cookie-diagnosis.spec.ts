@@ -4,9 +4,13 @@ import type { User } from '#users/user.js';
 import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { EN } from '../../src/ui/i18n/en.js';
-import { authorizeAddress, type AuthorizeApp, REDIRECT_URI } from '../support/start-authorize-app.js';
+import {
+  authorizeAddress,
+  type AuthorizeApp,
+  REDIRECT_URI,
+  useAuthorizeApp,
+} from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const HTTP = 'http://localhost:3001';
 const HTTPS = 'https://auth.example.com';

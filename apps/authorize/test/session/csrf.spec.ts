@@ -1,11 +1,10 @@
 import { RequestMethod } from '@nestjs/common';
 import { csrfToken } from '#ui/browser-cookie.js';
 import type { FormPurpose } from '../../src/session/csrf.guard.js';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import type { Browser } from '#test/support/browser.js';
-import { routesOf } from '../support/routes.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { routesOf } from '../support/every-answer.js';
 import { waitingDevice } from '../support/waiting-device.js';
 
 const { app, client, user } = useAuthorizeApp();

@@ -5,14 +5,14 @@ import { DataSource } from 'typeorm';
 import { MESSAGES } from '../../src/ui/i18n/translator.js';
 import {
   authorizeAddress,
-  redirectParameters,
   PASSWORD,
   REDIRECT_URI,
+  redirectParameters,
+  useAuthorizeApp,
 } from '../support/start-authorize-app.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import type { Browser } from '#test/support/browser.js';
 import { freshAddress, tryLogin } from '../support/throttle-guesser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 
 const { app, client } = useAuthorizeApp({ TRUSTED_PROXIES: 'loopback' });
 let user: User;

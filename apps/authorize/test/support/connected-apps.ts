@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import type { Client } from '#clients/client.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import {
   type AuthorizeApp,
   authorizeAddress,

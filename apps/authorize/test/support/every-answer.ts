@@ -1,8 +1,12 @@
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
-import { authorizeAddress, type AuthorizeApp, PASSWORD, REDIRECT_URI } from './start-authorize-app.js';
+import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/internal';
+import type { RequestMethod, Type } from '@nestjs/common';
 import { imageUrl } from '#ui/brand/brand.js';
+import { authorizeAddress, type AuthorizeApp, PASSWORD, REDIRECT_URI } from './start-authorize-app.js';
 import { SCRIPT_PATH } from '../../src/ui/script.controller.js';
+import type { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
+import { AppModule } from '../../src/app.module.js';
 
 interface Answer {
   readonly status: number;
@@ -160,3 +164,20 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
   ],
   ['the error page for a malformed HTTP request', null, 'a page', malformed],
 ];
+
+export function routesOf(configuration: AuthorizeConfiguration, method: RequestMethod): string[] {
+  const { imports = [] } = AppModule.forRoot(configuration);
+  const controllers = imports.flatMap(
+    (module): Type[] => Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [],
+  );
+  return controllers.flatMap((controller) => {
+    const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
+    const prototype = (controller as Type<object>).prototype as Record<string, object>;
+    return Object.getOwnPropertyNames(prototype)
+      .map((name) => prototype[name] ?? {})
+      .filter((handler) => Reflect.getMetadata(METHOD_METADATA, handler) === method)
+      .flatMap((handler) => [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat())
+      .map((path) => `/${prefix}/${path}`.replaceAll(/\/+/g, '/'))
+      .map((path) => (path === '/' ? path : path.replace(/\/$/, '')));
+  });
+}

@@ -5,13 +5,18 @@ import { PushedRequestStore } from '#grants/pushed-request.store.js';
 import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import type { Client } from '#clients/client.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
-import { PasswordGate } from '../../src/login/password-gate.js';
-import { type RequestParameters, authorize, authorizeAddress, REDIRECT_URI } from './start-authorize-app.js';
+import { PasswordGate } from '../../src/login/password.service.js';
+import {
+  authorize,
+  authorizeAddress,
+  REDIRECT_URI,
+  type RequestParameters,
+  type useProxiedAuthorizeApp,
+} from './start-authorize-app.js';
 import { formsOf } from '#local/demo/html-form.js';
 import { freshAddress, tryLogin } from './throttle-guesser.js';
-import type { useProxiedAuthorizeApp } from './use-authorize-app.js';
 import { storePushed } from './use-pushed-requests.js';
-import { disableClients, storeApiClient } from '#test/support/stored-client.js';
+import { disableClients, storeApiClient } from '#test/support/stored.js';
 
 type Failure = [what: string, check: string | null, kind: ErrorKind, provoke: () => Promise<Response>];
 

@@ -3,11 +3,9 @@ import type { Response } from 'supertest';
 import { PushedRequestStore } from '#grants/pushed-request.store.js';
 import { generateRequestUri, pushedRequestId } from '#oauth/pushed-request.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { authorizeAddress } from './start-authorize-app.js';
+import { type Fixture, openFixture, REDIRECT_URI, started, type TestClient } from '#test/support/fixture.js';
+import { authorizeAddress, useProxiedAuthorizeApp } from './start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
-import { useProxiedAuthorizeApp } from './use-authorize-app.js';
-import { started } from '#test/support/started.js';
 
 export const ANSWERED = /already answered/;
 export const EXPIRED = /has expired/;

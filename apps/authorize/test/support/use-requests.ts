@@ -4,13 +4,13 @@ import type { User } from '#users/user.js';
 import {
   authorizeAddress,
   BASE_URL,
-  redirectParameters,
   PASSWORD,
   REDIRECT_URI,
+  redirectParameters,
+  useAuthorizeApp,
 } from './start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
-import { useAuthorizeApp } from './use-authorize-app.js';
-import { started } from '#test/support/started.js';
+import { started } from '#test/support/fixture.js';
 
 export const AUTHORIZE = '/auth/oauth2/authorize';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { SECOND_BRAND } from './scenes/second-brand.js';
 import { EVERY_RESPONSE } from '../support/every-answer.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
+import { useAuthorizeApp } from '../support/start-authorize-app.js';
 
 const { app } = useAuthorizeApp(SECOND_BRAND);
 const { PRODUCT_NAME, LOGO_FILE, PRODUCT_URL, PRIVACY_URL, TERMS_URL, HELP_URL } = SECOND_BRAND;

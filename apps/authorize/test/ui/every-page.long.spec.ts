@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { MESSAGES } from '../../src/ui/i18n/translator.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
-import { problemsOf } from './scenes/problems.js';
+import { problemsOf } from './scenes/accessibility.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
-import { openTab, spaceText, type Tab, zoomText } from './scenes/tab.js';
+import { openTab, spaceText, type Tab, zoomText } from './scenes/focus-path.js';
 import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
 
 const WIDTH = 320;

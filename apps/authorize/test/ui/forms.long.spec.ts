@@ -7,7 +7,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeUrl } from '../../src/urls.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
-import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { LOGIN_CLIENT, type OpenIdProviderServer, startOpenIdProvider } from '../support/openid-provider.js';
 import {
   type AuthorizeApp,
@@ -15,8 +15,7 @@ import {
   PASSWORD,
   startAuthorizeApp,
 } from '../support/start-authorize-app.js';
-import { ProductKey } from '../jwt-login/product.js';
-import { PROFILE } from '../jwt-login/use-jwt-login.js';
+import { ProductKey, PROFILE } from '../jwt-login/use-jwt-login.js';
 import { waitingDevice } from '../support/waiting-device.js';
 
 // Chromium applies the `form-action` of a page to every redirect that follows its forms, and blocks without a message.

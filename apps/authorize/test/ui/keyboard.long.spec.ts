@@ -1,11 +1,10 @@
 import type { Locale } from '#oauth/locale.js';
-import { tabTo } from '#test/support/keyboard.js';
+import { tabTo } from '#test/support/chromium.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
-import { focusPath } from './scenes/focus-path.js';
+import { focusPath, openTab } from './scenes/focus-path.js';
 import { SCENES } from './scenes/scenes.js';
 import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
-import { openTab } from './scenes/tab.js';
 
 useSceneFixture();
 

@@ -2,9 +2,8 @@ import { request as httpRequest } from 'node:http';
 import { LIMITS } from '#oauth/parameters.js';
 import { LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#test/support/process-tree.js';
-import { authorizeAddress, PASSWORD, REDIRECT_URI } from '../support/start-authorize-app.js';
+import { authorizeAddress, PASSWORD, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
-import { useAuthorizeApp } from '../support/use-authorize-app.js';
 import { storePushed } from '../support/use-pushed-requests.js';
 import { LanguageCookie } from '../../src/ui/i18n/language.service.js';
 

@@ -3,7 +3,7 @@ import { LOCALES } from '#oauth/locale.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
-import { openTab } from './scenes/tab.js';
+import { openTab } from './scenes/focus-path.js';
 import type { SceneFixture } from './scenes/scene-fixture.js';
 
 useSceneFixture();

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClientService } from '#clients/operations/client.service.js';
-import type { Actor } from '#operations/actor.js';
+import type { Actor } from '#operations/audit-trail.js';
 import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
 import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
 import { addLogContext } from '#platform/logging/request-log.js';

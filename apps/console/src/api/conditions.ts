@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { refused } from '#operations/administration.error.js';
-import type { Expected } from '#operations/expected-version.js';
+import { type Expected, refused } from '#operations/administration.error.js';
 import { matchesWeakly, parseEntityTags, tagOf } from '#oauth/entity-tag.js';
 import { problem } from '#platform/validation/problem.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 
 /** Condition of a change. `isAbsent` requires that the resource does not exist. */
 export type Condition = Expected & { readonly isAbsent?: true };

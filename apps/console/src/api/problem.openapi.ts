@@ -1,5 +1,5 @@
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { RETRY_AFTER } from '#openapi/error-headers.js';
+import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
 import type { OperationRules } from './operation-rules.js';
 import { list, number, object, text } from './schemas.js';

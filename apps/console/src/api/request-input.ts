@@ -1,9 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
-import type { Actor } from '#operations/actor.js';
+import type { Actor } from '#operations/audit-trail.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '../form.js';
 import type { ApiRequest } from './api.guard.js';

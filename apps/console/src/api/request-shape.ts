@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { refuseInvalid } from '#operations/administration.error.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { queryOf } from '../form.js';
 import { mediaTypesOf, type OperationRules, parametersOf } from './operation-rules.js';
 import { located, pointerTo } from './problem-location.js';

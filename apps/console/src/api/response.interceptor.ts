@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { AdministrationError } from '#operations/administration.error.js';
 import { tagOf } from '#oauth/entity-tag.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { IdempotencyService, REPEATABLE } from '../request-limits/idempotency.service.js';
 import type { ApiResponse } from './response.js';

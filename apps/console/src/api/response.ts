@@ -1,4 +1,4 @@
-import type { Change } from '#operations/actor.js';
+import type { Change } from '#operations/audit-trail.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { tagOf } from '#oauth/entity-tag.js';
 import { queryOf } from '../form.js';

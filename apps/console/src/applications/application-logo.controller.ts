@@ -13,7 +13,7 @@ import { type Form, KEPT_FORM } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { labelOf, problemsOf } from './application.form.js';
-import { pathOf } from './paths.js';
+import { pathOf } from './application.page.js';
 
 @Controller('applications/:id/logo')
 @RequireRole('admin')

@@ -1,7 +1,9 @@
+import { wellFormed } from '#operations/wording.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import type { SecretView } from '#clients/operations/client-secret.service.js';
 import type { RefusalSummary } from '#audit/operations/explain/refusal-summary.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
+import { mapFlags } from '#clients/client-flags.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import {
@@ -19,9 +21,13 @@ import {
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, phrase } from '../ui/text.js';
-import { mapFlags } from '#clients/client-flags.js';
 import { FLAG_TEXTS, flagText, hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
-import { pathOf } from './paths.js';
+
+/** @param clientId any text, because it may come from an event */
+export function pathOf(clientId: string, page?: string): string {
+  const path = `/applications/${encodeURIComponent(wellFormed(clientId))}`;
+  return page === undefined ? path : `${path}/${page}`;
+}
 
 const MAX_REFUSALS = 5;
 

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Header, Param, Post } from '@nestjs/common';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import type { Change } from '#operations/actor.js';
+import type { Change } from '#operations/audit-trail.js';
 import { Creates } from '../session/form.interceptor.js';
 import { SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
@@ -13,9 +13,14 @@ import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
-import { applicationsPage, handoverPage, newSecretPage, applicationLabel } from './application.page.js';
+import {
+  applicationLabel,
+  applicationsPage,
+  handoverPage,
+  newSecretPage,
+  pathOf,
+} from './application.page.js';
 import { ApplicationPageService } from './application-page.service.js';
-import { pathOf } from './paths.js';
 
 const EFFECTS = {
   disable:

@@ -13,9 +13,8 @@ import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { problemsOf, withoutPrivateKeys } from './application.form.js';
-import { applicationLabel } from './application.page.js';
+import { applicationLabel, pathOf } from './application.page.js';
 import { keysPage } from './client-keys.page.js';
-import { pathOf } from './paths.js';
 
 /** Public keys of an application that authenticates by private_key_jwt. */
 @Controller('applications/:id/keys')

@@ -16,7 +16,7 @@ import {
 import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { labelOf, NO_PROBLEMS, type Problems } from './application.form.js';
-import { pathOf } from './paths.js';
+import { pathOf } from './application.page.js';
 
 interface KeysView {
   readonly operator: Operator;

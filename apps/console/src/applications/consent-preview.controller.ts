@@ -8,7 +8,7 @@ import { html } from '#ui/html.js';
 import { type Form, QueryForm } from '../form.js';
 import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
-import { pathOf } from './paths.js';
+import { pathOf } from './application.page.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

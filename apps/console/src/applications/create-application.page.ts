@@ -17,7 +17,7 @@ import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { labelOf, type Problems } from './application.form.js';
 import { CREATE_STEPS, inputsOf, nameOf, valueText } from './application-fields.js';
-import { pathOf } from './paths.js';
+import { pathOf } from './application.page.js';
 
 export interface CreateView {
   readonly operator: Operator;

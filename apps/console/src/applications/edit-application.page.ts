@@ -8,7 +8,7 @@ import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
 import { CONFIRMATIONS, formOf, hasOwnKeys, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, nameOf, valueText } from './application-fields.js';
-import { pathOf } from './paths.js';
+import { pathOf } from './application.page.js';
 
 export interface EditView {
   readonly operator: Operator;

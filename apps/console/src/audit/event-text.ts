@@ -3,7 +3,7 @@ import type { ClientService } from '#clients/operations/client.service.js';
 import type { UserService } from '#users/operations/user.service.js';
 import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
-import { pathOf } from '../applications/paths.js';
+import { pathOf } from '../applications/application.page.js';
 import { facts, referenceLink } from '../ui/components.js';
 import { phrase } from '../ui/text.js';
 

@@ -2,7 +2,7 @@ import type { ClientHistory } from '#audit/operations/explain/client-history.ser
 import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js';
 import type { Party } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
-import { pathOf } from '../applications/paths.js';
+import { pathOf } from '../applications/application.page.js';
 import {
   button,
   problemBox,
@@ -14,7 +14,7 @@ import {
 } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { moment, phrase } from '../ui/text.js';
-import { chart } from './chart.js';
+import { chart } from '../ui/charts.js';
 
 export const PERIODS = { '23h': 'Last 24 hours, by hour', '29d': 'Last 30 days, by day' } as const;
 

@@ -1,7 +1,6 @@
 import { changesText } from '#audit/operations/changed-fields.js';
 import type { AuditEvent } from '#audit/event.js';
-import { valueText } from '#audit/operations/explain/comparison.js';
-import type { Difference } from '#audit/operations/explain/difference.js';
+import { type Difference, valueText } from '#audit/operations/explain/comparison.js';
 import { fieldOf } from '#audit/operations/explain/explanation.js';
 import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HealthCheckService } from './health-check.service.js';
-import { HealthController } from './health.controller.js';
-import { KeysController } from './token-keys.controller.js';
+import { HealthController, KeysController } from './health.controller.js';
 
 @Module({
   controllers: [HealthController, KeysController],

@@ -3,7 +3,7 @@ import type { Severity } from '#diagnosis/finding.js';
 import type { KeyList } from '#keys/operations/key.service.js';
 import type { ServiceStatus, Settings } from '#platform/status/status-report.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import { pathOf } from '../applications/paths.js';
+import { pathOf } from '../applications/application.page.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import { button, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';

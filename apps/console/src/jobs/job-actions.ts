@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ClientService } from '#clients/operations/client.service.js';
 import { GrantService } from '#grants/operations/grant.service.js';
-import type { Change } from '#operations/actor.js';
+import type { Change } from '#operations/audit-trail.js';
 import { UserService } from '#users/operations/user.service.js';
 import type { Role } from '../role.js';
 import { actorOf, type Operator } from '../operator.js';

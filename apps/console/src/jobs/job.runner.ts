@@ -4,7 +4,7 @@ import { AdministrationError } from '#operations/administration.error.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { OperatorRoles } from '../session/operator-roles.js';
+import { OperatorRoles } from '../session/operator-sessions.service.js';
 import { type ActionName, JOB_ROLE, JobActions } from './job-actions.js';
 import { JobStore, LEASE_MS, type StepOutcome } from './job.store.js';
 

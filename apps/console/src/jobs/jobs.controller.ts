@@ -3,16 +3,15 @@ import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Res } fr
 import type { FastifyReply } from 'fastify';
 import { refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { CurrentOperator, type Operator } from '../operator.js';
 import { type Form, QueryForm } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
-import { confirmJobView, SHOWN_NAMES, unusableSelectionPage } from './confirm-job.page.js';
+import { confirmJobView, jobPage, jobsPage, SHOWN_NAMES, unusableSelectionPage } from './job.page.js';
 import { type ActionName, isAction, JOB_ROLE, JobActions } from './job-actions.js';
-import { jobPage, jobsPage } from './job.page.js';
 import { JobRunner } from './job.runner.js';
 import { type Job, JobStore, MAX_FAILURES } from './job.store.js';
 import { type Selection, selectionOf } from './selection.js';

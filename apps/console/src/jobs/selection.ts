@@ -1,5 +1,5 @@
 import { MAX_COUNT } from '#platform/postgres/list-page.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import type { Form } from '../form.js';
 import { FILTERS, listPath, type ListQuery } from '../ui/list.page.js';
 import { phrase } from '../ui/text.js';

@@ -1,17 +1,55 @@
-import { Controller, Get, type HttpRedirectResponse, Post, Req, Res, UseGuards } from '@nestjs/common';
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  type HttpRedirectResponse,
+  Injectable,
+  Post,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { RateLimits } from '../request-limits/rate-limit.js';
-import { Public } from '../session/operator.guard.js';
 import { actorOf, type OperatorRequest } from '../operator.js';
-import { BrowserCookie, ConsoleCookie } from '../session/session.cookie.js';
+import { RateLimits } from '../request-limits/rate-limit.js';
+import { FormCheck } from '../session/form-check.js';
+import { OperatorSessionsService } from '../session/operator-sessions.service.js';
+import { Public } from '../session/operator.guard.js';
+import { BrowserCookie, ConsoleCookie } from '../session/session.store.js';
 import { OperatorSessionStore } from '../session/operator-session.store.js';
 import { queryOf } from '../form.js';
 import { type Page, seeOther } from '../ui/page.responder.js';
 import { loggedOutPage, loginPage, returnedPage } from './login.page.js';
-import { LogoutGuard } from './logout.guard.js';
 import { OpenIdLoginService } from './openid-login.service.js';
+
+/** Admits a log-out from a page of the console, also of a user without a role, or without a session. */
+@Injectable()
+export class LogoutGuard implements CanActivate {
+  constructor(
+    private readonly sessions: OperatorSessionsService,
+    private readonly forms: FormCheck,
+    private readonly limits: RateLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<OperatorRequest>();
+    this.forms.checkOrigin(request.headers);
+    const session = await this.sessions.use(request);
+    if (session === null) return true;
+    await this.limits.take(
+      'pages',
+      request,
+      context.switchToHttp().getResponse<FastifyReply>(),
+      session.cookie,
+    );
+    this.forms.check(request, session);
+    request.account = session;
+    return true;
+  }
+}
 
 @Controller()
 export class LoginController {

@@ -3,7 +3,7 @@ import { OverviewService } from '#audit/operations/overview.service.js';
 import { HealthCheckService } from '../health/health-check.service.js';
 import { JobStore } from '../jobs/job.store.js';
 import type { Page } from '../ui/page.responder.js';
-import { unlessUnavailable } from '../ui/unless-unavailable.js';
+import { unlessUnavailable } from '../ui/components.js';
 import { overviewPage } from './overview.page.js';
 
 @Controller()

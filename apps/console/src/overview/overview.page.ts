@@ -9,7 +9,7 @@ import { stateTag, titleOf } from '../jobs/job.page.js';
 import { numbers, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 import { day, moment, phrase } from '../ui/text.js';
-import { columnChart } from '../ui/column-chart.js';
+import { columnChart } from '../ui/charts.js';
 
 interface OverviewView {
   /** Text if the audit trail is unavailable. */

@@ -3,7 +3,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply } from 'fastify';
 import { finalize, type Observable } from 'rxjs';
 import type { ClientTokenInfo } from '#introspection/index.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import type { OperatorRequest } from '../operator.js';
 
 const MAX_RUNNING = 4;

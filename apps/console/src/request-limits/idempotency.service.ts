@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import {
   defineScripts,
   type RedisClient,

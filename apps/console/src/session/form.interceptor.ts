@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { Html } from '#ui/html.js';
 import { Form, FORM_ID } from '../form.js';
 import type { OperatorRequest } from '../operator.js';
@@ -16,7 +16,7 @@ import { IdempotencyService, REPEATABLE } from '../request-limits/idempotency.se
 import { isPage } from '../ui/page.responder.js';
 import { KeptFormsService } from './kept-forms.service.js';
 import { LoginTooOldError } from './recent-logins.js';
-import { BrowserCookie } from './session.cookie.js';
+import { BrowserCookie } from './session.store.js';
 
 const CREATES = Symbol('creates a record');
 

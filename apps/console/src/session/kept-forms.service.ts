@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, Inject, Injectable, SetMet
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
@@ -12,8 +12,8 @@ import { Form, FORM_ID, KEPT_FORM, queryOf, withoutQuery } from '../form.js';
 import type { Operator, OperatorRequest } from '../operator.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import { isFormId } from '../ui/form-id.js';
-import { LoginRequiredError } from './login-required.error.js';
-import { BrowserCookie } from './session.cookie.js';
+import { LoginRequiredError } from './recent-logins.js';
+import { BrowserCookie } from './session.store.js';
 
 /** Seconds; a login may take as long (`OpenIdLoginService`). */
 const LIFETIME = 60 * 60;

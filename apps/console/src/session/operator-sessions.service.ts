@@ -1,11 +1,27 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { OperatorRoles } from './operator-roles.js';
-import type { Account, Operator, OperatorRequest } from '../operator.js';
-import { BrowserCookie, ConsoleCookie } from './session.cookie.js';
-import { type Session, OperatorSessionStore } from './operator-session.store.js';
+import type { Account, Operator, OperatorIdentity, OperatorRequest } from '../operator.js';
+import type { Role } from '../role.js';
+import { BrowserCookie, ConsoleCookie } from './session.store.js';
+import { OperatorSessionStore, type Session } from './operator-session.store.js';
+
+/** `ended`: all sessions of the user were ended after this login. */
+export type CurrentRole = Role | 'ended' | null;
+
+@Injectable()
+export class OperatorRoles {
+  constructor(private readonly operators: ConsoleOperatorStore) {}
+
+  /** Reads a stored role again, so that a revocation takes effect immediately. @returns null without a role */
+  async current({ subject, role, generation }: OperatorIdentity): Promise<CurrentRole> {
+    if (role !== null) return role === 'none' ? null : role;
+    const access = await this.operators.accessOf(subject);
+    return access === null || access.sessionGeneration === generation ? (access?.role ?? null) : 'ended';
+  }
+}
 
 const MAX_SESSION_MS = 12 * 60 * 60_000;
 

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { RateLimits } from '../request-limits/rate-limit.js';
 import { mayActAs, type Role } from '../role.js';
 import type { Operator, OperatorRequest } from '../operator.js';

@@ -25,3 +25,22 @@ export class RecentLogins {
     if (!this.isRecent(operator)) throw new LoginTooOldError();
   }
 }
+
+export class LoginRequiredError extends Error {
+  /**
+   * @param page URL to open after the login
+   * @param reason `again`: the login is too old for a dangerous step
+   */
+  constructor(
+    readonly page: string,
+    readonly reason: 'first' | 'again',
+  ) {
+    super('login required');
+    this.name = 'LoginRequiredError';
+  }
+}
+
+export function loginUrl(page: string, isAgain: boolean): string {
+  const query = new URLSearchParams({ page, ...(isAgain && { again: '' }) });
+  return `/login?${query.toString()}`;
+}

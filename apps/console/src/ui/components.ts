@@ -2,6 +2,8 @@ import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { printable, shellWords } from '#operations/wording.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { FORM_ID } from '../form.js';
 import type { Account } from '../operator.js';
 import { newFormId } from './form-id.js';
@@ -290,4 +292,11 @@ export function pageLinks(
   return html`<div class="actions" role="navigation" aria-label="Pages">
     ${link(previous, 'Previous page')} ${link(next, 'Next page')}
   </div>`;
+}
+
+/** Returns the text of an error of an unavailable service, so that a page can show its other parts. */
+export function unlessUnavailable(error: unknown): string {
+  if (error instanceof AdministrationError && error.kind === 'unavailable')
+    return describeProblems(error, (field) => field).join('; ');
+  throw error;
 }

@@ -1,8 +1,16 @@
-import { type HttpRedirectResponse, HttpStatus, Injectable } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  type HttpRedirectResponse,
+  HttpStatus,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { map, type Observable } from 'rxjs';
 import { Brand } from '#ui/brand/brand.js';
 import { contentSecurityPolicy, html, Html, refreshTo } from '#ui/html.js';
-import type { Operator } from '../operator.js';
+import type { Operator, OperatorRequest } from '../operator.js';
 import { button, FOCUS, noteBox, postForm } from './components.js';
 import { COPY_SCRIPT_PATH } from './copy-script.js';
 import { moment, phrase } from './text.js';
@@ -126,4 +134,29 @@ function menuOf(operator: Operator, current: Section | undefined): Html {
       '',
     )}
   </nav>`;
+}
+
+/** Renders the pages that handlers return, and sends their redirects. */
+@Injectable()
+export class PageInterceptor implements NestInterceptor {
+  constructor(private readonly pages: PageResponder) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const { operator = null } = http.getRequest<OperatorRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    return next.handle().pipe(
+      map((result: unknown) => {
+        if (isPage(result)) return this.pages.render(reply, result, operator);
+        if (!isRedirect(result)) return result;
+        void reply.status(result.statusCode).header('Location', result.url);
+        return '';
+      }),
+    );
+  }
+}
+
+function isRedirect(result: unknown): result is HttpRedirectResponse {
+  const { url, statusCode } = (result ?? {}) as Partial<HttpRedirectResponse>;
+  return typeof url === 'string' && typeof statusCode === 'number';
 }

@@ -3,7 +3,7 @@ import { ConsoleOperatorService } from '#users/operations/operators/console-oper
 import { AdministrationError } from '#operations/administration.error.js';
 import { GrantService } from '#grants/operations/grant.service.js';
 import { UserService } from '#users/operations/user.service.js';
-import { SentFrom } from '../session/kept-forms.service.js';
+import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
 import { RecentLogin, RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
@@ -13,7 +13,7 @@ import { Form, QueryForm } from '../form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '../ui/page.responder.js';
 import { phrase } from '../ui/text.js';
-import { userPage, usersPage } from './users.page.js';
+import { grantsPage, userPage, usersPage } from './users.page.js';
 
 /** The page of grants shows the others. */
 const SHOWN_GRANTS = 50;
@@ -163,4 +163,43 @@ export class UsersController {
 function unlessUnavailable(error: unknown): null {
   if (error instanceof AdministrationError && error.kind === 'unavailable') return null;
   throw error;
+}
+
+@Controller('grants')
+export class GrantsController {
+  constructor(private readonly grants: GrantService) {}
+
+  @Get()
+  list(
+    @CurrentOperator() operator: Operator,
+    @QueryForm() query: Form,
+    @SentBeforeLogin() sent: Form | null,
+  ): Promise<Page> {
+    return this.page(operator, sent ?? query);
+  }
+
+  @Post(':id/revoke')
+  @SentFrom('/grants')
+  @RequireRole('support')
+  async revoke(
+    @CurrentOperator() operator: Operator,
+    @Param('id') id: string,
+    @Body() form: Form,
+  ): Promise<Page> {
+    const { announced } = await this.grants.revoke(actorOf(operator), id);
+    const changed = { note: 'The grant is revoked.', warnings: await announced };
+    try {
+      return await this.page(operator, form, changed);
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      // The grant is revoked even if the selected user or client was deleted after the list was shown.
+      return this.page(operator, new Form(), changed);
+    }
+  }
+
+  private async page(operator: Operator, form: Form, changed?: Notices): Promise<Page> {
+    const selection = form.filled('user', 'client');
+    const grants = await this.grants.list({ ...selection, ...form.filled('cursor'), limit: 50 });
+    return grantsPage(operator, grants, selection, changed);
+  }
 }

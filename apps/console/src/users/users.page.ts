@@ -1,9 +1,9 @@
 import type { ListPage } from '#platform/postgres/list-page.js';
 import type { GrantView } from '#grants/operations/grant.service.js';
 import type { UserDetails, UserView } from '#users/operations/user.description.js';
-import type { UserSession } from '#messaging/operator-requests.js';
+import type { UserSession } from '#messaging/request-sender.js';
 import { html, type Html } from '#ui/html.js';
-import { pathOf } from '../applications/paths.js';
+import { pathOf } from '../applications/application.page.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import request from 'supertest';
 import type { Browser } from '#test/support/browser.js';
-import { ClientKey } from '#test/support/client-key.js';
-import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+import { ClientKey } from '#test/support/keys.js';
+import { type AdminApi, startAdminApi } from '../support/start-console-app.js';
 
 interface Described {
   readonly operationId: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { CLIENT_CHANGES, NEW_CLIENT, NEW_RESOURCE_SERVER, NEW_USER } from '../../src/api/schemas.js';
-import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+import { type AdminApi, startAdminApi } from '../support/start-console-app.js';
 
 let api: AdminApi;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+import { type AdminApi, startAdminApi } from '../support/start-console-app.js';
 
 let api: AdminApi;
 

@@ -1,9 +1,9 @@
 import type { Response } from 'supertest';
 import sharp from 'sharp';
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { ClientKey } from '#test/support/client-key.js';
+import { ClientKey } from '#test/support/keys.js';
 import { NEW_CLIENT, CLIENT_CHANGES } from '../../src/api/schemas.js';
-import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+import { type AdminApi, startAdminApi } from '../support/start-console-app.js';
 
 let api: AdminApi;
 

@@ -8,7 +8,7 @@ import { auditEvent } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { startDocumentHost } from '#test/support/document-host.js';
-import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+import { type AdminApi, startAdminApi } from '../support/start-console-app.js';
 
 let api: AdminApi;
 

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { type AdminApi, startAdminApi } from '../support/start-admin-api.js';
+import { type AdminApi, startAdminApi } from '../support/start-console-app.js';
 
 let api: AdminApi;
 /** Values of the placeholders in paths. */

@@ -9,12 +9,12 @@ import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { type Browser, statusOf, wordsOf } from '#test/support/browser.js';
-import { ClientKey } from '#test/support/client-key.js';
+import { ClientKey } from '#test/support/keys.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
-import { storeApiClient } from '#test/support/stored-client.js';
+import { storeApiClient } from '#test/support/stored.js';
 
 let app: ConsoleApp;
 let admin: Browser;

@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { ClientLogoStore } from '#clients/client-logo.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { OPERATOR_SUBJECTS } from '#messaging/operator-requests.js';
+import { OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { LOCALES } from '#oauth/locale.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';

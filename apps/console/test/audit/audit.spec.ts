@@ -7,7 +7,7 @@ import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
-import { storeClient } from '#test/support/stored-client.js';
+import { storeClient } from '#test/support/stored.js';
 
 let app: ConsoleApp;
 let viewer: Browser;

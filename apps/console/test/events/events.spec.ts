@@ -4,7 +4,7 @@ import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
-import { storeClient } from '#test/support/stored-client.js';
+import { storeClient } from '#test/support/stored.js';
 
 let app: ConsoleApp;
 let viewer: Browser;

@@ -2,13 +2,12 @@ import pg from 'pg';
 import type { Response } from 'supertest';
 import { formsOf } from '#local/demo/html-form.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked, until } from '#test/support/until.js';
 import { type Browser, wordsOf } from '#test/support/browser.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
-import { until } from '#test/support/until.js';
 import { JobStore } from '../../src/jobs/job.store.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
-import { disableClients, storeClient } from '#test/support/stored-client.js';
+import { disableClients, storeClient } from '#test/support/stored.js';
 
 let app: ConsoleApp;
 let support: Browser;

@@ -2,7 +2,7 @@ import type { Browser as Chromium, Locator, Page, Response } from 'playwright-co
 import sharp from 'sharp';
 import { freePort } from '#local/servers/free-port.js';
 import { launchBrowser } from '#test/support/chromium.js';
-import { storeClient } from '#test/support/stored-client.js';
+import { storeClient } from '#test/support/stored.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 const CLIENT = `sc_${'a'.repeat(24)}`;

@@ -7,13 +7,13 @@ import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-import { ClientKey } from '#test/support/client-key.js';
+import { ClientKey } from '#test/support/keys.js';
 import { type Browser, targetOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import type { Role } from '../../src/role.js';
 import { startConsoleApp } from './start-console-app.js';
-import { disableClients, storeApiClient } from '#test/support/stored-client.js';
+import { disableClients, storeApiClient } from '#test/support/stored.js';
 
 /** Opens a page of the console in a certain state. */
 type Scene = (page: Page) => Promise<void>;

@@ -4,12 +4,11 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { hashPassword } from '#users/password.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked, until } from '#test/support/until.js';
 import { Browser, wordsOf } from '#test/support/browser.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { connectionsTo } from '#test/support/nats-connections.js';
-import { until } from '#test/support/until.js';
+import { connectionsTo } from '#test/support/restartable-nats.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let services: Isolated;

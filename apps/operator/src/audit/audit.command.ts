@@ -3,13 +3,13 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { changesText } from '#audit/operations/changed-fields.js';
 import type { SelectedEvents } from '#audit/operations/audit.service.js';
-import { MOMENT } from '#audit/operations/moment.js';
+import { MOMENT } from '#audit/operations/audit.dto.js';
 import { counted, printable } from '#operations/wording.js';
 import type { AuditEvent } from '#audit/event.js';
 import { CLIENT } from '../client/client-lookup.command.js';
 import { warnOf } from '../command-line/change.js';
-import { progressBar } from '../command-line/dialog.js';
-import { InputError } from '../command-line/option-values.js';
+import { progressBar } from '../command-line/prompts.js';
+import { InputError } from '../command-line/flags.js';
 import { collect, OperatorCommand } from '../command-line/operator-command.js';
 import {
   type JsonOption,

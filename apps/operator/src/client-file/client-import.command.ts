@@ -2,18 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { ImportedClient, ImportResult } from '#clients/operations/file/client-import.service.js';
-import type { Change } from '#operations/actor.js';
+import type { Change } from '#operations/audit-trail.js';
 import { counted, printable } from '#operations/wording.js';
-import { actor } from '../command-line/actor.js';
-import { InputError } from '../command-line/option-values.js';
+import { actor, confirmedChange, printChange } from '../command-line/change.js';
+import { InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { confirmedChange, printChange } from '../command-line/change.js';
 import { type JsonOption, printLine, printRaw, printResult, warn } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
-import { type Style, styled } from '../command-line/style.js';
+import { type Style, styled } from '../command-line/table.js';
 import { withAdministration } from '../connections/administration.js';
-import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, PreviewSettings } from '../settings/settings.js';
+import { ChangeSettings, PreviewSettings, readSettings } from '../settings/settings.js';
 
 interface Options extends JsonOption {
   dryRun?: boolean;

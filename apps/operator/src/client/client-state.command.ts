@@ -1,6 +1,6 @@
 import { counted, quoted } from '#operations/wording.js';
-import { confirmed } from '../command-line/dialog.js';
-import { InputError } from '../command-line/option-values.js';
+import { confirmed } from '../command-line/prompts.js';
+import { InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { confirmedChange, makeChange } from '../command-line/change.js';
 import { type JsonOption, printLine } from '../command-line/output.js';

@@ -1,14 +1,29 @@
+import { hostname, userInfo } from 'node:os';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { AdministrationError } from '#operations/administration.error.js';
-import type { Actor, Change } from '#operations/actor.js';
 import { withAdministration } from '../connections/administration.js';
 import type { Administration } from '../connections/open-administration.js';
 import { ChangeSettings } from '../settings/settings.js';
-import { actor } from './actor.js';
-import { confirmed } from './dialog.js';
-import { flagOf } from './flags.js';
-import { InputError } from './option-values.js';
+import { confirmed } from './prompts.js';
+import { flagOf, InputError } from './flags.js';
 import { type JsonOption, printResult, warn } from './output.js';
+
+export function actor(): Actor {
+  return {
+    name: `${process.env.OPERATOR_NAME || systemUser()}@${hostname()}`,
+    channel: 'command',
+    role: 'admin',
+  };
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}
 
 export async function makeChange<Result>(
   options: JsonOption,

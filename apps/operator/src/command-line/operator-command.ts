@@ -1,7 +1,7 @@
 import { Command, type ErrorOptions, type Help, type Option, type ParseOptionsResult } from 'commander';
 import { scopeTokens } from '#oauth/scope.js';
 import { printableLines, wantsJson } from './output.js';
-import { bold, styled } from './style.js';
+import { bold, styled } from './table.js';
 
 const NARROWEST = 20;
 /** Width of the help without a terminal. */

@@ -1,7 +1,6 @@
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { jsonText, printable } from '#operations/wording.js';
-import { styled } from './style.js';
-import { type Cell, tableLines } from './table.js';
+import { type Cell, styled, tableLines } from './table.js';
 import { hanging, widthOf, wrapped } from './wrap.js';
 
 export interface JsonOption {

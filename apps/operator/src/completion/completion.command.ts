@@ -1,8 +1,6 @@
 import { Argument } from 'commander';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { bashScript } from './bash.js';
-import { completionsOf } from './completions.js';
-import { zshScript } from './zsh.js';
+import { bashScript, completionsOf, zshScript } from './scripts.js';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript } as const;
 

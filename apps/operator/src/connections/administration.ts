@@ -1,5 +1,5 @@
 import type { AdministrationSettings } from '#operations/administration.options.js';
-import { readSettings } from '../settings/read-settings.js';
+import { readSettings } from '../settings/settings.js';
 import type { Administration } from './open-administration.js';
 
 /**

@@ -7,7 +7,7 @@ import { EventOperationsModule } from '#events/operations/event-operations.modul
 import { EventService } from '#events/operations/event.service.js';
 import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
-import { DatabaseOperationsModule } from '#database/operations/database-operations.module.js';
+import { DatabaseOperationsModule, MigrationService } from '#database/operations/migration.service.js';
 import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
 import { OperationsModule } from '#operations/operations.module.js';
 import type { AdministrationSettings } from '#operations/administration.options.js';
@@ -20,12 +20,11 @@ import { DoctorService } from '#diagnosis/doctor.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import { ExplainService } from '#audit/operations/explain/explain.service.js';
 import { KeyService } from '#keys/operations/key.service.js';
-import { MigrationService } from '#database/operations/migration.service.js';
 import { GrantService } from '#grants/operations/grant.service.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { ResourceServerService } from '#clients/operations/resource-server.service.js';
 import { UserService } from '#users/operations/user.service.js';
-import { readScopes } from '../settings/read-settings.js';
+import { readScopes } from '../settings/settings.js';
 import { OnDemandDatabaseModule } from './on-demand-database.module.js';
 
 @Module({

@@ -1,8 +1,8 @@
-import { MOMENT } from '#audit/operations/moment.js';
-import { explanationJson } from '#audit/operations/explain/explanation.description.js';
+import { MOMENT } from '#audit/operations/audit.dto.js';
+import { explanationJson } from '#audit/operations/explain/explain.service.js';
 import { warnOf } from '../command-line/change.js';
-import { progressBar } from '../command-line/dialog.js';
-import { InputError } from '../command-line/option-values.js';
+import { progressBar } from '../command-line/prompts.js';
+import { InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printResult } from '../command-line/output.js';
 import { commandLine } from '../command-line/shell.js';

@@ -1,7 +1,7 @@
 import { counted } from '#operations/wording.js';
 import { CLIENT } from '../client/client-lookup.command.js';
-import { confirmed, progressBar } from '../command-line/dialog.js';
-import { InputError } from '../command-line/option-values.js';
+import { confirmed, progressBar } from '../command-line/prompts.js';
+import { InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { makeChange } from '../command-line/change.js';
 import {

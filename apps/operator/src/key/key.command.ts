@@ -6,11 +6,9 @@ import { problem } from '#platform/validation/problem.js';
 import type { KeyList } from '#keys/operations/key.service.js';
 import { type RotationStep, STEPS } from '#keys/operations/rotation.js';
 import { printable } from '#operations/wording.js';
-import { publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
-import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
-import { actor } from '../command-line/actor.js';
-import { printChange, warnOf } from '../command-line/change.js';
-import { InputError } from '../command-line/option-values.js';
+import { publicIdTokenKeys, SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { actor, printChange, warnOf } from '../command-line/change.js';
+import { InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   type JsonOption,
@@ -20,11 +18,16 @@ import {
   printTable,
   warn,
 } from '../command-line/output.js';
-import { readSecretLine, readSecretText } from '../command-line/secret-input.js';
+import { readSecretLine, readSecretText } from '../command-line/prompts.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
-import { idTokenKeys, readSettings } from '../settings/read-settings.js';
-import { ChangeSettings, IdTokenKeySettings, KeySettings } from '../settings/settings.js';
+import {
+  ChangeSettings,
+  idTokenKeys,
+  IdTokenKeySettings,
+  KeySettings,
+  readSettings,
+} from '../settings/settings.js';
 
 export function keyCommand(): OperatorCommand {
   const keys = new OperatorCommand('keys').description('the keys that sign tokens').examples('keys list');

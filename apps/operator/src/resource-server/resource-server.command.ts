@@ -1,8 +1,7 @@
-import { actor } from '../command-line/actor.js';
-import { type FileOptions, readGivenFiles } from '../client/given-files.js';
-import { withNone } from '../command-line/option-values.js';
+import { actor, makeChange, printChange } from '../command-line/change.js';
+import { type FileOptions, readGivenFiles } from '../client/client-registration.command.js';
+import { withNone } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { makeChange, printChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,

@@ -1,7 +1,7 @@
 import { untranslated } from '#oauth/scope-file.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printLine, printResult, printTable, type JsonOption, warn } from '../command-line/output.js';
-import { apisOfServices, readScopes } from '../settings/read-settings.js';
+import { apisOfServices, readScopes } from '../settings/settings.js';
 
 export function scopeCommand(): OperatorCommand {
   const scope = new OperatorCommand('scope')

@@ -5,15 +5,13 @@ import type { Readable } from 'node:stream';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { counted, printable, quoted } from '#operations/wording.js';
 import type { BadLine, ImportCounts } from '#users/operations/import/user-import.js';
-import { actor } from '../command-line/actor.js';
-import { progressBar } from '../command-line/dialog.js';
-import { choice, IncompleteError, InputError } from '../command-line/option-values.js';
+import { actor, printChange } from '../command-line/change.js';
+import { progressBar } from '../command-line/prompts.js';
+import { choice, IncompleteError, InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { printChange } from '../command-line/change.js';
 import { type JsonOption, printLine, printResult } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
-import { readSettings } from '../settings/read-settings.js';
-import { ChangeSettings } from '../settings/settings.js';
+import { ChangeSettings, readSettings } from '../settings/settings.js';
 
 interface Options extends JsonOption {
   format?: string;

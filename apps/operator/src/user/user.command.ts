@@ -1,6 +1,6 @@
 import { counted, quoted } from '#operations/wording.js';
-import { confirmed } from '../command-line/dialog.js';
-import { InputError, withNone } from '../command-line/option-values.js';
+import { confirmed, readSecretLine } from '../command-line/prompts.js';
+import { InputError, withNone } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { confirmedChange, makeChange } from '../command-line/change.js';
 import {
@@ -13,7 +13,6 @@ import {
   printResult,
   printTable,
 } from '../command-line/output.js';
-import { readSecretLine } from '../command-line/secret-input.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
 import { userImportCommand } from './user-import.command.js';

@@ -19,8 +19,7 @@ import { ClientStore } from '#clients/client.store.js';
 import { generateClientId, matchClientSecret } from '#oauth/oauth-client.js';
 import { databaseDataSource } from '#database/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf, runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runOperator, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 

@@ -2,8 +2,7 @@ import { appSettings } from '#test/support/app-settings.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import { becomesRefused, statusOfToken, type Pair } from '#test/support/tokens.js';
-import { runCommand } from '../support/run-operator.js';
-import { useRunningApps } from '../support/use-running-apps.js';
+import { runCommand, useRunningApps } from '../support/use-operator.js';
 
 const { env, urls, fixture } = useRunningApps(['token', 'resource']);
 let userId: number;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf, runOperator, withoutIds } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runOperator, useOperator, withoutIds } from '../support/use-operator.js';
 
 interface Secret {
   id: string;

@@ -1,6 +1,5 @@
 import { startDocumentHost } from '#test/support/document-host.js';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const host = await startDocumentHost();
 const operator = useOperator();

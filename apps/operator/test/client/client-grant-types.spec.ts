@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const CONSOLE_URL = 'https://console.example.com';

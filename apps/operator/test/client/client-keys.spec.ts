@@ -2,9 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
-import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runOperator, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const GIVEN = ['--name', 'Signing Calendar', '--redirect-uri', CALLBACK, '--json'];

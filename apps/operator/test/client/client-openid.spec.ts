@@ -1,8 +1,7 @@
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { databaseDataSource } from '#database/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const SCOPES = ['--scope', 'profile:read bookings:read bookings:write'];

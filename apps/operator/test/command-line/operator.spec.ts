@@ -7,8 +7,7 @@ import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { isolate } from '#test/support/isolate.js';
-import { useOperator } from '../support/use-operator.js';
-import { runOperator } from '../support/run-operator.js';
+import { runOperator, useOperator } from '../support/use-operator.js';
 
 describe('operator', () => {
   const operator = useOperator();

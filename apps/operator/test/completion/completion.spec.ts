@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { runOperator } from '../support/run-operator.js';
+import { runOperator } from '../support/use-operator.js';
 
 /** Calls a function of `complete -F` as bash does, and prints its suggestions. */
 const PROPOSE = `

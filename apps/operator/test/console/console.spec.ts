@@ -1,5 +1,4 @@
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const operator = useOperator();
 const run = (...args: string[]) => operator.run(['console', ...args]);

@@ -12,11 +12,11 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
-import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { AREAS } from '#diagnosis/finding.js';
-import { jsonOf, runCommand } from '../support/run-operator.js';
+import { jsonOf, runCommand } from '../support/use-operator.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -21,7 +21,7 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
 import { AREAS } from '#diagnosis/finding.js';
-import { expectRefused, type Outcome, runCommand, runOperator } from '../support/run-operator.js';
+import { expectRefused, type Outcome, runCommand, runOperator } from '../support/use-operator.js';
 
 let services: Isolated;
 let fixture: Fixture;

@@ -1,6 +1,5 @@
 import { auditEvents } from '#test/support/audit-trail.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
-import { useOperator } from '../support/use-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const operator = useOperator();
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
-import { expectRefused, jsonOf, runCommand } from '../support/run-operator.js';
-import { useRunningApps } from '../support/use-running-apps.js';
+import { expectRefused, jsonOf, runCommand, useRunningApps } from '../support/use-operator.js';
 
 const { env, urls, fixture } = useRunningApps(['token', 'resource']);
 

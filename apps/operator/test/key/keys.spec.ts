@@ -11,13 +11,13 @@ import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { openAuditReader } from '#test/support/audit-trail.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
 import { until } from '#test/support/until.js';
 import type { AdministrationOptions } from '#operations/administration.options.js';
 import { CommandNats } from '#operations/operator-nats.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
-import { jsonOf, runCommand } from '../support/run-operator.js';
+import { jsonOf, runCommand } from '../support/use-operator.js';
 
 const [SIGNING, VERIFYING, OTHER] = Array.from({ length: 3 }, () =>
   randomBytes(32).toString('base64url'),

@@ -1,8 +1,7 @@
 import { databaseDataSource } from '#database/data-source.js';
 import { verifyPassword } from '#users/password.js';
 import { UserStore } from '#users/user.store.js';
-import { useOperator } from '../support/use-operator.js';
-import { expectRefused, jsonOf } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 // test/end-to-end/gone-user.long.spec.ts tests the end of access with the whole product.
 const operator = useOperator();

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash as bcrypt } from '@node-rs/bcrypt';
-import { useOperator } from '../support/use-operator.js';
-import { runOperator } from '../support/run-operator.js';
+import { runOperator, useOperator } from '../support/use-operator.js';
 
 const operator = useOperator();
 const issuer = 'https://product.example.com';

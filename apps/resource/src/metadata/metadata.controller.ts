@@ -1,5 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import { ENDPOINTS, ME_SCOPE } from '#oauth/endpoints.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { ApiOperation } from '#openapi/operation.js';

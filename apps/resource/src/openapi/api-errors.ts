@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { RETRY_AFTER } from '#openapi/error-headers.js';
+import { RETRY_AFTER } from '#openapi/oauth-errors.js';
 import { type HeaderDescription, json, type ResponseDescription } from '#openapi/operation.js';
 import { ApiProperty } from '#openapi/schema.js';
 

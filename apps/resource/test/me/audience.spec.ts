@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/keys.js';
 import type { TestClient } from '#test/support/fixture.js';
 import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 

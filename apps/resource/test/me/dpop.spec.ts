@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
-import { DpopKey, type ProofSettings } from '#test/support/dpop-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
+import { DpopKey, type ProofSettings } from '#test/support/keys.js';
 import { rearranged } from '#test/support/tokens.js';
 import { INVALID_PROOFS, type InvalidProof } from '#test/support/invalid-proofs.js';
-import { API_URL, type DpopApps, ME, startDpopApps } from '../support/start-dpop-apps.js';
+import { API_URL, type DpopApps, ME, startDpopApps } from '../support/start-resource-app.js';
 
 const METADATA = `resource_metadata="${API_URL}/.well-known/oauth-protected-resource/v2/me"`;
 const challenge = (error: string) =>

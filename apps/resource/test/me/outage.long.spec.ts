@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppProcess } from '#test/support/app-process.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { RestartableNats } from '#test/support/restartable-nats.js';
-import { type Answer, type Replicas, startReplicas } from '../support/start-replicas.js';
+import { type Answer, type Replicas, startReplicas } from '../support/start-resource-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
 const PATIENCE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { becomesRefused } from '#test/support/tokens.js';
-import { type Replicas, startReplicas } from '../support/start-replicas.js';
+import { type Replicas, startReplicas } from '../support/start-resource-app.js';
 
 const REPLICAS = 4;
 const REVOCATIONS = 100;

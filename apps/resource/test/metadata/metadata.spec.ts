@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
 import { SCOPES } from '#test/support/app-settings.js';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import request, { type Response, type Test } from 'supertest';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { DpopKey } from '#test/support/keys.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { TestClient } from '#test/support/fixture.js';
 import { refusedByPreflight } from '#test/support/preflight.js';

@@ -4,15 +4,15 @@ import { type ClientKeys, hasKeys } from '#oauth/oauth-client.js';
 import {
   ASSERTION_TYPE,
   checkAssertionClaims,
+  InvalidAssertionError,
   isSignedBy,
   parseAssertion,
   type UnverifiedAssertion,
 } from '#oauth/client-assertion/client-assertion.js';
 import { candidateKeys, type ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
-import { InvalidAssertionError } from '#oauth/client-assertion/invalid-assertion.error.js';
 import { keyText } from '#error-guide/protocol-texts.js';
 import { InvalidKeyError } from '#oauth/jwk.js';
-import { publicUri } from '#oauth/dpop/target-uri.js';
+import { publicUri } from '#oauth/dpop/dpop-verifier.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { AssertionReasons, Reason } from '#oauth/reasons.js';
 import { type ErrorDetail, OAuthError } from '#oauth/oauth-error.js';

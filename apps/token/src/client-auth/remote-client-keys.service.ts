@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type ClientJwkSet, readFetchedKeys } from '#oauth/client-assertion/client-keys.js';
 import { InvalidKeyError } from '#oauth/jwk.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { freshFor } from '#platform/http/freshness.js';
-import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
+import { freshFor, OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
 
 const FRESHNESS_MS = { min: 60_000, max: 60 * 60_000, byDefault: 10 * 60_000 };
 /** Minimum time between two fetches of a set, even if a fetch failed or no key of the set verifies an assertion. */

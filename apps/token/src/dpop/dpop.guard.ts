@@ -1,8 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type DpopProof, DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
-import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
-import { publicUri } from '#oauth/dpop/target-uri.js';
+import { type DpopProof, DpopVerifier, InvalidProofError, publicUri } from '#oauth/dpop/dpop-verifier.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { CLOCK, type Clock } from '#platform/clock.js';

@@ -18,7 +18,7 @@ import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { BackgroundLoop } from '#platform/background-loop.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 import { EventCounter } from './event-counter.js';
 import { HeaderSeal } from './header-seal.js';
 import { SecurityEventTokens } from './security-event-tokens.js';

@@ -2,9 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadat
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
-import { InvalidProofError } from '#oauth/dpop/invalid-proof.error.js';
-import { publicUri } from '#oauth/dpop/target-uri.js';
+import { DpopVerifier, InvalidProofError, publicUri } from '#oauth/dpop/dpop-verifier.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';

@@ -1,5 +1,4 @@
-import { DPOP_NONCE } from '#openapi/error-headers.js';
-import { oauthErrors } from '#openapi/oauth-errors.js';
+import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import { json, type OperationDescription } from '#openapi/operation.js';
 import { ApiProperty, type Schema } from '#openapi/schema.js';
 

@@ -20,7 +20,7 @@ import { ensureLogoutQueue, logoutQueueState } from '#messaging/logout/logout-st
 import { MalformedMessageError } from '#messaging/nats-message.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 import type { LogoutQueueStatus } from '#platform/status/status-report.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { busyDelay } from './backoff.js';

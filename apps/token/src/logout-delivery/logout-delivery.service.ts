@@ -9,7 +9,7 @@ import { LogoutRecipientStore } from '#clients/logout-recipient.store.js';
 import { GrantEngine } from '#grants/grant-engine.js';
 import { codeTtl } from '#grants/lifetimes.js';
 import type { LogoutDelivery, SessionsEnded } from '#messaging/logout/logout-queue.js';
-import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/logout-token.js';
+import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';

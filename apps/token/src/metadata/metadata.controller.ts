@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { PROMPTS, RESPONSE_MODES } from '#oauth/authorization-parameters.js';
 import { LOCALES } from '#oauth/locale.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { CLAIMS_OF_SCOPE } from '#oauth/openid/claims.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';

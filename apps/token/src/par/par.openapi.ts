@@ -1,7 +1,5 @@
-import { PUSHED_PARAMETERS } from '#openapi/authorization-query.js';
-import { DPOP_NONCE } from '#openapi/error-headers.js';
-import { oauthErrors } from '#openapi/oauth-errors.js';
-import { json, type OperationDescription } from '#openapi/operation.js';
+import { json, type OperationDescription, PUSHED_PARAMETERS } from '#openapi/operation.js';
+import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import { ApiProperty } from '#openapi/schema.js';
 
 export class ParResponse {

@@ -8,7 +8,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { accessTokenHash, type IdTokenClaims, sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 /** Issues ID tokens (OpenID Connect Core 2) for grants with the scope `openid`. */

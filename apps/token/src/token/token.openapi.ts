@@ -1,6 +1,5 @@
 import type { OAuthErrorCode } from '#oauth/error-code.js';
-import { DPOP_NONCE } from '#openapi/error-headers.js';
-import { oauthErrors } from '#openapi/oauth-errors.js';
+import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import {
   json,
   type OperationDescription,

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nes
 import { ClientSecretStore } from '#clients/client-secret.store.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { messageOf } from '#platform/message-of.js';
+import { messageOf } from '#platform/errors.js';
 
 const FLUSH_MS = 30_000;
 const REMEMBERED = 100_000;

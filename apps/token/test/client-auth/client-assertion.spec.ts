@@ -3,10 +3,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
 import { SUBJECTS } from '#messaging/contract.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/keys.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { until } from '#test/support/until.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { ISSUER, TOKEN_URL, useKeyClient } from '../support/use-key-client.js';
 import type { Pair } from '#test/support/tokens.js';
 

@@ -1,5 +1,5 @@
 import { SUBJECTS } from '#messaging/contract.js';
-import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
+import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/keys.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { ISSUER } from '../support/use-key-client.js';
 import { useTokenApp } from '../support/use-token-app.js';

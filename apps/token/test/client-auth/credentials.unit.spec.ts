@@ -1,4 +1,4 @@
-import { ASSERTION_TYPE, ClientKey } from '#test/support/client-key.js';
+import { ASSERTION_TYPE, ClientKey } from '#test/support/keys.js';
 import { readCredentials } from '../../src/client-auth/client-authenticator.js';
 import type { ClientDto } from '../../src/client-auth/client-credentials.dto.js';
 

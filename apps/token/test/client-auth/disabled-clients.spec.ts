@@ -12,7 +12,7 @@ import { until } from '#test/support/until.js';
 import { DisabledClientsService } from '../../src/introspection/disabled-clients.service.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
-import { disableClients } from '#test/support/stored-client.js';
+import { disableClients } from '#test/support/stored.js';
 
 const PATIENCE_MS = 60_000;
 

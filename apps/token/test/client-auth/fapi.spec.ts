@@ -1,8 +1,7 @@
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { ASSERTION_TYPE, type AssertionSettings, ClientKey, keysOf } from '#test/support/client-key.js';
+import { ASSERTION_TYPE, type AssertionSettings, ClientKey, DpopKey, keysOf } from '#test/support/keys.js';
 import { challengeOf } from '#oauth/pkce.js';
-import { DpopKey } from '#test/support/dpop-key.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const ISSUER = 'https://base.example.com';

@@ -3,9 +3,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { ASSERTION_TYPE, ClientKey } from '#test/support/client-key.js';
+import { ASSERTION_TYPE, ClientKey } from '#test/support/keys.js';
 import { RemoteClientKeysService } from '../../src/client-auth/remote-client-keys.service.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { ISSUER, useKeyClient } from '../support/use-key-client.js';
 
 const MINUTE = 60_000;

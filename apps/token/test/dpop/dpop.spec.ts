@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import request, { type Response, type Test } from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
+import { DpopKey } from '#test/support/keys.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { rearranged, type Pair } from '#test/support/tokens.js';
 import { INVALID_PROOFS } from '#test/support/invalid-proofs.js';

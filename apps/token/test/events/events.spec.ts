@@ -8,7 +8,7 @@ import { generateClientSecret } from '#oauth/oauth-client.js';
 import { subjectOf } from '#oauth/openid/id-token.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
 import { until } from '#test/support/until.js';
 import { useTokenApp } from '../support/use-token-app.js';
 

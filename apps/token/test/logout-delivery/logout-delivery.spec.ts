@@ -8,7 +8,7 @@ import { generateClientSecret } from '#oauth/oauth-client.js';
 import { sessionIdFor, subjectOf } from '#oauth/openid/id-token.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { until } from '#test/support/until.js';
 import { tokenApp } from '../../src/app.module.js';

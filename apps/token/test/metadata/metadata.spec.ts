@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import { refusedByPreflight } from '#test/support/preflight.js';
 import { SCOPES } from '#test/support/app-settings.js';
 import { useTokenApp } from '../support/use-token-app.js';

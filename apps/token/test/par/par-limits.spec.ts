@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import request, { type Response } from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { PUSH_LIMITS } from '../../src/par/par.service.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const app = useTokenApp({ TRUSTED_PROXIES: 'loopback' });

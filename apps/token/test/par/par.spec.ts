@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import request, { type Test } from 'supertest';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { APIS, KNOWN_RESOURCES, UNKNOWN_RESOURCES } from '#test/support/resources.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 const PAR = '/api/auth/oauth/par';

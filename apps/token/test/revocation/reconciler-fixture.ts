@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { databaseDataSource, requestLimits } from '#database/data-source.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { INVALIDATIONS } from '#messaging/contract.js';
-import { NatsRevocationPublisher } from '#grants/revocation.publisher.js';
+import { NatsRevocationPublisher } from '#grants/revocation.service.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { redisClient } from '#platform/redis/redis-client.js';
 import { RedisConnection } from '#platform/redis/redis.connection.js';
@@ -12,7 +12,7 @@ import { grantEngine } from '#test/support/grant-engine.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { isolate } from '#test/support/isolate.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import { until } from '#test/support/until.js';
 import { RevocationReconciler } from '../../src/revocation/revocation-reconciler.js';
 

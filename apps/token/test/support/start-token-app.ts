@@ -3,7 +3,7 @@ import { NatsConnection } from '#messaging/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { appSettings, PATIENT } from '#test/support/app-settings.js';
 import { openFixture } from '#test/support/fixture.js';
-import { checkingAnswers } from '#test/support/openapi/check-answers.js';
+import { checkingAnswers } from '#test/support/openapi/answer-checker.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { tokenApp } from '../../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';

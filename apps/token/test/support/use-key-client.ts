@@ -1,9 +1,8 @@
-import { REDIRECT_URI } from '#test/support/fixture.js';
-import { type AssertionSettings, ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
+import { REDIRECT_URI, started } from '#test/support/fixture.js';
+import { type AssertionSettings, ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/keys.js';
 import type { ClientKeys } from '#oauth/oauth-client.js';
 import type { TokenConfiguration } from '../../src/token.configuration.js';
 import { type ConnectedTokenApp, useTokenApp } from './use-token-app.js';
-import { started } from '#test/support/started.js';
 
 export const ISSUER = 'https://base.example.com';
 export const TOKEN_URL = `${ISSUER}/api/auth/oauth/token`;

@@ -1,9 +1,8 @@
 import request, { type Test } from 'supertest';
-import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
+import { REDIRECT_URI, started, type TestClient } from '#test/support/fixture.js';
 import type { TokenConfiguration } from '../../src/token.configuration.js';
 import { startTokenApp, type TokenApp } from './start-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
-import { started } from '#test/support/started.js';
 
 type Pending = Parameters<TokenApp['code']>[2];
 

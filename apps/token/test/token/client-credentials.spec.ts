@@ -15,13 +15,12 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
-import { ASSERTION_TYPE, type AssertionSettings, ClientKey, keysOf } from '#test/support/client-key.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { ASSERTION_TYPE, type AssertionSettings, ClientKey, DpopKey, keysOf } from '#test/support/keys.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { until } from '#test/support/until.js';
 import { TokenConfiguration } from '../../src/token.configuration.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const ISSUER = 'https://base.example.com';

@@ -5,9 +5,9 @@ import { generateClientSecret } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import { pkcs8, rsaKey } from '#test/support/id-token-keys.js';
-import { storedGrant } from '#test/support/stored-grant.js';
-import { expectStandardError } from '../support/expect-standard-error.js';
+import { pkcs8, rsaKey } from '#test/support/keys.js';
+import { storedGrant } from '#test/support/stored.js';
+import { expectStandardError } from '../support/use-bad-input.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 const LOGIN = { authTime: 1_700_000_000, session: 'a'.repeat(43) };

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
 import request, { type Response } from 'supertest';
 import { accessTokenHash, sessionIdFor } from '#oauth/openid/id-token.js';
-import { ID_TOKEN_KEYS } from '#test/support/id-token-keys.js';
+import { ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const app = useTokenApp({ ID_TOKEN_KEYS, API_URL: 'https://api.example.com' });

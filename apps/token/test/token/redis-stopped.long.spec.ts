@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-node.js';
+import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-cluster.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 
 /** The default of production. */

@@ -2,10 +2,9 @@ import type { Response } from 'supertest';
 import type { TokenRules } from '#clients/client.js';
 import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
-import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/client-key.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { ASSERTION_TYPE, ClientKey, DpopKey, keysOf } from '#test/support/keys.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import { useTokenApp } from '../support/use-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
-import { DpopKey } from '#test/support/dpop-key.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { DpopKey } from '#test/support/keys.js';
+import { storedGrant } from '#test/support/stored.js';
 import { useTokenApp } from '../support/use-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STALL_MS } from '#platform/http/request-hooks.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
-import { storedGrant } from '#test/support/stored-grant.js';
+import { storedGrant } from '#test/support/stored.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
 
 let app: TokenProcess;

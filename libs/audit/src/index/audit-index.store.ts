@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { AuditChunkEntity } from './audit-chunk.entity.js';
+import { AuditChunkEntity } from './audit-index.entity.js';
 
 /** Arbitrary number of the advisory lock that serializes the writers of a stream. */
 const LOCK = 1_402_775_938;

@@ -9,10 +9,9 @@ import { clientIdInTrail } from '#clients/operations/client-lookup.js';
 import { type Input, validated } from '#operations/validate.js';
 import { AuditIndex } from './index/audit-index.js';
 import { NEWEST, type Position, type Start } from './index/page-of-events.js';
-import { findUser } from '#users/operations/user-lookup.js';
+import { findUser } from '#users/operations/user.dto.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { AuditFilterDto, AuditPageDto, AuditSearchDto } from './audit.dto.js';
-import { parseTime } from './moment.js';
+import { AuditFilterDto, AuditPageDto, AuditSearchDto, parseTime } from './audit.dto.js';
 
 export interface NewestEvents {
   readonly events: readonly AuditEvent[];

@@ -3,7 +3,7 @@ import { AuditIndexStore } from '../index/audit-index.store.js';
 import { ClientStore } from '#clients/client.store.js';
 import { type UsageDay, UsageStore } from '#grants/usage/usage.store.js';
 import { AuditIndex } from './index/audit-index.js';
-import { startOf } from './index/event-counts.js';
+import { startOf } from './index/page-of-events.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { INDEX_BEHIND } from './audit.service.js';
 import { type RefusalSummary, summaryOfCounts } from './explain/refusal-summary.js';

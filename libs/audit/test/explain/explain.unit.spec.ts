@@ -1,12 +1,20 @@
 import { hash } from 'node:crypto';
 import { type AuditEvent, auditEvent, type AuditRecord } from '#audit/event.js';
 import type { ClientWithSecrets } from '#clients/client.js';
-import { comparisonOf } from '#audit/operations/explain/comparison.js';
-import { closestDifference, differenceOf, markedText } from '#audit/operations/explain/difference.js';
+import {
+  closestDifference,
+  comparisonOf,
+  differenceOf,
+  markedText,
+} from '#audit/operations/explain/comparison.js';
 import { explanationOf } from '#audit/operations/explain/explanation.js';
-import { isSimilar, referenceIn, searchedSince } from '#audit/operations/explain/reference.js';
-import { SummaryBuilder } from '#audit/operations/explain/refusal-summary.js';
-import { registeredClient } from '#test/support/registered-client.js';
+import {
+  isSimilar,
+  referenceIn,
+  searchedSince,
+  SummaryBuilder,
+} from '#audit/operations/explain/refusal-summary.js';
+import { registeredClient } from '#test/support/stored.js';
 
 const CLIENT = 'sc_abcdefghijklmnopqrstuvwx';
 const AT = new Date('2026-11-22T18:00:00.000Z');

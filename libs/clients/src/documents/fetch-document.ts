@@ -4,8 +4,7 @@ import { Registration } from '../registration/registration.js';
 import { problem } from '#platform/validation/problem.js';
 import { InvalidDocumentError, type MetadataDocument, readMetadataDocument } from './metadata-document.js';
 import { DEFAULT_SIGNING_ALGORITHM } from '#oauth/openid/signing-keys.js';
-import { freshFor } from '#platform/http/freshness.js';
-import { OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http.js';
+import { freshFor, OutsideFetchError, type OutsideHttp } from '#platform/http/outside-http.js';
 
 const MINUTE_MS = 60_000;
 const FRESHNESS = { min: 5 * MINUTE_MS, max: 24 * 60 * MINUTE_MS, byDefault: 60 * MINUTE_MS };

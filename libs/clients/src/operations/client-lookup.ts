@@ -1,5 +1,5 @@
 import type { ClientStore } from '../client.store.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 

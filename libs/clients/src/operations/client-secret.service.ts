@@ -3,12 +3,16 @@ import type { ClientCondition, ClientSecretRecord } from '../client.js';
 import { ClientSecretStore, type SecretOutcome } from '../client-secret.store.js';
 import { ClientStore } from '../client.store.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import {
+  AdministrationError,
+  type Expected,
+  refused,
+  unlessOutdated,
+} from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { type Expected, unlessOutdated } from '#operations/expected-version.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { checkPrivileges } from './privileged-client.js';
 import { isConsoleClient } from './console-client.js';

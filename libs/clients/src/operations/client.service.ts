@@ -16,19 +16,23 @@ import {
   type ConsentPreviewReply,
   type ConsentPreviewRequest,
   OPERATOR_SUBJECTS,
-} from '#messaging/operator-requests.js';
+} from '#messaging/request-sender.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import {
+  AdministrationError,
+  type Expected,
+  refused,
+  unlessOutdated,
+} from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { serviceTimes } from '#operations/running-services/status.js';
 import { type ClientView, clientView, recordedRegistration } from './client.description.js';

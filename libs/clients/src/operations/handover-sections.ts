@@ -1,7 +1,7 @@
 import type { ClientWithSecrets } from '../client.js';
 import { MAX_ASSERTION_LIFETIME } from '#oauth/client-assertion/client-assertion.js';
 import { ASSERTION_ALGORITHMS } from '#oauth/client-assertion/client-keys.js';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
+import { DPOP_ALGORITHMS } from '#oauth/dpop/dpop-verifier.js';
 import { describeKeys, hasKeys } from '#oauth/oauth-client.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';

@@ -1,4 +1,4 @@
-import type { Actor } from '#operations/actor.js';
+import type { Actor } from '#operations/audit-trail.js';
 import { privilegedAccount } from '#users/operations/operators/privileged-account.js';
 import type { ClientWithSecrets } from '../client.js';
 import { isConsoleClient } from './console-client.js';

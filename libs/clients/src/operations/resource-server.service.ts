@@ -5,15 +5,20 @@ import type { ResourceServer } from '../resource-server/resource-server.entity.j
 import { ResourceServerStore } from '../resource-server/resource-server.store.js';
 import { describeKeys, generateClientSecret, hasKeys } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { type AdministrationError, refused, refuseInvalid } from '#operations/administration.error.js';
+import {
+  type AdministrationError,
+  type Expected,
+  refused,
+  refuseInvalid,
+  unlessOutdated,
+} from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { isVisibleName, VISIBLE_NAME } from '../registration/client-metadata.js';
 import { clientKeys, GivenKeys, isAbsent } from '../registration/keys.js';
-import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import { type Input, checked, validated } from '#operations/validate.js';
 import { MayBeAbsent, ObjectRule, Satisfies } from '#platform/validation/validate.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';
 
 declare module '#platform/validation/problem.js' {

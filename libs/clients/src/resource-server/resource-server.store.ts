@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
 import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
-import { checkVersion, OutdatedVersionError } from '#platform/postgres/outdated-version.error.js';
+import { checkVersion, OutdatedVersionError } from '#platform/postgres/errors.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/oauth-client.js';
 
 /** Never returns revoked accounts. */

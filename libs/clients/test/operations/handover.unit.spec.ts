@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { ClientWithSecrets } from '#clients/client.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { handoverText, type HandoverOptions } from '#clients/operations/handover.js';
-import { registeredClient } from '#test/support/registered-client.js';
+import { registeredClient } from '#test/support/stored.js';
 
 const ORIGINS = {
   AUTH_URL: 'https://auth.example.com',

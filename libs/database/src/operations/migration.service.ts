@@ -1,9 +1,37 @@
-import { Injectable } from '@nestjs/common';
-import { migrate } from '../migrate.js';
-import { AdministrationOptions, trailServer } from '#operations/administration.options.js';
+import { Injectable, Module } from '@nestjs/common';
+import { ensureAuditStreams } from '#audit/streams.js';
+import {
+  AdministrationOptions,
+  retentionOf,
+  type RetentionSettings,
+  trailServer,
+  type TrailSettings,
+} from '#operations/administration.options.js';
+import { AdministrationError } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
+import { withNats } from '#operations/operator-nats.js';
 import { Announcer } from '#operations/announcer.js';
-import { createStreams } from './create-streams.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
+import { migrate } from '../migrate.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    /** `variable` has the URL of NATS. */
+    streams_not_created: { readonly variable: string; readonly reason: string };
+  }
+}
+
+/** @throws AdministrationError with the reason why NATS did not create or update the streams */
+export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
+  const { url, variable } = trailServer(settings);
+  try {
+    await withNats(url, (nats) => ensureAuditStreams(nats, retentionOf(settings)));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const refused = problem('streams_not_created', [], { variable, reason });
+    throw new AdministrationError('unavailable', [refused], { cause });
+  }
+}
 
 export interface AppliedMigrations {
   readonly applied: readonly string[];
@@ -36,3 +64,8 @@ export class MigrationService {
     };
   }
 }
+
+const SERVICES = [MigrationService];
+
+@Module({ providers: SERVICES, exports: SERVICES })
+export class DatabaseOperationsModule {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { identifyClient } from '#clients/operations/client-lookup.js';
 import { ClientStore } from '#clients/client.store.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { refused } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import { mapPage, pageRequest } from '#operations/list.js';

@@ -8,17 +8,21 @@ import {
 } from '../records/grant-administration.store.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import {
+  AdministrationError,
+  type Expected,
+  refused,
+  unlessOutdated,
+} from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
-import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest } from '#operations/list.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { problem } from '#platform/validation/problem.js';
 import { isUserId } from '#users/user.js';
-import { findUser } from '#users/operations/user-lookup.js';
+import { findUser } from '#users/operations/user.dto.js';
 import { GRANT_ID, GrantListDto, GrantSelectionDto } from './grant.dto.js';
 
 export type GrantView = ReturnType<typeof grantView>;

@@ -1,5 +1,5 @@
-import type { RevocationCause } from '#oauth/revocation-cause.js';
 import { Column, CreateDateColumn, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import type { RevocationCause } from '#oauth/revocation-cause.js';
 
 /** Refers to users and clients by the names of their tables, because their libraries are above this one. */
 @Entity('grants')
@@ -59,4 +59,16 @@ export class GrantRecordEntity {
   /** Time at which Redis and every cache last received the revocation; null until then. */
   @Column({ name: 'revocation_applied_at', type: 'timestamptz', nullable: true, select: false })
   revocationAppliedAt: Date | null;
+}
+
+/** Usage of a day in UTC, for the overview of the console. */
+@Entity('usage_days')
+export class UsageDayEntity {
+  /** YYYY-MM-DD */
+  @PrimaryColumn({ type: 'date' }) day: string;
+  @Column({ name: 'live_grants', type: 'integer' }) liveGrants: number;
+
+  /** Number of clients that got or refreshed a token on this day. */
+  @Column({ name: 'active_clients', type: 'integer' }) activeClients: number;
+  @Column({ name: 'counted_at', type: 'timestamptz' }) countedAt: Date;
 }

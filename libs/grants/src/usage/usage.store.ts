@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { GrantRecordEntity } from '../records/grant-record.entity.js';
+import { GrantRecordEntity, UsageDayEntity } from '../records/grant-record.entity.js';
 import { LIVE } from '../records/grant-record.statements.js';
-import { UsageDayEntity } from './usage-day.entity.js';
 
 export interface UsageDay {
   /** YYYY-MM-DD in UTC. */

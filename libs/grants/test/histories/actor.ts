@@ -1,7 +1,7 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import type { EngineAnswer } from './engine-command.js';
+import type { EngineAnswer } from './engine-process.js';
 import type { GrantRequests } from './grant-requests.js';
-import type { Event } from './history.js';
+import type { Event } from './history-fixture.js';
 import type { Pair } from './invariant-checker.js';
 
 const DISTURBING: readonly Event['do'][] = ['replay', 'replay-code', 'revoke', 'wipe', 'fall-back'];

@@ -1,6 +1,6 @@
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
-import { withFullNames } from '#test/support/stored-grant.js';
-import type { EngineAnswer } from './engine-command.js';
+import { withFullNames } from '#test/support/stored.js';
+import type { EngineAnswer } from './engine-process.js';
 import type { HistoryEnvironment } from './history-fixture.js';
 import type { RedisState } from './state-machine.js';
 import { type Pair, InvariantChecker } from './invariant-checker.js';

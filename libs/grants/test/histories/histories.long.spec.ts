@@ -1,7 +1,12 @@
 import { Actor } from './actor.js';
 import { GrantRequests } from './grant-requests.js';
-import { type History, histories } from './history.js';
-import { type HistoryEnvironment, openHistoryFixture, type HistoryFixture } from './history-fixture.js';
+import {
+  histories,
+  type History,
+  type HistoryEnvironment,
+  type HistoryFixture,
+  openHistoryFixture,
+} from './history-fixture.js';
 import fc from 'fast-check';
 
 async function playHistory(environment: HistoryEnvironment, { grants, rounds }: History): Promise<void> {

@@ -1,7 +1,7 @@
 import type { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import type { GrantEngine } from '#grants/grant-engine.js';
 import type { RevocationService } from '#grants/revocation.service.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 import { openFixture, type Fixture, type TestClient } from '#test/support/fixture.js';
 import { grantEngine } from '#test/support/grant-engine.js';
 import { type Isolated, isolate } from '#test/support/isolate.js';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { useGrants } from './use-grants.js';
 
 const DAY_MS = 86_400_000;

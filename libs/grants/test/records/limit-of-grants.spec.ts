@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import { recordGrant } from '#grants/records/grant-record.statements.js';
 import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { useGrants } from './use-grants.js';
 
 const newId = () => createHash('sha256').update(randomBytes(16)).digest('base64url');

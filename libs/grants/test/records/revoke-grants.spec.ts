@@ -1,7 +1,7 @@
 import { databaseDataSource, requestLimits } from '#database/data-source.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
-import { blocked } from '#test/support/blocked.js';
+import { blocked } from '#test/support/until.js';
 import { useGrants } from './use-grants.js';
 
 describe('the revocation of a user’s grants', () => {

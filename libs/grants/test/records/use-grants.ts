@@ -1,7 +1,7 @@
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { openDatabase, type OpenDatabase } from '../../../database/test/support/open-database.js';
 import { people } from '../../../users/test/people.js';
-import { started } from '#test/support/started.js';
+import { started } from '#test/support/fixture.js';
 
 interface Grants extends ReturnType<typeof people> {
   readonly database: OpenDatabase;

@@ -1,12 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { DpopKey } from '#test/support/keys.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { startTokenProcess, type TokenProcess } from '#test/support/token-process.js';
-import { OutsideProject, packIntrospection, type Answer, type RunningProject } from './project.js';
-import { COMMONJS, FASTIFY_MAIN, TYPES, WITHOUT_NATS } from './projects.js';
+import {
+  type Answer,
+  COMMONJS,
+  FASTIFY_MAIN,
+  OutsideProject,
+  packIntrospection,
+  type RunningProject,
+  TYPES,
+  WITHOUT_NATS,
+} from './projects.js';
 
 const PACKAGE = '@scheduling-oauth/introspection';
 const TOKEN_PATH = '/api/auth/oauth/token';

@@ -1,3 +1,12 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#local/servers/free-port.js';
+import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
+import { runCommand } from '#local/servers/run-command.js';
+import { lastLines } from '#local/servers/started-service.js';
+
 export const FASTIFY_MAIN = `
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -131,3 +140,137 @@ export const isAny: [IsAny<TokenInfo>, IsAny<typeof IntrospectionModule>, IsAny<
 @Module({ imports: [IntrospectionModule.forRoot(options), IntrospectionModule.forRootAsync(asynchronous)] })
 export class AppModule {}
 `;
+
+const PACKAGE = '@scheduling-oauth/introspection';
+const READY_WITHIN_MS = 60_000;
+const INSTALL_WITHIN_MS = 200_000;
+
+/** Environment without the options of Jest, as in a developer's shell. */
+const { NODE_OPTIONS: _ofJest, ...ENV } = process.env;
+
+export async function packIntrospection(): Promise<string> {
+  const packed = await runCommand('npm', ['run', '-s', 'pack:introspection'], {
+    cwd: process.cwd(),
+    env: ENV,
+  });
+  if (packed.code !== 0) throw new Error(`npm run pack:introspection failed:\n${packed.stderr}`);
+  const { version } = JSON.parse(await readFile('libs/introspection/package.json', 'utf8')) as {
+    version: string;
+  };
+  return join(process.cwd(), 'dist/packages', `scheduling-oauth-introspection-${version}.tgz`);
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export interface RunningProject {
+  send(path: string, init?: RequestInit): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export class OutsideProject {
+  private constructor(readonly folder: string) {}
+
+  /** Creates a project from files, and installs the package from its tarball with npm. */
+  static async from(
+    source: string | Readonly<Record<string, string>>,
+    tarball: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<OutsideProject> {
+    const folder = await mkdtemp(join(tmpdir(), 'outside-'));
+    const project = new OutsideProject(folder);
+    if (typeof source === 'string')
+      await cp(source, folder, { recursive: true, filter: (path) => !/\/(?:node_modules|dist)$/.test(path) });
+    else await project.write(source);
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    Object.assign(manifest.dependencies, more, { [PACKAGE]: `file:${tarball}` });
+    await project.write({ 'package.json': JSON.stringify(manifest) });
+    const options = [
+      '--no-audit',
+      '--no-fund',
+      '--no-package-lock',
+      '--prefer-offline',
+      '--fetch-retries=1',
+      '--loglevel=error',
+    ];
+    const installed = await runCommand('npm', ['install', ...options], {
+      cwd: folder,
+      env: ENV,
+      timeout: INSTALL_WITHIN_MS,
+    });
+    if (installed.code !== 0) {
+      await project.remove();
+      throw new Error(
+        `npm install failed: this test needs the npm registry, or all packages in npm's cache\n${lastLines(installed.stderr, 20)}`,
+      );
+    }
+    return project;
+  }
+
+  async write(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(join(this.folder, path, '..'), { recursive: true });
+      await writeFile(join(this.folder, path), text);
+    }
+  }
+
+  async compile(...options: string[]): Promise<string> {
+    const compiler = join(this.folder, 'node_modules/typescript/bin/tsc');
+    const { stdout, stderr, code } = await runCommand(process.execPath, [compiler, ...options], {
+      cwd: this.folder,
+      env: ENV,
+    });
+    return code === 0 ? '' : stdout + stderr || `exit code ${code}`;
+  }
+
+  async run(...args: string[]): Promise<string> {
+    const { stdout, stderr } = await runCommand(process.execPath, args, { cwd: this.folder, env: ENV });
+    return stdout + stderr;
+  }
+
+  async copiesOf(name: string): Promise<string[]> {
+    const paths = await readdir(join(this.folder, 'node_modules'), { recursive: true });
+    return paths.filter((path) => path === name || path.endsWith(`node_modules/${name}`));
+  }
+
+  async start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<RunningProject> {
+    const port = await freePort();
+    let output = '';
+    const service: GuardedProcess = startGuarded({
+      name: 'the service',
+      command: process.execPath,
+      args,
+      cwd: this.folder,
+      env: { ...ENV, PORT: String(port), ...env },
+      logFile: join(this.folder, 'log'),
+      onOutput: (text) => (output += text),
+      signal: 'SIGTERM',
+      grace: 10_000,
+    });
+    let ended = '';
+    void service.ended.then((how) => (ended = how));
+    const send = async (path: string, init?: RequestInit): Promise<Answer> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
+      const text = await answer.text();
+      const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+    };
+    for (const end = Date.now() + READY_WITHIN_MS; ; await sleep(50)) {
+      if ((await send('/readyz').catch(() => undefined))?.status === 200) break;
+      if (ended !== '' || Date.now() > end) {
+        await service.stop();
+        throw new Error(`the service was not ready (${ended}):\n${output}`);
+      }
+    }
+    return { send, stop: () => service.stop() };
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Counter } from 'prom-client';
-import type { Clock } from '#platform/clock.js';
-import { messageOf } from '#platform/message-of.js';
-import type { Metrics } from '#platform/telemetry/metrics.js';
+import { type Clock, CLOCK } from '#platform/clock.js';
+import { messageOf } from '#platform/errors.js';
+import { Metrics } from '#platform/telemetry/metrics.js';
+import { StatusReport } from '#platform/status/status-report.js';
 import { connectUntil, natsOptions } from '../nats.connection.js';
 import {
   LOGOUT_SUBJECTS,
@@ -126,5 +133,21 @@ export class LogoutPublisher implements OnApplicationBootstrap, OnApplicationShu
     const { natsUrl, service } = this.options;
     const nats = await connectUntil(() => this.isClosed, natsOptions(natsUrl, `${service} logout`));
     if (nats) this.nats = nats;
+  }
+}
+
+@Module({})
+export class LogoutQueueModule {
+  constructor(publisher: LogoutPublisher, status: StatusReport) {
+    if (publisher.isEnabled) status.register('logouts', () => publisher.state);
+  }
+
+  static forRoot(options: LogoutPublisherOptions): DynamicModule {
+    const provider = {
+      provide: LogoutPublisher,
+      inject: [Metrics, CLOCK],
+      useFactory: (metrics: Metrics, clock: Clock) => new LogoutPublisher(options, metrics, clock),
+    };
+    return { module: LogoutQueueModule, global: true, providers: [provider], exports: [LogoutPublisher] };
   }
 }

@@ -1,7 +1,7 @@
 import { AckPolicy, DiscardPolicy, jetstream, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { LogoutQueueStatus } from '#platform/status/status-report.js';
-import { differingFields, nullIfMissing } from '../jetstream.js';
+import { differingFields, nullIfMissing } from '../nats.connection.js';
 import { ACK_WAIT_MS, DELIVERY_LIMIT_MS, LOGOUT_CONSUMERS, LOGOUT_STREAM } from './logout-queue.js';
 
 const NS = 1e6;

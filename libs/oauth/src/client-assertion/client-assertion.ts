@@ -1,4 +1,6 @@
 import { compactVerify } from 'jose';
+import { idOf } from '../oauth-error.js';
+import type { AssertionReasons, Reason } from '../reasons.js';
 import { isClientId } from '../oauth-client.js';
 import { FAPI_ALGORITHMS, fapiClockSkew, isFapiAlgorithm } from '../jwk.js';
 import { hasRepeatedNames } from '../parameters.js';
@@ -8,7 +10,22 @@ import {
   type ClientJwk,
   isAssertionAlgorithm,
 } from './client-keys.js';
-import { InvalidAssertionError } from './invalid-assertion.error.js';
+
+/** Compared values, for the operator's log. */
+type Compared = Readonly<Record<string, string>>;
+
+export class InvalidAssertionError extends Error {
+  readonly compared: Compared;
+
+  constructor(
+    readonly reason: Reason<AssertionReasons>,
+    compared: Compared = {},
+  ) {
+    super(`invalid client assertion: ${idOf(reason)}`);
+    this.name = 'InvalidAssertionError';
+    this.compared = compared;
+  }
+}
 
 /** Value of `client_assertion_type` (RFC 7523 2.2). */
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

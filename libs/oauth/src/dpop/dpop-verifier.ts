@@ -6,11 +6,81 @@ import {
   importJWK,
   type ProtectedHeaderParameters,
 } from 'jose';
-import type { PublicKey, SignatureAlgorithm } from '../jwk.js';
-import { fapiClockSkew } from '../jwk.js';
-import { InvalidProofError } from './invalid-proof.error.js';
-import { DPOP_ALGORITHMS, isDpopAlgorithm, readProofKey } from './public-key.js';
-import { targetUri } from './target-uri.js';
+import { idOf } from '../oauth-error.js';
+import type { ProofReasons, Reason } from '../reasons.js';
+import {
+  fapiClockSkew,
+  InvalidKeyError,
+  type PublicKey,
+  readPublicJwk,
+  type SignatureAlgorithm,
+} from '../jwk.js';
+
+/** Compared values, for the operator's log. */
+type Compared = Readonly<Record<string, string>>;
+
+export class InvalidProofError extends Error {
+  readonly compared: Compared;
+
+  constructor(
+    readonly reason: Reason<ProofReasons>,
+    { cause, compared = {} }: { readonly cause?: unknown; readonly compared?: Compared } = {},
+  ) {
+    super(`invalid DPoP proof: ${idOf(reason)}`, { cause });
+    this.name = 'InvalidProofError';
+    this.compared = compared;
+  }
+}
+
+/**
+ * Excludes RS256, which section 5.4.1 of FAPI 2.0 forbids, because an API cannot distinguish the clients that follow
+ * FAPI 2.0.
+ */
+export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'EdDSA', 'PS256'] as const;
+
+export function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {
+  return DPOP_ALGORITHMS.some((supported) => supported === alg);
+}
+
+/** Reads the `jwk` of a proof for its `alg`, and rejects a private key (RFC 9449 4.3, 7). @throws InvalidProofError */
+export function readProofKey(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
+  if (jwk === undefined) throw new InvalidProofError('dpop_jwk_invalid.missing');
+  try {
+    return readPublicJwk(jwk, alg);
+  } catch (error) {
+    if (!(error instanceof InvalidKeyError)) throw error;
+    throw new InvalidProofError({ id: 'dpop_jwk_invalid', problem: error.problem });
+  }
+}
+
+/** Permits only RFC 3986 syntax, because the URL class corrects backslashes, spaces, tabs and missing slashes. */
+const HTTP_URI = /^https?:\/\/[^/?#@\\]+(?:[/?#]|$)/i;
+const URI_CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/;
+const BAD_ESCAPE = /%(?![0-9a-f]{2})/i;
+
+/** Normalizes a URI for `htu` (RFC 9449 4.3, RFC 3986 6.2.2 and 6.2.3); null if it is not an http or https URI. */
+export function targetUri(uri: string): string | null {
+  if (!HTTP_URI.test(uri) || !URI_CHARACTERS.test(uri) || BAD_ESCAPE.test(uri) || !URL.canParse(uri))
+    return null;
+  // The URL class lower-cases scheme and host, drops the default port and removes dot segments.
+  const { protocol, host, pathname } = new URL(uri);
+  return `${protocol}//${host}${pathname.replaceAll(/%[0-9a-f]{2}/gi, normalizeEscape)}`;
+}
+
+/** RFC 3986 6.2.2.1 and 6.2.2.2: escapes are upper-case, and unreserved characters are not escaped. */
+function normalizeEscape(escape: string): string {
+  const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+  return /[\w\-.~]/.test(character) ? character : escape.toUpperCase();
+}
+
+/**
+ * Returns the public URL of a request. Ignores the Host header, which the sender chooses.
+ * @param address public base URL without a trailing slash
+ */
+export function publicUri(address: string, path: string): string {
+  const [withoutQuery = ''] = path.split('?', 1);
+  return address + (withoutQuery.startsWith('/') ? withoutQuery : `/${withoutQuery}`);
+}
 
 /** A proof with a valid signature, claims and target. Replays are not checked yet. */
 export interface DpopProof {

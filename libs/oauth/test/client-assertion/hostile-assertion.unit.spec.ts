@@ -1,8 +1,11 @@
 import { createHmac, createPublicKey } from 'node:crypto';
-import { isSignedBy, parseAssertion } from '#oauth/client-assertion/client-assertion.js';
+import {
+  InvalidAssertionError,
+  isSignedBy,
+  parseAssertion,
+} from '#oauth/client-assertion/client-assertion.js';
 import { candidateKeys } from '#oauth/client-assertion/client-keys.js';
-import { InvalidAssertionError } from '#oauth/client-assertion/invalid-assertion.error.js';
-import { ClientKey, keysOf } from '#test/support/client-key.js';
+import { ClientKey, keysOf } from '#test/support/keys.js';
 
 const ID = 'sc_a';
 const CLAIMS = { iss: ID, sub: ID };

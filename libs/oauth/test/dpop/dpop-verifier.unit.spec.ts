@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { CompactSign } from 'jose';
-import { DPOP_ALGORITHMS } from '#oauth/dpop/public-key.js';
-import { DpopVerifier } from '#oauth/dpop/dpop-verifier.js';
-import { publicUri, targetUri } from '#oauth/dpop/target-uri.js';
-import { DpopKey } from '#test/support/dpop-key.js';
+import { DPOP_ALGORITHMS, DpopVerifier, publicUri, targetUri } from '#oauth/dpop/dpop-verifier.js';
+import { DpopKey } from '#test/support/keys.js';
 
 const URI = 'https://api.example.com/v2/me';
 const NOW = 1_800_000_000_000;

@@ -1,15 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, createLocalJWKSet, type JWK, jwtVerify, SignJWT } from 'jose';
-import { SigningKeys, SIGNING_ALGORITHMS } from '#oauth/openid/signing-keys.js';
 import {
-  ed25519Key,
-  ID_TOKEN_KEYS,
-  p256Key,
-  pkcs8,
-  rsaKey,
-  SIGNING_KEYS,
-} from '#test/support/id-token-keys.js';
-import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/generate-keys.js';
+  generateIdTokenKeys,
+  publicIdTokenKeys,
+  SIGNING_ALGORITHMS,
+  SigningKeys,
+} from '#oauth/openid/signing-keys.js';
+import { ed25519Key, ID_TOKEN_KEYS, p256Key, pkcs8, rsaKey, SIGNING_KEYS } from '#test/support/keys.js';
 
 const ISSUER = 'https://base.example.com';
 const CLAIMS = { iss: ISSUER, sub: '7', aud: 'client' };

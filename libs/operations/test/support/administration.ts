@@ -5,7 +5,7 @@ import { UserOperationsModule } from '#users/operations/user-operations.module.j
 import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
 import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
-import { DatabaseOperationsModule } from '#database/operations/database-operations.module.js';
+import { DatabaseOperationsModule } from '#database/operations/migration.service.js';
 import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
 import { OperationsModule } from '#operations/operations.module.js';
 import { DatabaseModule } from '#database/database.module.js';

@@ -7,8 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics } from 'prom-client';
 import { ConfigurationError } from '../configuration/load-configuration.js';
 import type { ServiceConfiguration } from '../configuration/service.configuration.js';
-import { serveHealth } from '../health/health-server.js';
-import { Readiness } from '../health/readiness.js';
+import { Readiness, serveHealth } from '../health/readiness.js';
 import { type ProxySettings, trustedProxies } from '../http/client-address.js';
 import {
   answerMalformedRequests,

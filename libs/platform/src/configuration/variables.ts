@@ -1,7 +1,19 @@
 import { compile } from '@fastify/proxy-addr';
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
-import { serverUrls } from './server-urls.js';
+
+/** Splits `scheme://user:password@a:1,b:2/path`, as in libpq, into one URL per host; empty for an invalid URL. */
+export function serverUrls(url: string): string[] {
+  // The part before the last @ may contain commas.
+  const parts = /^([a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is.exec(url.trim());
+  if (!parts) return [];
+  const [, before = '', servers = '', after = ''] = parts;
+  const urls = servers.split(',').map((server) => `${before}${server.trim()}${after}`);
+  const all = urls.every(
+    (server) => URL.canParse(server) && (urls.length === 1 || new URL(server).hostname !== ''),
+  );
+  return all ? urls : [];
+}
 
 type Rule = string | ((variable: string, isProduction: boolean) => string);
 

@@ -2,8 +2,7 @@ import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { type Resolve, resolveByDns } from './outside-dns.js';
-import { isPublicAddress, type OutsideHosts } from './outside-hosts.js';
+import { isPublicAddress, type OutsideHosts, type Resolve, resolveByDns } from './outside-hosts.js';
 
 export interface OutsideRequest {
   readonly method?: 'GET' | 'POST';
@@ -174,4 +173,26 @@ async function readResponse(response: IncomingMessage, maxBytes: number): Promis
     parts.push(part);
   }
   return { status, headers, body: Buffer.concat(parts) };
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  /** Lifetime of a response without `max-age` and Expires. */
+  readonly byDefault: number;
+}
+
+/** Returns the freshness lifetime of a response within bounds, all in milliseconds (RFC 9111 4.2.1). */
+export function freshFor({ headers }: OutsideResponse, { min, max, byDefault }: Bounds): number {
+  const directives = (headers['cache-control'] ?? '').toLowerCase();
+  if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/.test(directives)) return min;
+  const [, seconds] = /(?:^|[\s,])max-age=(\d{1,10})/.exec(directives) ?? [];
+  if (seconds === undefined && headers.expires === undefined) return byDefault;
+  const age = Number(/^\d{1,10}$/.exec(headers.age ?? '')?.[0] ?? 0);
+  const lifetime =
+    seconds === undefined
+      ? // RFC 9111 5.3: an invalid date, such as "0", means that the response has expired.
+        Date.parse(headers.expires ?? '') - Date.parse(headers.date ?? '') || 0
+      : Number(seconds) * 1000;
+  return Math.min(Math.max(lifetime - age * 1000, min), max);
 }

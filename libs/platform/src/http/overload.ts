@@ -6,7 +6,7 @@ import { addLogContext, assignReference, logFailure } from '../logging/request-l
 import type { Metrics } from '../telemetry/metrics.js';
 import { ANY_ORIGIN, readRest } from './request-hooks.js';
 import { hasUnambiguousHost, requestTarget } from './request-parsing.js';
-import { RefusedRequestError } from './refused-request.js';
+import { RefusedRequestError } from './failed-request.js';
 import type { ResponseHeaders } from './response-headers.js';
 
 /** Limit per turn; a request waits for two or three turns. A lower limit serves less (docs/performance.md#overload). */

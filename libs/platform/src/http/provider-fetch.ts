@@ -1,4 +1,4 @@
-import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '../errors.js';
 
 export const PROVIDER_TIMEOUT_MS = 5_000;
 

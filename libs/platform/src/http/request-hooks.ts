@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { RefusedRequestError } from './refused-request.js';
+import { RefusedRequestError } from './failed-request.js';
 import { requireHost } from './request-parsing.js';
 import type { ResponseHeaders } from './response-headers.js';
 

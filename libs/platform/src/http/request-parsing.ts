@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RefusedRequestError } from './refused-request.js';
+import { RefusedRequestError } from './failed-request.js';
 
 const UNROUTED = '/%25';
 

@@ -1,5 +1,5 @@
-import { serverUrls } from '../configuration/server-urls.js';
-import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import { serverUrls } from '../configuration/variables.js';
+import { DependencyUnavailableError } from '../errors.js';
 
 // SQLSTATE codes and classes.
 const UNIQUE_VIOLATION = '23505';
@@ -124,4 +124,17 @@ export function databaseAddress(databaseUrl: string): string {
 export function reasonOf(error: unknown): string {
   const { message, code } = error as DatabaseError;
   return message || code || 'no connection';
+}
+
+/** Thrown, before anything is written, if the stored version is not the expected version. */
+export class OutdatedVersionError extends Error {
+  constructor() {
+    super('the stored version is not the expected one');
+    this.name = 'OutdatedVersionError';
+  }
+}
+
+/** @param expected undefined accepts every version */
+export function checkVersion({ version }: { readonly version: number }, expected: number | undefined): void {
+  if (expected !== undefined && version !== expected) throw new OutdatedVersionError();
 }

@@ -1,5 +1,5 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { DependencyUnavailableError } from '../dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '../errors.js';
 import { parseRedisUrl } from './redis-url.js';
 import { addDeadlines, checkDeadline, deadlineOf, LATE } from './script-deadline.js';
 

@@ -1,5 +1,4 @@
-import { MustBe } from '../configuration/variables.js';
-import { serverUrls } from '../configuration/server-urls.js';
+import { MustBe, serverUrls } from '../configuration/variables.js';
 
 interface Address {
   readonly host: string;

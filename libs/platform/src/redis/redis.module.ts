@@ -1,9 +1,47 @@
+import { Cluster } from 'ioredis';
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Readiness } from '../health/readiness.js';
-import { StatusReport } from '../status/status-report.js';
+import { type RedisStatus, StatusReport } from '../status/status-report.js';
 import { type RedisClient, redisClient } from './redis-client.js';
-import { redisStatus } from './redis-status.js';
+import { Readiness } from '../health/readiness.js';
 import { REDIS, RedisConnection } from './redis.connection.js';
+
+/** Reads the configuration of the Redis server or of all masters of a Cluster. Rejects if a server does not respond. */
+export async function redisStatus(redis: RedisClient): Promise<RedisStatus> {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  if (servers.length === 0) throw new Error('no master is connected');
+  const infos = await Promise.all(servers.map(async (server) => fieldsOf(await server.info())));
+  const text = (name: string) => [...new Set(infos.map((info) => info.get(name) ?? 'unknown'))].join(',');
+  const replays = await Promise.all(servers.map(canReplay));
+  return {
+    // Valkey also reports the compatible Redis version.
+    version: infos.every((info) => info.has('valkey_version'))
+      ? text('valkey_version')
+      : text('redis_version'),
+    maxmemory_policy: text('maxmemory_policy'),
+    appendonly: text('aof_enabled').replaceAll('1', 'yes').replaceAll('0', 'no'),
+    aof_last_write_status: text('aof_last_write_status'),
+    aof_replay: [...new Set(replays)].join(','),
+    role: text('role'),
+    connected_replicas: Math.min(...infos.map((info) => Number(info.get('connected_slaves') ?? 0))),
+  };
+}
+
+/** A restart executes the append-only file as the user `default`, and skips what this user may not do (redis#14541). */
+async function canReplay(server: Pick<RedisClient, 'call'>): Promise<'yes' | 'no' | 'unknown'> {
+  const permitted = (...command: string[]) => server.call('ACL', 'DRYRUN', 'default', ...command);
+  const answers = await Promise.all([permitted('MULTI'), permitted('SET', 'key', 'value')]).catch(() => null);
+  if (answers === null) return 'unknown';
+  return answers.every((answer) => answer === 'OK') ? 'yes' : 'no';
+}
+
+function fieldsOf(info: string): ReadonlyMap<string, string> {
+  return new Map(
+    info
+      .split('\r\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+}
 
 /** Interval in which an error is logged once, because a Cluster repeats an error for every command. */
 const REPEAT_LOG_MS = 5_000;

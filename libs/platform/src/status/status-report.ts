@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../clock.js';
 
 /** Status of a running process, without secrets. Omits a part that the process does not have or cannot read. */
 export interface ServiceStatus {

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
-import { serveHealth } from '#platform/health/health-server.js';
-import { Readiness } from '#platform/health/readiness.js';
+import { Readiness, serveHealth } from '#platform/health/readiness.js';
 
 describe('the internal port', () => {
   it('responds to /healthz while dependencies are missing, and with 404 to unknown paths', async () => {

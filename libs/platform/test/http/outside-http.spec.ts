@@ -4,8 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo, Server as TcpServer } from 'node:net';
-import { OutsideHosts } from '#platform/http/outside-hosts.js';
-import { type Resolve, resolveByDns } from '#platform/http/outside-dns.js';
+import { OutsideHosts, type Resolve, resolveByDns } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
 
 const opened: (Server | TcpServer)[] = [];

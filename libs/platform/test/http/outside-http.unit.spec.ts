@@ -1,4 +1,4 @@
-import { freshFor } from '#platform/http/freshness.js';
+import { freshFor } from '#platform/http/outside-http.js';
 import { isPublicAddress, OutsideHosts } from '#platform/http/outside-hosts.js';
 
 describe('an address', () => {

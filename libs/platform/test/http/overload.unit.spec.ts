@@ -1,7 +1,7 @@
 import { EventLoopDelay } from '#platform/http/overload.js';
 import type { FastifyInstance } from 'fastify';
 import { STALL_MS, stallRule } from '#platform/http/request-hooks.js';
-import { RefusedRequestError } from '#platform/http/refused-request.js';
+import { RefusedRequestError } from '#platform/http/failed-request.js';
 
 class Loop {
   private time = 1_000;

@@ -6,8 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readiness } from '#platform/health/readiness.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AMBIGUOUS_HOSTS, KeptConnection } from '#test/support/raw-http.js';
-import { createBareService, THING } from '../support/bare-service.js';
-import { sendInTime } from './send-in-time.js';
+import { createBareService, sendInTime, THING } from '../support/bare-service.js';
 
 const REQUEST = 'GET /thing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 

@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBareService } from '../support/bare-service.js';
-import { sendInTime } from './send-in-time.js';
+import { createBareService, sendInTime } from '../support/bare-service.js';
 
 @Controller('thing')
 class ThingController {

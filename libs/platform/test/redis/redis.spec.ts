@@ -9,7 +9,7 @@ import { PlatformModule } from '#platform/bootstrap/platform.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
-import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-node.js';
+import { type PrivateRedis, startPrivateRedis } from '#test/topology/redis-cluster.js';
 import { until } from '#test/support/until.js';
 
 describe('commands to Redis in one turn of the event loop', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { readConfigurationFile } from '#platform/configuration/configuration-file.js';
+import { readConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 import { html, Html } from '../html.js';
 import {

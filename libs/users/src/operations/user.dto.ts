@@ -1,12 +1,14 @@
 import { IsBoolean, IsIn, IsString, Length, Matches, ValidateIf } from 'class-validator';
-import { isUserId } from '../user.js';
-import { isTimeZone } from '../user-profile.js';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/links.js';
-import { reports } from '#platform/validation/problem.js';
+import { problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
-import { USER_KINDS, type UserKind } from '../user-account.store.js';
 import { Cursor, FilterDto, Limit } from '#operations/list.js';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { printable } from '#operations/wording.js';
+import { isUserId, type User } from '../user.js';
+import { isTimeZone } from '../user-profile.js';
+import { USER_KINDS, type UserAccountStore, type UserKind } from '../user-account.store.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -108,4 +110,32 @@ export class UserImportDto {
 
   @IsBoolean()
   dryRun = false;
+}
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    user_unknown: { readonly login: string; readonly mayBeDeleted: boolean };
+    user_ambiguous: { readonly login: string; readonly names: readonly string[] };
+  }
+}
+
+/** Accepts email, username, external_id, or `id:` and the id. @throws AdministrationError unless one user matches */
+export async function findUser(
+  accounts: UserAccountStore,
+  login: string,
+  mayBeDeleted = false,
+): Promise<User> {
+  const [user, ...others] = await accounts.matching(login);
+  if (!user) throw unknownUser(login, mayBeDeleted);
+  if (others.length === 0) return user;
+  const names = [user, ...others].map(
+    ({ id, email, issuer, externalId }) =>
+      `id:${id} (${printable(issuer === null ? email : `${email}, ${externalId} of ${issuer}`)})`,
+  );
+  throw refused('conflict', problem('user_ambiguous', [], { login, names }));
+}
+
+/** @param mayBeDeleted true where the id of a deleted user is accepted */
+export function unknownUser(login: string, mayBeDeleted = false): AdministrationError {
+  return refused('unknown', problem('user_unknown', [], { login, mayBeDeleted }));
 }

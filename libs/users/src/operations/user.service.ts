@@ -1,45 +1,82 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import type { AuditRecord } from '#audit/event.js';
+import {
+  AdministrationError,
+  type Expected,
+  refused,
+  unlessOutdated,
+} from '#operations/administration.error.js';
+import { Announcer } from '#operations/announcer.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
 import { changesBetween } from '#audit/changes.js';
-import { deleteUser, disableUser, type EndingUser } from '../end-user.js';
-import { ConsoleInvitationStore } from '../operators/console-invitation.store.js';
-import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
-import { ExternalUserStore } from '../external-user.store.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
-import { hashPassword } from '../password.js';
-import { UserAccountStore } from '../user-account.store.js';
-import { type AccountCondition, DuplicateUserError } from '../user.js';
-import { UserStore } from '../user.store.js';
 import {
   OPERATOR_SUBJECTS,
   type UserSession,
   type UserSessionsReply,
   type UserSessionsRequest,
-} from '#messaging/operator-requests.js';
+} from '#messaging/request-sender.js';
 import { problem } from '#platform/validation/problem.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
-import { RoleTooLowError } from '../operators/console-role.js';
-import { privilegedAccount } from './operators/privileged-account.js';
-import { type RefusedEnd, unlessLastAdmin } from './operators/last-admin.js';
-import { Announcer } from '#operations/announcer.js';
-import { type Expected, unlessOutdated } from '#operations/expected-version.js';
 import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
-import type { Actor, Change } from '#operations/actor.js';
-import { RunningServices } from '#operations/running-services/running-services.js';
-import { OperatorEndAnnouncer } from './operator-end-announcer.js';
+import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '../end-user.js';
+import { ConsoleInvitationStore } from '../operators/console-invitation.store.js';
+import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
+import { ExternalUserStore } from '../external-user.store.js';
+import { hashPassword } from '../password.js';
+import { UserAccountStore } from '../user-account.store.js';
+import { type AccountCondition, DuplicateUserError } from '../user.js';
+import { UserStore } from '../user.store.js';
+import { RoleTooLowError } from '../operators/console-role.js';
+import { privilegedAccount } from './operators/privileged-account.js';
+import { type RefusedEnd, unlessLastAdmin } from './operators/console-operator.service.js';
 import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';
-import { findUser, unknownUser } from './user-lookup.js';
-import { userView, userDetails, type UserDetails, type UserView } from './user.description.js';
 import {
+  findUser,
   NewUserDto,
   PasswordChangeDto,
+  unknownUser,
   UserChangesDto,
   UserFilterDto,
   UserImportDto,
   UserListDto,
 } from './user.dto.js';
+import { userDetails, type UserDetails, userView, type UserView } from './user.description.js';
+
+/** Announces over NATS, and collects the warnings. */
+export class OperatorEndAnnouncer implements EndAnnouncer {
+  readonly warnings: string[] = [];
+
+  /** @param states what is true of the user if the services do not answer after a step */
+  constructor(
+    private readonly actor: Actor,
+    private readonly states: Readonly<Record<'disabled' | 'deleted', string>>,
+    private readonly announcer: Announcer,
+    private readonly services: RunningServices,
+  ) {}
+
+  async record(event: AuditRecord): Promise<void> {
+    this.warnings.push(...(await this.announcer.record(this.actor, event)));
+  }
+
+  async endAccess(userId: number, step: 'disabled' | 'deleted'): Promise<void> {
+    const loggedOut = this.services.sessionsEnded(userId);
+    try {
+      await this.services.applyRevocations({ user_id: userId }, this.states[step]);
+    } finally {
+      this.warnings.push(...(await loggedOut));
+    }
+  }
+
+  /** Adds the warnings to an error. */
+  readonly rethrow = (error: unknown): never => {
+    if (error instanceof AdministrationError) error.warnings = this.warnings;
+    throw error;
+  };
+}
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

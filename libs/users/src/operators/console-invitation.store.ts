@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ISOLATION_LEVEL } from '#grants/records/grant-record.statements.js';
-import { ConsoleInvitationEntity } from './console-invitation.entity.js';
-import { isSameEmail } from './console-invitation.statements.js';
+import { ConsoleInvitationEntity } from '../user.entity.js';
+import { isSameEmail } from './console-operator.statements.js';
 import type { ConsoleRole } from './console-role.js';
 
 export interface AcceptedInvitation {

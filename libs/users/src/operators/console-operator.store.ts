@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
-import { keepAnAdmin } from './console-admin.statements.js';
-import { deleteInvitationsOf } from './console-invitation.statements.js';
+import { deleteInvitationsOf, keepAnAdmin } from './console-operator.statements.js';
 import type { ConsoleRole } from './console-role.js';
 import { ISOLATION_LEVEL } from '#grants/records/grant-record.statements.js';
 import { UserEntity } from '../user.entity.js';

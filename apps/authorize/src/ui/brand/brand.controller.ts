@@ -1,12 +1,26 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ApiOperation, fixedHeader, type OperationDescription } from '#openapi/operation.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { ApiOperation } from '#openapi/operation.js';
-import { UiOptions } from '../ui-options.js';
 import { imagesOf } from '#ui/brand/brand.js';
 import type { BrandImage } from '#ui/brand/brand-image.js';
-import { BRAND_OPERATION, IMMUTABLE } from './brand.openapi.js';
+import { errorPages, IMAGE } from '../page.openapi.js';
+import { UiOptions } from '../ui-options.js';
+
+/** Cache-Control of images whose URL changes with the content. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+export const BRAND_OPERATION: OperationDescription = {
+  id: 'brandImage',
+  tag: 'Pages',
+  summary: 'Logo or icon of the product',
+  parameters: { name: { in: 'path', required: true, description: 'Digest and type of the image.' } },
+  responses: {
+    200: { description: 'The image.', headers: { 'Cache-Control': fixedHeader(IMMUTABLE) }, content: IMAGE },
+    ...errorPages(404),
+  },
+};
 
 @Controller(ENDPOINTS.brand)
 export class BrandController {

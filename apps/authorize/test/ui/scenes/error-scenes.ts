@@ -6,7 +6,7 @@ import type { Page } from '../../../src/ui/page.responder.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
-import { registeredClient } from '#test/support/registered-client.js';
+import { registeredClient } from '#test/support/stored.js';
 
 const RIGHT = 'https://auth.scheduling.example';
 const ADDRESSES = {

@@ -4,7 +4,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
 import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
-import { continuationPage } from '../../../src/ui/continuation.page.js';
+import { continuationPage } from '../../../src/ui/components.js';
 import { Translator } from '../../../src/ui/i18n/translator.js';
 import { PASSWORD, PKCE } from '../../support/start-authorize-app.js';
 import { tryLogin } from '../../support/throttle-guesser.js';

@@ -2,7 +2,7 @@ import { AUDIT_KINDS, AUDIT_TYPES, type AuditEvent, type AuditType } from '../..
 import type { AuditFilter } from '../../filter.js';
 import type { AuditReader, Progress } from '../../reader.js';
 import type { AuditIndex } from '../index/audit-index.js';
-import { isSimilar } from './reference.js';
+import { isSimilar } from './refusal-summary.js';
 
 /** Milliseconds before and after a request for which the client's other events are shown. */
 const AROUND_MS = 5 * 60_000;

@@ -1,18 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditEvent } from '../../event.js';
-import type { AuditReader, AuditStreamState, Progress } from '../../reader.js';
 import { ClientStore } from '#clients/client.store.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
-import { AuditIndex } from '../index/audit-index.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { INDEX_BEHIND } from '../audit.service.js';
 import { problem } from '#platform/validation/problem.js';
+import type { AuditEvent } from '../../event.js';
+import type { AuditReader, AuditStreamState, Progress } from '../../reader.js';
+import { AuditIndex } from '../index/audit-index.js';
+import { INDEX_BEHIND } from '../audit.service.js';
 import { type EventSource, indexed, MAX_AROUND, NO_EVENTS, wholeTrail } from './event-source.js';
 import { clientIdOf, type Explanation, explanationOf } from './explanation.js';
 import { type GrantOwner, GrantOwners } from './grant-owners.js';
-import { referenceIn, searchedSince } from './reference.js';
+import { referenceIn, searchedSince } from './refusal-summary.js';
+import { markedText } from './comparison.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -134,4 +135,34 @@ function unknownReference(
     ...warnings.map((warning) => problem('reference_unknown', [], { warning })),
     ...(similar.length > 0 ? [problem('reference_unknown', [], { similar })] : []),
   ]);
+}
+
+export function explanationJson(
+  { explanation, around, uses }: ExplainedRequest,
+  commandOf: (words: readonly string[]) => string | readonly string[],
+): object {
+  const { event, others, comparison, remedies } = explanation;
+  return {
+    reference: explanation.reference,
+    client_id: explanation.clientId,
+    user_id: explanation.userId,
+    grant_id: explanation.grantId,
+    check: event.check ?? null,
+    title: explanation.title,
+    meaning: explanation.meaning,
+    values: comparison.values,
+    differences: comparison.differences.map((difference) => ({
+      sent: difference.sent,
+      expected: difference.expected,
+      marked: markedText(difference),
+    })),
+    remedies: remedies.map(({ commands, ...remedy }) => ({
+      ...remedy,
+      commands: commands.map((words) => commandOf(words)),
+    })),
+    event,
+    other_events: others,
+    around,
+    uses,
+  };
 }

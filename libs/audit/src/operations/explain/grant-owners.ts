@@ -2,7 +2,7 @@ import type { ClientWithSecrets } from '#clients/client.js';
 import type { ClientStore } from '#clients/client.store.js';
 import type { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { isClientId } from '#oauth/oauth-client.js';
-import { DependencyUnavailableError } from '#platform/dependency-unavailable.error.js';
+import { DependencyUnavailableError } from '#platform/errors.js';
 
 export interface GrantOwner {
   readonly clientId: string;

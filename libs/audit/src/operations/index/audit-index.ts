@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditFilter, sourcesOf } from '../../filter.js';
-import { RecentIds } from '../../in-order.js';
+import { parseEvents, RecentIds } from '../../read-events.js';
 import { HASHES, hashed, keysOfFilter } from '../../key-filter.js';
-import { parseEvents } from '../../parse-events.js';
 import type { AuditReader, AuditStreamState } from '../../reader.js';
 import {
   type AuditChunk,
@@ -11,8 +10,18 @@ import {
   type IndexedPosition,
   type NewCount,
 } from '../../index/audit-index.store.js';
-import { countsOf, linesOf, type StoredEvent, type Unit } from './event-counts.js';
-import { END_OF_TIME, type FoundEvents, needle, NEWEST, PageOfEvents, type Start } from './page-of-events.js';
+import {
+  countsOf,
+  END_OF_TIME,
+  type FoundEvents,
+  linesOf,
+  needle,
+  NEWEST,
+  PageOfEvents,
+  type Start,
+  type StoredEvent,
+  type Unit,
+} from './page-of-events.js';
 
 /** Maximum number of chunks that one page reads, which bounds the response time. */
 const MAX_CHUNKS = 20;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { keyFilter, keysOf } from '../../key-filter.js';
-import { parseEvents } from '../../parse-events.js';
+import { parseEvents } from '../../read-events.js';
 import type { AuditReader, AuditStreamState, StoredMessage } from '../../reader.js';
 import { AuditIndexStore, type IndexBatch } from '../../index/audit-index.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './event-counts.js';
+import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './page-of-events.js';
 
 /** Fewer events per chunk would make the index larger. More events would make each search slower. */
 const CHUNK_EVENTS = 1_000;

@@ -9,7 +9,7 @@ import { describeProblem } from '#error-guide/problems/describe-problem.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { Announcer } from '#operations/announcer.js';
 import { consoleChangeProblems, consoleLockOut, isConsoleClient } from '../console-client.js';
-import type { Actor, Change } from '#operations/actor.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
 import { summaryOf } from './client-file.js';
 import { importEvents } from './import-events.js';
 import { type ImportPlan, type PlannedChange, planImport } from './import-plan.js';

@@ -1,22 +1,41 @@
 import { applyDecorators, Injectable, Logger } from '@nestjs/common';
 import { IsBoolean, IsIn, IsString } from 'class-validator';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { problem, reports } from '#platform/validation/problem.js';
 import { changesBetween } from '#audit/changes.js';
-import { CONSOLE_ROLES, type ConsoleRole } from '../../operators/console-role.js';
-import type { ConsoleInvitationEntity } from '../../operators/console-invitation.entity.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import { type Input, validated } from '#operations/validate.js';
+import { Satisfies } from '#platform/validation/validate.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
+import { isEmailAddress } from '#oauth/links.js';
+import { CONSOLE_ROLES, type ConsoleRole, LastAdminError } from '../../operators/console-role.js';
+import type { ConsoleInvitationEntity } from '../../user.entity.js';
 import { ConsoleInvitationStore } from '../../operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '../../operators/console-operator.store.js';
 import { isUserId } from '../../user.js';
 import { UserStore } from '../../user.store.js';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
-import { AdministrationOptions } from '#operations/administration.options.js';
-import { Announcer } from '#operations/announcer.js';
-import { type Input, validated } from '#operations/validate.js';
-import { problem, reports } from '#platform/validation/problem.js';
-import { Satisfies } from '#platform/validation/validate.js';
-import type { Actor, Change } from '#operations/actor.js';
-import { isEmailAddress } from '#oauth/links.js';
-import { unknownUser } from '../user-lookup.js';
-import { unlessLastAdmin } from './last-admin.js';
+import { unknownUser } from '../user.dto.js';
+
+/** Change that would end the access of the last admin. */
+export interface RefusedEnd {
+  readonly change: 'role' | 'disable' | 'delete';
+  readonly login: string;
+}
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    confirmLastAdmin: RefusedEnd;
+  }
+}
+
+/** @throws AdministrationError of the kind `unconfirmed` */
+export function unlessLastAdmin<T>(change: Promise<T>, end: RefusedEnd): Promise<T> {
+  return change.catch((error: unknown) => {
+    if (!(error instanceof LastAdminError)) throw error;
+    throw refused('unconfirmed', problem('confirmLastAdmin', [], end));
+  });
+}
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

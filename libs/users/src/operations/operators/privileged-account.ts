@@ -1,4 +1,4 @@
-import type { Actor } from '#operations/actor.js';
+import type { Actor } from '#operations/audit-trail.js';
 import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 
