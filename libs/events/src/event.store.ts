@@ -114,5 +114,5 @@ export class EventStore {
 
 function administered(event: EventEntity): AdministeredEvent {
   const stream = event.stream as EventStream;
-  return { ...event, stream, clientId: stream.clientId };
+  return Object.assign(event, { stream, clientId: stream.clientId });
 }
