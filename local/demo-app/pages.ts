@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Connection, Person } from './sessions.js';
 import type { Message } from './failure.js';
 
-export const STYLE = `
+const STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #f3f1ec; --card: #ffffff; --ink: #22211f; --quiet: #5d5a54; --line: #dcd8cf;

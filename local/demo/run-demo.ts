@@ -6,7 +6,7 @@ import type { RunFile } from './run-script.js';
 import { expectEqual, StepFailure, type Transcript } from './transcript.js';
 
 /** Opens the authorization URL, logs in and consents. @returns the code @throws StepFailure */
-export async function consent(run: RunFile, transcript: Transcript): Promise<string> {
+async function consent(run: RunFile, transcript: Transcript): Promise<string> {
   const browser = new CookieJar();
   const application = new OAuthClient(run.client, run.client.redirect_uri, () => undefined);
   // `prompt=consent` shows the consent page even if the user consented in a previous run.
@@ -71,13 +71,13 @@ function addSecrets(transcript: Transcript, fields: Readonly<Record<string, stri
   for (const value of Object.values(fields)) if (value.length >= 16) transcript.secrets.add(value);
 }
 
-export interface Tokens {
+interface Tokens {
   accessToken: string;
   refreshToken: string;
 }
 
 /** Sends the requests of docs/specification.md and checks the responses. */
-export class Application {
+class Application {
   readonly client: OAuthClient<Promise<Answer>>;
 
   constructor(

@@ -24,14 +24,14 @@ import { isLocale, LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
 
-export const ROOT_OPERATION: OperationDescription = {
+const ROOT_OPERATION: OperationDescription = {
   id: 'root',
   tag: 'Pages',
   summary: 'Redirects to the account page',
   responses: { 303: seeOther('To the account page.'), ...errorPages() },
 };
 
-export const ACCOUNT_OPERATION: OperationDescription = {
+const ACCOUNT_OPERATION: OperationDescription = {
   id: 'account',
   tag: 'Pages',
   summary: 'The account page',
@@ -44,7 +44,7 @@ export const ACCOUNT_OPERATION: OperationDescription = {
   },
 };
 
-export const LANGUAGE_OPERATION: OperationDescription = {
+const LANGUAGE_OPERATION: OperationDescription = {
   id: 'setLanguage',
   tag: 'Pages',
   summary: 'Sets the language of the pages',

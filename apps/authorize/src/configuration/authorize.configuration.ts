@@ -34,7 +34,7 @@ import { type ClaimMapping, isProfileField, STANDARD_CLAIMS } from './profile-cl
 import { IsPublicKeys } from './product-keys.js';
 
 /** Accepts scope tokens (RFC 6749 3.3). @param required token that must be among them */
-export function IsScope(required: string): PropertyDecorator {
+function IsScope(required: string): PropertyDecorator {
   return MustBe(
     `scopes, separated by spaces, one of them ${required}`,
     (value) =>
@@ -43,7 +43,7 @@ export function IsScope(required: string): PropertyDecorator {
   );
 }
 
-export function IsClaimMapping(): PropertyDecorator {
+function IsClaimMapping(): PropertyDecorator {
   return MustBe(
     'field=claim, comma-separated, such as username=nickname,timeZone=zoneinfo; the fields are those of /v2/me and locale, and email needs a claim',
     (value) => readClaimMapping(value) !== null,

@@ -32,7 +32,7 @@ export class InvalidLogoutTokenError extends Error {
  * `aud`, `exp` and `iat`.
  * @throws InvalidLogoutTokenError
  */
-export function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
+function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
   // Section 2.4 recommends the type logout+jwt. Any other explicit type is another kind of token (RFC 8725 3.11).
   if (header.typ !== undefined && !/^(application\/)?(logout\+jwt|jwt)$/i.test(header.typ))

@@ -19,10 +19,10 @@ import { LOGIN_RETURN_OPERATION } from '../external-login/external-login.openapi
 import { LoginResponder } from '../external-login/external-login.controller.js';
 import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.js';
 
-export const RESUBMITTED_FIELD = 'repeated';
+const RESUBMITTED_FIELD = 'repeated';
 
 /** Resubmits a form from another site, so that the browser adds the SameSite=Lax cookies of this site. */
-export function jwtLoginPage(translator: Translator, assertion: string): Page {
+function jwtLoginPage(translator: Translator, assertion: string): Page {
   return {
     translator,
     title: translator.text('login.title'),

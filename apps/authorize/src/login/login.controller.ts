@@ -35,7 +35,7 @@ export const LOGIN_OPERATION: OperationDescription = {
   },
 };
 
-export const SUBMIT_LOGIN_OPERATION: OperationDescription = {
+const SUBMIT_LOGIN_OPERATION: OperationDescription = {
   id: 'submitLogin',
   tag: 'Pages',
   summary: 'Submits the login page',

@@ -6,7 +6,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { errorPages, IMAGE } from '../ui/page.openapi.js';
 import { LogoService } from './logo.service.js';
 
-export const LOGO_OPERATION: OperationDescription = {
+const LOGO_OPERATION: OperationDescription = {
   id: 'logo',
   tag: 'Pages',
   summary: 'Logo of an application',

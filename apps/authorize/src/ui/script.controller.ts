@@ -3,7 +3,7 @@ import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, type OperationDescription } from '#openapi/operation.js';
 import { errorPages } from './page.openapi.js';
 
-export const SCRIPT_OPERATION: OperationDescription = {
+const SCRIPT_OPERATION: OperationDescription = {
   id: 'script',
   tag: 'Pages',
   summary: 'The script of the pages',

@@ -27,7 +27,7 @@ import { OpenIdLoginService } from './openid-login.service.js';
 
 /** Admits a log-out from a page of the console, also of a user without a role, or without a session. */
 @Injectable()
-export class LogoutGuard implements CanActivate {
+class LogoutGuard implements CanActivate {
   constructor(
     private readonly sessions: OperatorSessionsService,
     private readonly forms: FormCheck,

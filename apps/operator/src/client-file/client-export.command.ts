@@ -11,7 +11,7 @@ import { DatabaseSettings } from '../settings/settings.js';
  * Writes a draft and moves it into place, so that an import never reads half a file.
  * @throws InputError if the path is not a file, or the file must not be replaced
  */
-export async function writeClientFile(file: string, text: string, force: boolean): Promise<void> {
+async function writeClientFile(file: string, text: string, force: boolean): Promise<void> {
   // Replaces the target of a symbolic link, not the link.
   const target = await realpath(file).catch(() => file);
   const mode = await modeOf(target);

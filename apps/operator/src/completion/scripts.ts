@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { shellQuoted } from '#operations/wording.js';
 
-export type Value =
+type Value =
   { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'file' | 'text' };
 
 export interface Completions {
@@ -48,8 +48,7 @@ function valueOf({ argChoices }: Argument | Option, name: string): Value {
 }
 
 /** Returns the possible words, or a marker: `@file` for file names, `@text` for text without suggestions. */
-export const takenBy = (value: Value): string =>
-  value.kind === 'words' ? value.words.join(' ') : `@${value.kind}`;
+const takenBy = (value: Value): string => (value.kind === 'words' ? value.words.join(' ') : `@${value.kind}`);
 
 /** Completion script for bash 4 and newer, which does not need the package bash-completion. */
 export function bashScript(all: readonly Completions[]): string {

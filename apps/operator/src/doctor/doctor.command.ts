@@ -14,9 +14,9 @@ import { DoctorSettings } from '../settings/settings.js';
 
 const PROGRAM = invocation();
 
-export const asJson = (diagnosis: Diagnosis, failOn: Severity) => diagnosisJson(diagnosis, failOn, PROGRAM);
+const asJson = (diagnosis: Diagnosis, failOn: Severity) => diagnosisJson(diagnosis, failOn, PROGRAM);
 
-export function printReport({ findings, holding, notChecked }: Diagnosis): void {
+function printReport({ findings, holding, notChecked }: Diagnosis): void {
   let last: Partial<Diagnosed> = {};
   for (const finding of findings) {
     if (finding.check !== last.check) printHeading(finding);

@@ -36,7 +36,7 @@ import { UserInfoService } from './userinfo.service.js';
  * to the Authorization header, because the subsequent `TokenGuard` reads only this header.
  */
 @Injectable()
-export class FormTokenGuard implements CanActivate {
+class FormTokenGuard implements CanActivate {
   constructor(private readonly refusals: Refusals) {}
 
   canActivate(context: ExecutionContext): true {

@@ -38,12 +38,12 @@ export class InvalidProofError extends Error {
  */
 export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'EdDSA', 'PS256'] as const;
 
-export function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {
+function isDpopAlgorithm(alg: unknown): alg is SignatureAlgorithm {
   return DPOP_ALGORITHMS.some((supported) => supported === alg);
 }
 
 /** Reads the `jwk` of a proof for its `alg`, and rejects a private key (RFC 9449 4.3, 7). @throws InvalidProofError */
-export function readProofKey(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
+function readProofKey(jwk: unknown, alg: SignatureAlgorithm): PublicKey {
   if (jwk === undefined) throw new InvalidProofError('dpop_jwk_invalid.missing');
   try {
     return readPublicJwk(jwk, alg);

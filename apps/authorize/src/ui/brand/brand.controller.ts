@@ -9,9 +9,9 @@ import { errorPages, IMAGE } from '../page.openapi.js';
 import { UiOptions } from '../ui-options.js';
 
 /** Cache-Control of images whose URL changes with the content. */
-export const IMMUTABLE = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-export const BRAND_OPERATION: OperationDescription = {
+const BRAND_OPERATION: OperationDescription = {
   id: 'brandImage',
   tag: 'Pages',
   summary: 'Logo or icon of the product',
