@@ -18,36 +18,42 @@ done
 cd "$folder"
 password() { openssl rand -hex 24; }
 
-# PostgreSQL: the role `migrate` changes tables, the role `service` only rows.
-owner=$(password) service=$(password)
+# PostgreSQL: the role `migrate` owns the tables. Each process logs in with a role of its own, a member of the role to
+# which `migrate` grants the rights of the process (libs/database/src/roles.ts).
 password >postgres/superuser-password
-cat >postgres/roles.sql <<SQL
-CREATE ROLE migrate LOGIN PASSWORD '$owner';
-CREATE ROLE service LOGIN PASSWORD '$service';
+database_role() {
+  secret=$(password)
+  echo "CREATE ROLE $1 LOGIN PASSWORD '$secret'${2:+ IN ROLE $2};"
+  echo "DATABASE_URL=postgres://$1:$secret@postgres:5432/oauth" >"$1/database.env"
+}
+{
+  database_role migrate
+  for process in authorize token console operator; do
+    echo "CREATE ROLE oauth_$process NOLOGIN;"
+    database_role $process oauth_$process
+  done
+  cat <<SQL
 CREATE DATABASE oauth OWNER migrate;
 REVOKE ALL ON DATABASE oauth FROM PUBLIC;
-GRANT CONNECT ON DATABASE oauth TO service;
+GRANT CONNECT ON DATABASE oauth TO authorize, token, console, operator;
 \connect oauth
 CREATE SCHEMA oauth AUTHORIZATION migrate;
-GRANT USAGE ON SCHEMA oauth TO service;
-ALTER DEFAULT PRIVILEGES FOR ROLE migrate IN SCHEMA oauth GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO service;
-ALTER DEFAULT PRIVILEGES FOR ROLE migrate IN SCHEMA oauth GRANT USAGE, SELECT ON SEQUENCES TO service;
 SQL
-echo "DATABASE_URL=postgres://migrate:$owner@postgres:5432/oauth" >migrate/database.env
-for process in authorize token console operator; do
-  echo "DATABASE_URL=postgres://service:$service@postgres:5432/oauth" >$process/database.env
-done
+} >postgres/roles.sql
 
-# Redis: the only user cannot run commands that configure the server, or that list or drop all keys. Nobody can log in as
-# the user default, but Redis needs its permissions at a restart: it executes the append-only file as this user.
-cache=$(password)
-cat >redis/users.acl <<ACL
-user default off resetpass ~* &* +@all
-user oauth on >$cache ~* &* +@all -@admin -@dangerous +info +acl|dryrun
-ACL
-for process in authorize token console; do
-  echo "REDIS_URL=redis://oauth:$cache@redis:6379" >$process/redis.env
-done
+# Redis: one user for each process, with the commands and keys of libs/platform/src/redis/redis-rights.ts. Nobody can log
+# in as the user default, but Redis needs its permissions at a restart: it executes the append-only file as this user.
+redis_user() {
+  secret=$(password)
+  echo "user $1 on >$secret $2"
+  echo "REDIS_URL=redis://$1:$secret@redis:6379" >"$1/redis.env"
+}
+{
+  echo 'user default off resetpass ~* &* +@all'
+  redis_user authorize 'resetchannels ~grant:* ~exchanged:{grant:* ~{par}:* ~{device}:* ~session:* ~logged-out:* ~replaced:* ~sessions-of-user:* ~sessions-of-sid:* ~ended:* ~unnamed:* ~flash:* ~logout:* ~logout-return:* ~{login}:* ~{throttle}:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +copy +del +exists +expire +get +getdel +getex +hdel +hget +hincrby +hmget +hset +hsetnx +incrby +pexpire +pttl +rename +sadd +set +smembers +srem +ttl +zadd +zcard +zrange +zrem +zremrangebyrank +zremrangebyscore +zrevrange'
+  redis_user token 'resetchannels ~grant:* ~exchanged:{grant:* ~{par}:* ~{device}:* ~assertions:* ~dpop:* ~dpop-from:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +copy +del +exists +expire +get +hdel +hget +hincrby +hmget +hset +hsetnx +incr +pexpire +pttl +rename +set +zadd +zcard +zrange +zremrangebyscore +zscore'
+  redis_user console 'resetchannels ~console:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +del +exec +exists +expire +get +getdel +getex +hdel +hget +hgetall +hincrby +hmget +hset +incr +lindex +lpop +lrange +multi +pexpire +pttl +rpop +rpush +sadd +scard +set +smembers +zadd +zremrangebyrank +zrevrange'
+} >redis/users.acl
 
 # NATS: one user for each process except migrate, and one for your product. Each process also has a user for the audit
 # trail, with the same password. nats.conf contains the permissions.

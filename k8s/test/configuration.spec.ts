@@ -109,15 +109,22 @@ describe.each(OVERLAYS)('the variables of the %s overlay', (overlay) => {
   });
 
   it('contain credentials only from the Secrets of the process', () => {
-    for (const { name, env = [] } of ours)
-      for (const variable of env.filter((setting) => setting.name in SECRETS)) {
-        const { secretKeyRef } = variable.valueFrom ?? {};
-        expect(secretKeyRef?.key).toBe(variable.name);
-        const secret = secretKeyRef?.name?.replace(/-[a-z0-9]{10}$/, '');
-        if (variable.name === 'NATS_URL') expect(secret).toBe(`nats-${name}`);
-        if (variable.name === 'DATABASE_URL')
-          expect(secret).toBe(name === 'migrate' ? 'database-owner' : 'database');
-      }
+    const SERVERS: Readonly<Record<string, string>> = {
+      DATABASE_URL: 'database',
+      REDIS_URL: 'redis',
+      NATS_URL: 'nats',
+      AUDIT_NATS_URL: 'nats',
+    };
+    for (const workload of workloads(manifests))
+      // Includes the containers that wait for the migrations.
+      for (const { env = [] } of containersOf(workload))
+        for (const variable of env.filter((setting) => setting.name in SECRETS)) {
+          const { secretKeyRef } = variable.valueFrom ?? {};
+          expect(secretKeyRef?.key).toBe(variable.name);
+          const server = SERVERS[variable.name];
+          const secret = secretKeyRef?.name?.replace(/-[a-z0-9]{10}$/, '');
+          if (server !== undefined) expect(secret).toBe(`${server}-${workload.name}`);
+        }
   });
 
   it.each(APPS_OF[overlay])('make %s listen on the ports of its container', (app) => {

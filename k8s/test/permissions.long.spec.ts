@@ -13,7 +13,11 @@ import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { NatsConnection as ProcessConnection, natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
+import { databaseDataSource } from '#database/data-source.js';
 import { pendingMigrations } from '#database/migrate.js';
+import { rightsDifference } from '#database/rights-inspection.js';
+import { DATABASE_PROCESSES } from '#database/roles.js';
+import { REDIS_PROCESSES, redisRightsDifference } from '#platform/redis/redis-rights.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { type Fixture, openFixture, REDIRECT_URI, started } from '#test/support/fixture.js';
 import { runCommand } from '#local/servers/run-command.js';
@@ -81,11 +85,14 @@ describe('a development installation', () => {
   }
 
   describe('PostgreSQL', () => {
-    it('has an owner that changes tables, and a service role that changes only rows', async () => {
+    it.each(DATABASE_PROCESSES)('has an owner that changes tables, and a role for %s', async (process) => {
       expect(migrated).toMatchObject({ code: 0, stderr: '' });
       expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
-      const { DATABASE_URL = '' } = await servers.environmentOf('token');
+      const { DATABASE_URL = '' } = await servers.environmentOf(process);
       expect(await pendingMigrations(DATABASE_URL)).toEqual([]);
+      const source = await databaseDataSource(DATABASE_URL).initialize();
+      expect(await rightsDifference(source, process)).toEqual({ user: process, extra: [], missing: [] });
+      await source.destroy();
       await withDatabase(DATABASE_URL, async (client) => {
         for (const statement of [
           'CREATE TABLE more (id integer)',
@@ -102,8 +109,8 @@ describe('a development installation', () => {
   });
 
   describe('Redis', () => {
-    it('has one user without administrative commands', async () => {
-      const { REDIS_URL = '' } = await servers.environmentOf('token');
+    it.each(REDIS_PROCESSES)('has a user for %s, without other rights', async (process) => {
+      const { REDIS_URL = '' } = await servers.environmentOf(process);
       const redis = new Redis(REDIS_URL);
       const anybody = new Redis(REDIS_URL.replace(/\/\/.*@/, '//'), { maxRetriesPerRequest: 0 });
       anybody.on('error', () => undefined);
@@ -121,7 +128,11 @@ describe('a development installation', () => {
           const [name = '', ...args] = command.split(' ');
           await expect(redis.call(name, ...args)).rejects.toThrow(/NOPERM/);
         }
-        expect(await redis.set('grant:1', 'kept', 'EX', 1)).toBe('OK');
+        expect(await redisRightsDifference(redis, process)).toEqual({
+          user: process,
+          extra: [],
+          missing: [],
+        });
       } finally {
         redis.disconnect();
         anybody.disconnect();
@@ -412,7 +423,7 @@ describe('a development installation', () => {
       );
       fixture = await openFixture(
         {
-          databaseUrl: tokenEnv['DATABASE_URL'] ?? '',
+          databaseUrl: servers.superuserUrl,
           redisUrl: tokenEnv['REDIS_URL'] ?? '',
           natsUrl: tokenEnv['NATS_URL'] ?? '',
           close: () => Promise.resolve(),

@@ -115,7 +115,8 @@ export async function redisFiles(settings: string): Promise<RedisFiles> {
     ['dir /data', 'dir FOLDER/data'],
     ['aclfile /etc/redis/settings', 'aclfile FOLDER/settings'],
   ]);
-  const password = />(\S+)/.exec(await readFile(join(folder, 'settings/users.acl'), 'utf8'))?.[1] ?? '';
+  const password =
+    /^user console on >(\S+)/m.exec(await readFile(join(folder, 'settings/users.acl'), 'utf8'))?.[1] ?? '';
   return { folder, file, password };
 }
 
@@ -126,7 +127,7 @@ export async function runRedis(
 ): Promise<BackingService> {
   const [server] = await find('redis-server', join(ROOT, '.local'));
   return startService('Redis', join(folder, 'log'), async (port) => {
-    const url = `redis://oauth:${password}@127.0.0.1:${port}`;
+    const url = `redis://console:${password}@127.0.0.1:${port}`;
     const guarded = startGuarded({
       name: 'Redis',
       command: server?.command ?? '',

@@ -51,7 +51,7 @@ export async function serverFile(
 }
 
 export const SECRETS: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'postgres://service:secret@db.example.com/oauth',
+  DATABASE_URL: 'postgres://token:secret@db.example.com/oauth',
   REDIS_URL: 'rediss://oauth:secret@redis.example.com:6379',
   NATS_URL: 'tls://token:secret@nats.example.com:4222',
   AUDIT_NATS_URL: 'tls://audit-token:secret@nats.example.com:4222',

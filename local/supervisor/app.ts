@@ -8,6 +8,7 @@ import { lastLines, problemOfStart } from '../servers/started-service.js';
 import { accepts } from './preflight.js';
 import { type Account, type Settings, StartError } from './settings.js';
 import type { BackingServices } from '../servers/backing-services.js';
+import type { ProcessUrls } from './process-urls.js';
 
 /** Log levels of pino. */
 const WARNING = 40;
@@ -148,6 +149,7 @@ export function appCommands(
   settings: Settings,
   account: Account,
   services: BackingServices,
+  urls: ProcessUrls,
   runFile: string,
   env: NodeJS.ProcessEnv,
 ): AppCommand[] {
@@ -171,8 +173,6 @@ export function appCommands(
     ...common,
     AUTH_URL,
     API_URL,
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
     ...nats,
     TOKEN_KEYS: account.tokenKeys,
     OUTSIDE_FETCH_ALLOW: settings.outsideFetchAllow,
@@ -181,13 +181,22 @@ export function appCommands(
   const hasConsole = settings.loginAt === undefined;
   const tokenEnv = {
     ...stateful,
+    DATABASE_URL: urls.database.token,
+    REDIS_URL: urls.redis.token,
     ID_TOKEN_KEYS: account.idTokenKeys,
     ...(hasConsole && { CONSOLE_URL }),
   };
-  const authorizeEnv = { ...stateful, ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys) };
+  const authorizeEnv = {
+    ...stateful,
+    DATABASE_URL: urls.database.authorize,
+    REDIS_URL: urls.redis.authorize,
+    ID_TOKEN_KEYS: publicIdTokenKeys(account.idTokenKeys),
+  };
   const { TOKEN_KEYS: _, ...withoutKeys } = stateful;
   const consoleEnv = {
     ...withoutKeys,
+    DATABASE_URL: urls.database.console,
+    REDIS_URL: urls.redis.console,
     CONSOLE_URL,
     CONSOLE_ISSUER: BASE_URL,
     CONSOLE_CLIENT_ID: account.consoleClientId,

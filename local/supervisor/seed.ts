@@ -113,17 +113,16 @@ async function seedConsole(clients: ClientStore, account: Account, { consoleUrl 
 }
 
 async function hasClient(clients: ClientStore, account: Account, settings: Settings): Promise<boolean> {
-  const found = await clients.find(account.clientId);
+  const found = await clients.findWithHashes(account.clientId);
   if (found && matchClientSecret(account.clientSecret, found.secrets) === null)
     throw conflict('demo application', settings);
   return Boolean(found);
 }
 
 async function hasUser(users: UserStore, account: Account, settings: Settings): Promise<boolean> {
-  const found = await users.findByLogin(account.email);
-  if (found && !(await verifyPassword(account.password, found.passwordHash)))
-    throw conflict('demo user', settings);
-  return Boolean(found);
+  const { user, passwordHash } = await users.credentialsOf(account.email);
+  if (user && !(await verifyPassword(account.password, passwordHash))) throw conflict('demo user', settings);
+  return user !== null;
 }
 
 function conflict(what: string, { directory }: Settings): StartError {

@@ -2,6 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseAddress } from '#platform/postgres/errors.js';
 import { migrate, missingColumns } from '#database/migrate.js';
+import { DATABASE_PROCESSES } from '#database/roles.js';
+import { REDIS_PROCESSES } from '#platform/redis/redis-rights.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
 import { localFolder } from '../servers/service-folder.js';
@@ -10,6 +12,7 @@ import { type App, appCommands, startApp } from './app.js';
 import { type Account, demoAccount, readSettings, type Settings, StartError } from './settings.js';
 import { checkExternalServices, checkPorts } from './preflight.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
+import { databaseUrls, type ProcessUrls, redisUrls, sameUrl } from './process-urls.js';
 import { missingSetup, seed } from './seed.js';
 import { createStreams } from '#database/operations/migration.service.js';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
@@ -59,9 +62,10 @@ export class Supervisor {
     const account = await demoAccount(settings);
     await this.prepareDatabase(services, account);
     await this.prepareTrail(services);
+    const urls = await this.processUrls(services);
 
     this.step('starting authorize, token, resource, the console and the demo application');
-    const started = appCommands(settings, account, services, this.runFile, env).map(async (command) => {
+    const started = appCommands(settings, account, services, urls, this.runFile, env).map(async (command) => {
       const app = await startApp(command, settings.directory, this.show);
       this.apps.push(app);
       await app.ready();
@@ -134,6 +138,18 @@ export class Supervisor {
       if (!this.env['NATS_URL']) throw error;
       this.step(`no audit trail: ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+
+  /** Servers that the environment names keep their users. */
+  private async processUrls({ databaseUrl, redisUrl }: BackingServices): Promise<ProcessUrls> {
+    const { env } = this;
+    const { schema, directory } = this.settings;
+    return {
+      database: env['DATABASE_URL']
+        ? sameUrl(DATABASE_PROCESSES, databaseUrl)
+        : await databaseUrls(databaseUrl, schema, directory),
+      redis: env['REDIS_URL'] ? sameUrl(REDIS_PROCESSES, redisUrl) : await redisUrls(redisUrl, directory),
+    };
   }
 
   private internalUrls(): InternalUrls {

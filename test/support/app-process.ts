@@ -5,6 +5,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { NODE_ARGUMENTS } from './built.js';
 import { PATIENT_ENVIRONMENT } from './app-settings.js';
+import { withCredentials } from './process-credentials.js';
 import { until } from './until.js';
 
 export type AppName = 'authorize' | 'token' | 'resource';
@@ -57,7 +58,7 @@ export async function launchApp(
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
       ...(patient && PATIENT_ENVIRONMENT),
-      ...env,
+      ...withCredentials(name, env),
     },
     logFile: logFile ?? path.join(folder ?? '', 'log'),
     // Without a callback, the process itself writes to the log file.

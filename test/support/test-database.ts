@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { migrate } from '#database/migrate.js';
+import { createRoles } from './process-credentials.js';
 import type { TestServices } from './test-services.js';
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
@@ -31,6 +32,7 @@ async function templateDatabase(services: TestServices): Promise<string> {
     const draft = `${name}_draft`;
     await createDatabase(admin, draft);
     await migrate(withDatabaseName(services.databaseUrl, draft));
+    await createRoles(admin, services);
     await admin.query(`ALTER DATABASE ${draft} RENAME TO ${name}`);
   });
   return name;
@@ -42,12 +44,12 @@ function templateName({ run }: TestServices): string {
 
 async function createDatabase(admin: Client, name: string): Promise<void> {
   const { rows } = await admin.query<{ allowed: boolean }>(
-    'SELECT rolcreatedb OR rolsuper AS allowed FROM pg_roles WHERE rolname = current_user',
+    'SELECT rolcreatedb AND rolcreaterole OR rolsuper AS allowed FROM pg_roles WHERE rolname = current_user',
   );
   if (!rows[0]?.allowed) {
     throw new Error(
-      'the role of DATABASE_URL may not create databases, and every test suite needs one of its own: ' +
-        'ALTER ROLE … CREATEDB, or unset DATABASE_URL so that a private server is started',
+      'the role of DATABASE_URL may not create databases and roles, and every test suite needs its own: ' +
+        'ALTER ROLE … CREATEDB CREATEROLE, or unset DATABASE_URL so that a private server is started',
     );
   }
   await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);

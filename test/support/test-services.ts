@@ -1,6 +1,8 @@
 export interface TestServices {
   /** Id of the run, which distinguishes objects of several runs on the same servers. */
   run: string;
+  /** Password of the roles and users of the processes. */
+  password: string;
   databaseUrl: string;
   redisUrl: string;
   natsUrl: string;
@@ -13,12 +15,18 @@ export function publishTestServices(services: TestServices): void {
   process.env[VARIABLE] = JSON.stringify(services);
 }
 
-export function testServices(): TestServices {
+/** Returns undefined outside a test run. */
+export function runningTestServices(): TestServices | undefined {
   const value = process.env[VARIABLE];
-  if (!value) {
+  return value ? (JSON.parse(value) as TestServices) : undefined;
+}
+
+export function testServices(): TestServices {
+  const services = runningTestServices();
+  if (!services) {
     throw new Error(
       'no backing services: run the tests by "npm test" or "npx jest", whose global set-up starts them',
     );
   }
-  return JSON.parse(value) as TestServices;
+  return services;
 }

@@ -55,11 +55,12 @@ class CoreModule {
     const requests = new OperatorResponder();
     const stores = [
       DatabaseModule.forRoot({
+        process: 'authorize',
         databaseUrl: configuration.DATABASE_URL,
         schema: configuration.DATABASE_SCHEMA,
         timeoutMs,
       }),
-      RedisModule.forRoot({ redisUrl: configuration.REDIS_URL, timeoutMs }),
+      RedisModule.forRoot({ process: 'authorize', redisUrl: configuration.REDIS_URL, timeoutMs }),
     ];
     const grants = GrantsModule.forRoot({
       imports: stores,

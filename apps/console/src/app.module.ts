@@ -56,6 +56,7 @@ class CoreModule {
     const { dependencyTimeoutMs: timeoutMs } = configuration;
     const scopes = readConfigurationFile(scopeFile(configuration, true));
     const database = DatabaseModule.forRoot({
+      process: 'console',
       databaseUrl: configuration.DATABASE_URL,
       schema: configuration.DATABASE_SCHEMA,
       timeoutMs,
@@ -72,7 +73,7 @@ class CoreModule {
       KeyOperationsModule,
       AuditOperationsModule,
       DiagnosisModule,
-      RedisModule.forRoot({ redisUrl: configuration.REDIS_URL, timeoutMs }),
+      RedisModule.forRoot({ process: 'console', redisUrl: configuration.REDIS_URL, timeoutMs }),
     ];
     const providers: Provider[] = [
       { provide: ConsoleConfiguration, useValue: configuration },

@@ -69,11 +69,12 @@ class CoreModule {
     const { scopes } = configuration;
     const connections = [
       DatabaseModule.forRoot({
+        process: 'token',
         databaseUrl: DATABASE_URL,
         schema: DATABASE_SCHEMA,
         timeoutMs: dependencyTimeoutMs,
       }),
-      RedisModule.forRoot({ redisUrl: REDIS_URL, timeoutMs: dependencyTimeoutMs }),
+      RedisModule.forRoot({ process: 'token', redisUrl: REDIS_URL, timeoutMs: dependencyTimeoutMs }),
       NatsModule.forRoot({
         natsUrl: NATS_URL,
         name: 'token',

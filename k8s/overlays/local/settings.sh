@@ -26,9 +26,13 @@ secret() {
 }
 
 {
-  secret database Opaque token/database.env
-  secret database-owner Opaque migrate/database.env
-  secret redis Opaque token/redis.env
+  for process in authorize token console operator; do
+    secret database-$process Opaque $process/database.env
+  done
+  secret database-migrate Opaque migrate/database.env
+  for process in authorize token console; do
+    secret redis-$process Opaque $process/redis.env
+  done
   for process in authorize token resource console operator product migrate; do
     secret nats-$process Opaque $process/nats.env
   done

@@ -88,7 +88,10 @@ async function readKnown(
     order: { clientId: 'ASC' },
     withDeleted: true,
   });
-  const secrets = await manager.findBy(ClientSecretEntity, { id: Any(secretIds) });
+  const secrets = await manager.find(ClientSecretEntity, {
+    select: { id: true, clientId: true, hash: true, revokedAt: true },
+    where: { id: Any(secretIds) },
+  });
   const named = new Set(clientIds);
   return {
     clients: new Map(clients.map((client) => [client.clientId, client])),
@@ -106,7 +109,10 @@ async function readKnown(
 async function readClients(manager: EntityManager, ids?: readonly string[]): Promise<TransferredClient[]> {
   const ofClients = ids && { clientId: Any(ids) };
   const clients = await manager.findBy(ClientEntity, { ...ofClients, documentDueAt: IsNull() });
-  const secrets = await manager.findBy(ClientSecretEntity, { ...ofClients, revokedAt: IsNull() });
+  const secrets = await manager.find(ClientSecretEntity, {
+    select: { id: true, clientId: true, hash: true, createdAt: true },
+    where: { ...ofClients, revokedAt: IsNull() },
+  });
   const logos = await manager.find(ClientLogoEntity, {
     select: { clientId: true, mediaType: true, image: true },
     ...(ofClients && { where: ofClients }),

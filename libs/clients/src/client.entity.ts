@@ -29,7 +29,8 @@ export class ClientSecretEntity {
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'client_secrets_client_id_fkey' })
   client?: Relation<ClientEntity>;
 
-  @Column({ type: 'bytea' }) hash: Buffer;
+  /** Not selected by default, because the console's role of the database may not read it. */
+  @Column({ type: 'bytea', select: false }) hash: Buffer;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;

@@ -8,6 +8,7 @@ import {
   type ClientLinks,
   type ClientLogo,
   type ClientSecretRecord,
+  type ClientWithHashes,
   type ClientWithSecrets,
   DuplicateClientError,
   type EnabledClient,
@@ -97,6 +98,15 @@ export class ClientStore {
     if (!isClientId(clientId)) return null;
     const client = await this.withLiveSecrets().where({ clientId }).getOne();
     return client && toClient(client);
+  }
+
+  /** Like `find`, for the authentication of a client. */
+  async findWithHashes(clientId: string): Promise<ClientWithHashes | null> {
+    if (!isClientId(clientId)) return null;
+    const client = await this.withLiveSecrets().addSelect('secret.hash').where({ clientId }).getOne();
+    if (!client) return null;
+    const secrets = (client.secrets ?? []).map(({ id, hash }) => ({ id, hash }));
+    return { ...toClient(client), secrets };
   }
 
   /** Returns the argument if it is a client_id, otherwise the client_ids of clients with this name, oldest first. */
@@ -268,6 +278,6 @@ function toClient({
     subjectKey: subjectSector?.key ?? null,
     document: dueAt === null || changedAt === null ? null : { dueAt, changedAt, problem },
     logo: logo?.digest ?? null,
-    secrets: secrets.map(({ id, hash }) => ({ id, hash })),
+    secrets: secrets.map(({ id }) => ({ id })),
   };
 }

@@ -62,7 +62,12 @@ export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
   /** Schemes of redirect URIs that the operator admits although they are not reversed domain names. */
   readonly privateSchemes: readonly string[];
   readonly version: number;
-  /** SHA-256 hashes of the live secrets. Public clients and clients with keys have no secrets. */
+  /** Live secrets. Public clients and clients with keys have no secrets. */
+  readonly secrets: readonly { readonly id: string }[];
+}
+
+export interface ClientWithHashes extends ClientWithSecrets {
+  /** Live secrets with their SHA-256 hashes. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
 }
 

@@ -1,6 +1,9 @@
 import { DataSource } from 'typeorm';
 import { databaseAddress } from '#platform/postgres/errors.js';
+import type { RightsDifference } from '#platform/status/status-report.js';
 import { pendingMigrationsOf } from './migrate.js';
+import { rightsDifference } from './rights-inspection.js';
+import type { DatabaseProcess } from './roles.js';
 
 /** Settings that determine which data a crash loses, as `SHOW` prints them. */
 interface DurabilitySettings {
@@ -41,7 +44,13 @@ export class DatabaseInspection {
   constructor(
     private readonly dataSource: DataSource,
     private readonly databaseUrl: string,
+    private readonly process?: DatabaseProcess,
   ) {}
+
+  /** Compares the rights of this connection with the rights that the process needs; null for an unknown process. */
+  async rights(): Promise<RightsDifference | null> {
+    return this.process === undefined ? null : rightsDifference(this.dataSource, this.process);
+  }
 
   async facts(): Promise<DatabaseFacts> {
     const askedAt = Date.now();

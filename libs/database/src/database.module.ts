@@ -1,5 +1,6 @@
 import {
   type DynamicModule,
+  Inject,
   Injectable,
   Logger,
   Module,
@@ -8,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Readiness } from '#platform/health/readiness.js';
+import { StatusReport } from '#platform/status/status-report.js';
 import { AuditIndexStore } from '#audit/index/audit-index.store.js';
 import { LogoutRecipientStore } from '#clients/logout-recipient.store.js';
 import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
@@ -20,6 +22,8 @@ import { ClientStore } from '#clients/client.store.js';
 import { ConsoleInvitationStore } from '#users/operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { ConnectedAppStore } from '#grants/records/connected-app.store.js';
+import { rightsDifference } from './rights-inspection.js';
+import type { DatabaseProcess } from './roles.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
@@ -64,6 +68,8 @@ export class DatabaseHealth {
 }
 
 export interface DatabaseOptions {
+  /** Process whose rights the status reports. Absent in tests that use this module without an application. */
+  process?: DatabaseProcess;
   databaseUrl: string;
   schema?: string;
   poolSize?: number;
@@ -100,6 +106,8 @@ const STORES = [
   DatabaseHealth,
 ];
 
+const REPORTED_PROCESS = Symbol('process');
+
 export const EXPORTS = [...STORES, DatabaseInspection];
 
 /** Provides the stores, which share a connection pool. The data source is not exported. */
@@ -110,13 +118,18 @@ export class DatabaseModule implements OnApplicationShutdown {
     health: DatabaseHealth,
     // Absent in the operator app, and in tests that use this module without an application.
     @Optional() readiness?: Readiness,
+    @Optional() status?: StatusReport,
+    @Optional() @Inject(REPORTED_PROCESS) process?: DatabaseProcess,
   ) {
     readiness?.register('postgres', () => health.ping());
     readiness?.register('migrations', () => health.migrated());
+    if (process !== undefined)
+      status?.register('database_rights', () => rightsDifference(this.dataSource, process));
   }
 
   /** @throws DependencyUnavailableError if no connection succeeds in time */
   static forRoot({
+    process,
     databaseUrl,
     schema,
     poolSize = REQUEST_LIMITS.poolSize,
@@ -130,11 +143,12 @@ export class DatabaseModule implements OnApplicationShutdown {
       module: DatabaseModule,
       providers: [
         { provide: DataSource, useFactory },
+        { provide: REPORTED_PROCESS, useValue: process },
         ...STORES,
         {
           provide: DatabaseInspection,
           inject: [DataSource],
-          useFactory: (dataSource: DataSource) => new DatabaseInspection(dataSource, databaseUrl),
+          useFactory: (dataSource: DataSource) => new DatabaseInspection(dataSource, databaseUrl, process),
         },
       ],
       exports: EXPORTS,

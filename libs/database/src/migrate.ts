@@ -2,6 +2,7 @@ import { escapeIdentifier } from 'pg';
 import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
+import { grantRights } from './grant-rights.js';
 import { isUndefinedTable } from '#platform/postgres/errors.js';
 
 // Number of an advisory lock: arbitrary, but unique in this database.
@@ -16,8 +17,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies all pending migrations in one transaction under an advisory lock. A concurrent run waits and then finds no
- * pending migration. A failed migration is rolled back.
+ * Applies all pending migrations in one transaction under an advisory lock, and grants the roles of the processes their
+ * rights. A concurrent run waits and then finds no pending migration. A failed migration is rolled back.
  * @param databaseUrl URL with a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
  * @throws DependencyUnavailableError; Error if the schema contains tables of another application, or if it is the
@@ -35,6 +36,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
       const applied = await executor.executePendingMigrations();
+      await grantRights(runner, dataSource, schema);
       await runner.commitTransaction();
       return applied.map(({ name }) => name);
     } catch (error) {

@@ -11,12 +11,14 @@ import { DOCTOR_KEY_CHECKS } from './key.checks.js';
 import { DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
 import { DOCTOR_NATS_CHECKS } from './nats.checks.js';
 import { DOCTOR_PROCESS_CHECKS } from './process.checks.js';
+import { DOCTOR_RIGHTS_CHECKS } from './rights.checks.js';
 import { DOCTOR_REDIS_CHECKS } from './redis.checks.js';
 
 export const CATALOGUE: DoctorChecks = {
   ...DOCTOR_ADDRESS_CHECKS,
   ...DOCTOR_HEADER_CHECKS,
   ...DOCTOR_PROCESS_CHECKS,
+  ...DOCTOR_RIGHTS_CHECKS,
   ...DOCTOR_KEY_CHECKS,
   ...DOCTOR_ID_TOKEN_KEY_CHECKS,
   ...DOCTOR_DATABASE_CHECKS,

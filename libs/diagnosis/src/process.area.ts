@@ -15,6 +15,7 @@ import {
   type OwnSettings,
   DOCTOR_PROCESS_CHECKS,
 } from './process.checks.js';
+import { DOCTOR_RIGHTS_CHECKS, examineRights } from './rights.checks.js';
 import { examineRedis, type ObservedRedis, DOCTOR_REDIS_CHECKS } from './redis.checks.js';
 
 const DEFAULT_SKEW_S = 5;
@@ -32,8 +33,14 @@ export function processAreas(
   return [
     {
       name: 'processes',
-      checks: DOCTOR_PROCESS_CHECKS,
-      examine: async () => examineAll(options, inspection, await ask()),
+      checks: { ...DOCTOR_PROCESS_CHECKS, ...DOCTOR_RIGHTS_CHECKS },
+      examine: async () => {
+        const answers = await ask();
+        return [
+          ...(await examineAll(options, inspection, answers)),
+          ...(await rights(inspection, statusesOf(answers))),
+        ];
+      },
     },
     {
       name: 'keys',
@@ -78,6 +85,21 @@ async function examineAll(
       settings: ownSettings(options),
     }),
     ...examineClocks(clocks, Math.min(DEFAULT_SKEW_S, ...skews)),
+  ];
+}
+
+/** Includes this process, unless PostgreSQL does not answer. */
+async function rights(
+  inspection: DatabaseInspection,
+  statuses: readonly ServiceStatus[],
+): Promise<Finding[]> {
+  const own = await inspection.rights().catch(() => null);
+  return [
+    ...statuses.flatMap((status) => [
+      ...examineRights('PostgreSQL', processName(status), status.database_rights),
+      ...examineRights('Redis', processName(status), status.redis_rights),
+    ]),
+    ...examineRights('PostgreSQL', 'this process', own ?? undefined),
   ];
 }
 

@@ -6,6 +6,7 @@ import { examineKeys } from '#diagnosis/key.checks.js';
 import { examineNats, type NatsFacts } from '#diagnosis/nats.checks.js';
 import { type ClockReading, examineClocks, examineProcesses } from '#diagnosis/process.checks.js';
 import { examineRedis } from '#diagnosis/redis.checks.js';
+import { examineRights } from '#diagnosis/rights.checks.js';
 
 const ids = (findings: readonly { readonly check: string }[]) => findings.map((finding) => finding.check);
 
@@ -62,6 +63,30 @@ describe('the ID token key check of doctor', () => {
     ];
     expect(signingAlgorithms(statuses)).toEqual(['RS256']);
     expect(signingAlgorithms(ALL)).toBeNull();
+  });
+});
+
+describe('the check of rights of doctor', () => {
+  it('accepts a process that has the rights that it needs', () => {
+    expect(examineRights('PostgreSQL', 'token a:1', { user: 'token', extra: [], missing: [] })).toEqual([]);
+    expect(examineRights('Redis', 'token a:1', undefined)).toEqual([]);
+  });
+
+  it('names missing and excessive rights, but not all rights of an administrator', () => {
+    const extra = Array.from({ length: 20 }, (_, n) => `SELECT table${n}`);
+    const [missing, excessive, ...others] = examineRights('PostgreSQL', 'token a:1', {
+      user: 'postgres',
+      extra,
+      missing: ['UPDATE grants (revoked_at)'],
+    });
+    expect(others).toEqual([]);
+    expect(missing).toMatchObject({
+      check: 'rights-missing',
+      subject: 'postgres of token a:1 at PostgreSQL',
+    });
+    expect(missing).toHaveProperty('problem', 'it lacks UPDATE grants (revoked_at)');
+    expect(excessive).toMatchObject({ check: 'rights-excessive' });
+    expect(excessive).toHaveProperty('problem', expect.stringMatching(/SELECT table7 and 12 more$/));
   });
 });
 

@@ -48,7 +48,9 @@ function sameEmail(a: string, b: string): string {
   return `lower(${a} COLLATE "C") = lower(${b} COLLATE "C")`;
 }
 
-const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
+type Assignment = readonly [column: string, value: string];
+
+const ASSIGNMENTS: readonly Assignment[] = [
   ...COLUMNS.map((column) => [column.name, updatedValue(column)] as const),
   ['issuer', 'coalesce(i.issuer, u.issuer)'],
   ['external_id', 'coalesce(i.external_id, u.external_id)'],
@@ -57,25 +59,47 @@ const ASSIGNMENTS: readonly (readonly [column: string, value: string])[] = [
   ['product_disabled_at', `CASE WHEN ${REENABLES} THEN NULL ELSE u.product_disabled_at END`],
   // Existing sessions stay invalid, as in UserAccountStore.enable.
   ['session_generation', `u.session_generation + CASE WHEN ${REENABLES} THEN 1 ELSE 0 END`],
-  // Without `replace_password`, keeps a stored hash, which a login or the operator may have set later.
-  [
-    'password_hash',
-    `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'
-       THEN coalesce(i.line ->> 'password_hash', u.password_hash) ELSE u.password_hash END`,
-  ],
 ];
 
-const CHANGED = `
+/** Without `replace_password`, keeps a stored hash, which a login or the operator may have set later. */
+const PASSWORD_ASSIGNMENT: Assignment = [
+  'password_hash',
+  `CASE WHEN u.password_hash IS NULL OR i.line -> 'replace_password' = 'true'
+     THEN coalesce(i.line ->> 'password_hash', u.password_hash) ELSE u.password_hash END`,
+];
+
+export const CREATED_USER_COLUMNS: readonly string[] = [
+  'issuer',
+  'external_id',
+  'external_updated_at',
+  'email_verified',
+  'operator_disabled_at',
+  'product_disabled_at',
+  ...COLUMNS.map(({ name }) => name),
+];
+
+/** Columns that a statement for users without passwords writes. */
+export const UPDATED_USER_COLUMNS: readonly string[] = ['version', ...ASSIGNMENTS.map(([column]) => column)];
+
+const changedBy = (assignments: readonly Assignment[]): string => `
   CASE WHEN known.is_new THEN u.issuer IS NULL ELSE coalesce(u.external_id = i.external_id, i.external_id IS NULL) END
   AND (known.is_new OR coalesce(i.updated_at >= u.external_updated_at, true))
-  AND (${ASSIGNMENTS.map(([column]) => `u.${column}`).join(', ')})
-    IS DISTINCT FROM (${ASSIGNMENTS.map(([, value]) => value).join(', ')})`;
+  AND (${assignments.map(([column]) => `u.${column}`).join(', ')})
+    IS DISTINCT FROM (${assignments.map(([, value]) => value).join(', ')})`;
 
 /** SQL of the fields that an update may change, without the password hash, which is secret. */
 const DESCRIBED = `jsonb_build_object(
   ${[...COLUMNS.map(({ name }) => name), 'issuer', 'external_id', 'email_verified'].map((name) => `'${name}', u.${name}`).join(', ')},
   'disabled_by', array_remove(ARRAY[CASE WHEN u.operator_disabled_at IS NOT NULL THEN 'operator' END,
     CASE WHEN u.product_disabled_at IS NOT NULL THEN 'product' END], NULL))`;
+
+/** SQL of the password hash: empty, or of both rows. */
+interface PasswordFields {
+  readonly hash: string;
+  /** Of the inserted row, with a comma. */
+  readonly column: string;
+  readonly value: string;
+}
 
 /**
  * Creates or updates users by identity, or by email if the input has no identity. Each user is written atomically. $1
@@ -94,7 +118,7 @@ const DESCRIBED = `jsonb_build_object(
  * `change` has the fields before and after an update; it is null without one, or if another statement changed the user
  * while this one waited for the row.
  */
-export const UPSERT_USERS = `
+const upsertUsers = (assignments: readonly Assignment[], password: PasswordFields): string => `
   WITH input AS MATERIALIZED (
     SELECT ordinality::integer - 1 AS at, line, line ->> 'issuer' AS issuer, line ->> 'external_id' AS external_id,
            (line ->> 'updated_at')::timestamptz AS updated_at
@@ -112,20 +136,20 @@ export const UPSERT_USERS = `
     WHERE i.line -> 'link' = 'true' AND NOT unidentified.was_deleted AND ${sameEmail('u.email', `i.line ->> 'email'`)}
   ), named AS (
     SELECT i.at, u.id FROM input i JOIN users u ON lower(u.email) = lower(i.line ->> 'email')
-    WHERE i.issuer IS NULL AND (u.password_hash IS NOT NULL OR u.issuer IS NULL)
+    WHERE i.issuer IS NULL AND (u.has_password OR u.issuer IS NULL)
   ), known AS (
     SELECT at, id, false AS is_new FROM identified
     UNION ALL SELECT at, id, true FROM linked
     UNION ALL SELECT at, id, false FROM named
   ), changed AS (
-    UPDATE users u SET version = u.version + 1, ${ASSIGNMENTS.map(([column, value]) => `${column} = ${value}`).join(', ')}
+    UPDATE users u SET version = u.version + 1, ${assignments.map(([column, value]) => `${column} = ${value}`).join(', ')}
     FROM known JOIN input i USING (at)
-    WHERE u.id = known.id AND ${CHANGED}
-    RETURNING i.at, u.disabled_at, u.version, u.password_hash, ${DESCRIBED} AS described
+    WHERE u.id = known.id AND ${changedBy(assignments)}
+    RETURNING i.at, u.disabled_at, u.version, ${password.hash} AS password_hash, ${DESCRIBED} AS described
   ), created AS (
-    INSERT INTO users (issuer, external_id, external_updated_at, password_hash, email_verified, operator_disabled_at,
+    INSERT INTO users (issuer, external_id, external_updated_at, ${password.column} email_verified, operator_disabled_at,
                        product_disabled_at, ${COLUMNS.map(({ name }) => name).join(', ')})
-    SELECT i.issuer, i.external_id, i.updated_at, i.line ->> 'password_hash', coalesce((i.line ->> 'email_verified')::boolean, false),
+    SELECT i.issuer, i.external_id, i.updated_at, ${password.value} coalesce((i.line ->> 'email_verified')::boolean, false),
            CASE WHEN i.line -> 'disabled' = 'true' AND i.issuer IS NULL THEN now() END,
            CASE WHEN i.line -> 'disabled' = 'true' AND i.issuer IS NOT NULL THEN now() END, ${COLUMNS.map(
              (column) =>
@@ -139,7 +163,7 @@ export const UPSERT_USERS = `
     RETURNING id, issuer, external_id, email
   )
   SELECT i.at,
-         CASE WHEN known.id IS NOT NULL AND changed.at IS NULL AND (known.is_new OR (${CHANGED})) THEN NULL
+         CASE WHEN known.id IS NOT NULL AND changed.at IS NULL AND (known.is_new OR (${changedBy(assignments)})) THEN NULL
               ELSE coalesce(known.id, identity.id, login.id)
          END AS id,
          CASE WHEN coalesce(identity.id, login.id) IS NOT NULL THEN 'created' WHEN changed.at IS NOT NULL THEN 'updated'
@@ -150,8 +174,8 @@ export const UPSERT_USERS = `
               WHEN changed.at IS NOT NULL THEN changed.disabled_at IS NOT NULL ELSE u.disabled_at IS NOT NULL
          END AS disabled,
          CASE WHEN changed.version = u.version + 1 THEN jsonb_build_object('before', ${DESCRIBED}, 'after', changed.described,
-           'password', changed.password_hash IS DISTINCT FROM u.password_hash) END AS change,
-         coalesce(u.password_hash <> i.line ->> 'password_hash' AND i.line -> 'replace_password' = 'false', false) AS "keptPassword"
+           'password', changed.password_hash IS DISTINCT FROM ${password.hash}) END AS change,
+         coalesce(${password.hash} <> i.line ->> 'password_hash' AND i.line -> 'replace_password' = 'false', false) AS "keptPassword"
   FROM input i
     LEFT JOIN unidentified USING (at)
     LEFT JOIN known USING (at)
@@ -160,3 +184,12 @@ export const UPSERT_USERS = `
     LEFT JOIN created identity ON identity.issuer = i.issuer AND identity.external_id = i.external_id
     LEFT JOIN created login ON i.issuer IS NULL AND login.issuer IS NULL AND login.email = i.line ->> 'email'
   ORDER BY i.at`;
+
+/** For elements without `password_hash`. Runs with a role that may not read password hashes. */
+export const UPSERT_USERS = upsertUsers(ASSIGNMENTS, { hash: 'NULL::text', column: '', value: '' });
+
+export const UPSERT_USERS_WITH_PASSWORDS = upsertUsers([...ASSIGNMENTS, PASSWORD_ASSIGNMENT], {
+  hash: 'u.password_hash',
+  column: 'password_hash,',
+  value: `i.line ->> 'password_hash',`,
+});

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
 import { violatedCheck, violatedConstraint } from '#platform/postgres/errors.js';
-import { UPSERT_USERS } from './external-user.statement.js';
+import { UPSERT_USERS, UPSERT_USERS_WITH_PASSWORDS } from './external-user.statement.js';
 import { DeletedUserError, DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';
 import { acceptableProfile, localeOf, type UserProfile } from './user-profile.js';
@@ -118,17 +118,19 @@ export class ExternalUserStore {
    */
   async upsertMany(users: readonly ImportedUser[], trial = false): Promise<(UpsertResult | null)[]> {
     const input = JSON.stringify(users.map(toInputRow));
+    const hasPasswords = users.some(({ passwordHash }) => passwordHash !== undefined);
+    const statement = hasPasswords ? UPSERT_USERS_WITH_PASSWORDS : UPSERT_USERS;
     let rows: UpsertResult[] = [];
     if (trial)
       await this.dataSource
         .transaction(async (manager) => {
-          rows = await manager.query<UpsertResult[]>(UPSERT_USERS, [input]);
+          rows = await manager.query<UpsertResult[]>(statement, [input]);
           throw new DryRunRollback();
         })
         .catch((error: unknown) => {
           if (!(error instanceof DryRunRollback)) throw error;
         });
-    else rows = await this.dataSource.query<UpsertResult[]>(UPSERT_USERS, [input]);
+    else rows = await this.dataSource.query<UpsertResult[]>(statement, [input]);
     return rows.map((row) => (row.id === null && row.outcome !== 'deleted' ? null : row));
   }
 }

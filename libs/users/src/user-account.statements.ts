@@ -28,7 +28,12 @@ export async function lockAccount(
   id: number,
   { version, actorRole }: AccountCondition = {},
 ): Promise<UserEntity | null> {
-  const user = await manager.findOne(UserEntity, { where: { id }, lock: { mode: 'pessimistic_write' } });
+  const user = await manager
+    .createQueryBuilder(UserEntity, 'user')
+    .addSelect('user.consoleRole')
+    .where({ id })
+    .setLock('pessimistic_write')
+    .getOne();
   if (!user) return null;
   if (actorRole !== undefined && !mayChangeRole(actorRole, user.consoleRole)) throw new RoleTooLowError();
   checkVersion(user, version);

@@ -84,7 +84,7 @@ export interface UserFilter {
 const SEARCH_TEXT = 'search_text(ARRAY["user".username, "user".email, "user".name, "user".external_id])';
 
 const OF_KIND: Readonly<Record<UserKind, object>> = {
-  password: { passwordHash: Not(IsNull()) },
+  password: { hasPassword: true },
   product: { issuer: Not(IsNull()) },
   operator: { consoleRole: Not(IsNull()) },
 };
@@ -167,9 +167,9 @@ export class UserAccountStore {
         .getCount(),
     ]);
     if (!user) return null;
-    const { version, createdAt, disabledAt, passwordHash } = user;
+    const { version, createdAt, disabledAt, hasPassword } = user;
     const disabledBy = disablersOf(user);
-    return { version, createdAt, disabledAt, disabledBy, hasPassword: passwordHash !== null, liveGrants };
+    return { version, createdAt, disabledAt, disabledBy, hasPassword, liveGrants };
   }
 
   /**

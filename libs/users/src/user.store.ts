@@ -44,7 +44,7 @@ const credentialsBy = (column: 'email' | 'username'): string => `
     ) AS others
   FROM (SELECT) single_row LEFT JOIN LATERAL (
     SELECT password_hash, ${PASSWORD_KIND} AS kind, (SELECT row_to_json(account) FROM (SELECT ${USER_FIELDS}) account) AS "user"
-    FROM users WHERE lower(${column}) = lower($1) AND password_hash IS NOT NULL
+    FROM users WHERE lower(${column}) = lower($1) AND has_password
   ) found ON true`;
 const CREDENTIALS = { email: credentialsBy('email'), username: credentialsBy('username') } as const;
 
@@ -66,7 +66,7 @@ export interface PublicProfile extends Omit<
 }
 
 /** SQL condition: the user logs in with email or username, which are unique among such users. */
-const hasLogin = (user: string): string => `(${user}.password_hash IS NOT NULL OR ${user}.issuer IS NULL)`;
+const hasLogin = (user: string): string => `(${user}.has_password OR ${user}.issuer IS NULL)`;
 
 /**
  * Omits unproven emails and usernames, because applications may match users by them although only `id`
@@ -108,19 +108,17 @@ export class UserStore {
   }
 
   /** Finds a user with a password, case-insensitively. A username with an '@' equals the same user's email. */
-  async findByLogin(emailOrUsername: string): Promise<{ user: User; passwordHash: string } | null> {
+  async findByLogin(emailOrUsername: string): Promise<User | null> {
     if (!isLogin(emailOrUsername)) return null;
     const column = emailOrUsername.includes('@') ? 'email' : 'username';
     const user = await this.users
       .createQueryBuilder('user')
-      .where(`lower(user.${column}) = lower(:login) AND user.passwordHash IS NOT NULL`, {
-        login: emailOrUsername,
-      })
+      .where(`lower(user.${column}) = lower(:login) AND user.hasPassword`, { login: emailOrUsername })
       .getOne();
-    return user?.passwordHash ? { user: toUser(user), passwordHash: user.passwordHash } : null;
+    return user && toUser(user);
   }
 
-  /** Like `findByLogin`, with hashes of other users, in one query. */
+  /** Like `findByLogin`, with the hashes of this user and of other users, in one query. */
   async credentialsOf(emailOrUsername: string): Promise<Credentials> {
     const login = isLogin(emailOrUsername) ? emailOrUsername : '';
     const statement = CREDENTIALS[login.includes('@') ? 'email' : 'username'];

@@ -136,7 +136,7 @@ describe('ExternalUserStore', () => {
         ...another.identity,
         name: 'Linked',
       });
-      expect((await users.findByLogin('linked'))?.passwordHash).toBe(passwordHash);
+      expect((await users.credentialsOf('linked')).passwordHash).toBe(passwordHash);
     });
 
     it('does not get the identity with an unverified email, which an attacker may have entered', async () => {
@@ -165,7 +165,7 @@ describe('ExternalUserStore', () => {
       const { email } = await local('separate');
       const moved = { ...known, profile: { email } };
       expect((await external.upsertIdentity(moved)).id).toBe(id);
-      expect((await users.findByLogin('separate'))?.user.issuer).toBeNull();
+      expect((await users.findByLogin('separate'))?.issuer).toBeNull();
     });
 
     it('gets the identity but keeps the username if the new username is not allowed with a password', async () => {
@@ -373,7 +373,7 @@ describe('ExternalUserStore', () => {
       const known = newIdentity({ profile: { email }, linkByEmail: true });
       await accounts().deleteIdentity(known.identity, at(2));
       expect(await change(known, 1)).toMatchObject({ outcome: 'deleted' });
-      expect((await users.findByLogin('linked-late'))?.user.issuer).toBeNull();
+      expect((await users.findByLogin('linked-late'))?.issuer).toBeNull();
     });
 
     it('keeps its user if a change newer than the deletion was applied', async () => {

@@ -63,7 +63,7 @@ describe('disabling a user', () => {
       disabled: true,
       sessionGeneration: (before?.sessionGeneration ?? 0) + 1,
     });
-    expect((await users.findByLogin(before?.email ?? ''))?.user).toEqual(after);
+    expect(await users.findByLogin(before?.email ?? '')).toEqual(after);
     for (const id of [...live, expired]) expect((await grants.find(id))?.revokedAt).toBeInstanceOf(Date);
     expect((await grants.find(other))?.revokedAt).toBeNull();
     expect((await grants.revokedOf({ userId })).toSorted()).toEqual([...live, expired].toSorted());
@@ -197,7 +197,7 @@ describe('a new password', () => {
   it('replaces the old password, and ends sessions only on request', async () => {
     const { userId } = fixture;
     const before = await users.find(userId);
-    const stored = async () => (await users.findByLogin(before?.username ?? ''))?.passwordHash ?? null;
+    const stored = async () => (await users.credentialsOf(before?.username ?? '')).passwordHash;
     expect(await accounts.setPassword(userId, await hashPassword('correct horse'), false)).toBe(true);
     expect(await verifyPassword('correct horse', await stored())).toBe(true);
     expect(await users.find(userId)).toEqual(before);

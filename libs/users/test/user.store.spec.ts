@@ -49,15 +49,16 @@ describe('UserStore', () => {
   });
 
   it('defaults the time zone to UTC', async () => {
-    expect((await users.findByLogin('ada'))?.user.timeZone).toBe('UTC');
+    expect((await users.findByLogin('ada'))?.timeZone).toBe('UTC');
   });
 
   it.each(['Ada@Example.com', 'ADA@EXAMPLE.COM', 'ada@example.com', 'Ada', 'aDA'])(
     'finds a user by %s, and returns the password hash separately',
     async (login) => {
-      const found = await users.findByLogin(login);
+      const found = await users.credentialsOf(login);
       expect(found).toMatchObject({ user: { username: 'Ada' }, passwordHash });
-      expect(JSON.stringify(found?.user)).not.toContain('argon2');
+      expect(JSON.stringify(found.user)).not.toContain('argon2');
+      expect(await users.findByLogin(login)).toEqual(found.user);
     },
   );
 
@@ -100,7 +101,7 @@ describe('UserStore', () => {
     const [one, two] = [await hashPassword('one'), await hashPassword('two')];
     expect(await users.replacePasswordHash(id, passwordHash, one)).toBe(true);
     expect(await users.replacePasswordHash(id, passwordHash, two)).toBe(false);
-    expect((await users.findByLogin(email))?.passwordHash).toBe(one);
+    expect((await users.credentialsOf(email)).passwordHash).toBe(one);
   });
 
   describe('credentials', () => {
@@ -182,7 +183,7 @@ describe('UserStore', () => {
       const id = await newUser('babel');
       expect(await users.setLocale(id, 'ar')).toBe(true);
       expect((await users.find(id))?.locale).toBe('ar');
-      expect((await users.findByLogin('babel'))?.user.locale).toBe('ar');
+      expect((await users.findByLogin('babel'))?.locale).toBe('ar');
       await users.setLocale(id, null);
       expect((await users.find(id))?.locale).toBeNull();
       expect(await users.setLocale(2_000_000_000, 'de')).toBe(false);

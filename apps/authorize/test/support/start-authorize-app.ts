@@ -13,6 +13,7 @@ import { UserStore } from '#users/user.store.js';
 import type { User } from '#users/user.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { checkingAnswers } from '#test/support/openapi/answer-checker.js';
+import { withCredentials } from '#test/support/process-credentials.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { PATIENT, PATIENT_MS } from '#test/support/app-settings.js';
 import { until } from '#test/support/until.js';
@@ -57,17 +58,20 @@ export async function startAuthorizeApp(
     DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
     { logger: false },
   );
-  const configuration = Object.assign(new AuthorizeConfiguration(), {
-    AUTH_URL: 'http://localhost:3001',
-    BASE_URL,
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
-    TOKEN_KEYS: randomBytes(32).toString('base64url'),
-    LOG_LEVEL: 'silent',
-    ...PATIENT,
-    ...settings,
-  });
+  const configuration = Object.assign(
+    new AuthorizeConfiguration(),
+    withCredentials('authorize', {
+      AUTH_URL: 'http://localhost:3001',
+      BASE_URL,
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      NATS_URL: services.natsUrl,
+      TOKEN_KEYS: randomBytes(32).toString('base64url'),
+      LOG_LEVEL: 'silent',
+      ...PATIENT,
+      ...settings,
+    }),
+  );
   /** Milliseconds by which the clock of the app is ahead. */
   const clock = { ahead: 0 };
   const service = checkingAnswers(authorizeApp(configuration, () => Date.now() + clock.ahead));

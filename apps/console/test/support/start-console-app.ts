@@ -15,6 +15,7 @@ import { appSettings, PATIENT, PATIENT_MS } from '#test/support/app-settings.js'
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
 import { checkingAnswers } from '#test/support/openapi/answer-checker.js';
+import { withCredentials } from '#test/support/process-credentials.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/keys.js';
@@ -38,23 +39,26 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     DatabaseModule.forRoot({ databaseUrl: services.databaseUrl, timeoutMs: PATIENT_MS }),
     { logger: false },
   );
-  const configuration = Object.assign(new ConsoleConfiguration(), {
-    CONSOLE_URL,
-    AUTH_URL: 'http://localhost:3001',
-    BASE_URL: 'http://localhost:3002',
-    API_URL: 'http://localhost:3003',
-    DATABASE_URL: services.databaseUrl,
-    REDIS_URL: services.redisUrl,
-    NATS_URL: services.natsUrl,
-    CONSOLE_ISSUER: provider.issuer,
-    CONSOLE_CLIENT_ID: FORGER_CLIENT.id,
-    CONSOLE_CLIENT_SECRET: FORGER_CLIENT.secret,
-    CONSOLE_GROUPS_CLAIM: 'groups',
-    CONSOLE_ROLES: 'viewers=viewer,helpers=support,admins=admin',
-    LOG_LEVEL: 'silent',
-    ...PATIENT,
-    ...settings,
-  });
+  const configuration = Object.assign(
+    new ConsoleConfiguration(),
+    withCredentials('console', {
+      CONSOLE_URL,
+      AUTH_URL: 'http://localhost:3001',
+      BASE_URL: 'http://localhost:3002',
+      API_URL: 'http://localhost:3003',
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      NATS_URL: services.natsUrl,
+      CONSOLE_ISSUER: provider.issuer,
+      CONSOLE_CLIENT_ID: FORGER_CLIENT.id,
+      CONSOLE_CLIENT_SECRET: FORGER_CLIENT.secret,
+      CONSOLE_GROUPS_CLAIM: 'groups',
+      CONSOLE_ROLES: 'viewers=viewer,helpers=support,admins=admin',
+      LOG_LEVEL: 'silent',
+      ...PATIENT,
+      ...settings,
+    }),
+  );
   /** Milliseconds by which the clock of the app is ahead. */
   const clock = { ahead: 0 };
   const service = checkingAnswers(consoleApp(configuration, () => Date.now() + clock.ahead));

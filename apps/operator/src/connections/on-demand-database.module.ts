@@ -50,7 +50,7 @@ class OnDemandDatabase implements OnApplicationShutdown {
 
   private async open(): Promise<INestApplicationContext> {
     const { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema } = this.settings();
-    const module = DatabaseModule.forRoot({ ...LIMITS, databaseUrl, schema });
+    const module = DatabaseModule.forRoot({ ...LIMITS, process: 'operator', databaseUrl, schema });
     return NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   }
 }

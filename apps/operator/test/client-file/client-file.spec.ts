@@ -211,7 +211,7 @@ describe('operator client import', () => {
     expect((jsonOf(done) as { created: string[] }).created).toContain(id);
     expect((await other.run(['client', 'export'])).stdout).toBe(text);
     const database: DataSource = await databaseDataSource(other.databaseUrl).initialize();
-    const found = await new ClientStore(database).find(id);
+    const found = await new ClientStore(database).findWithHashes(id);
     await database.destroy();
     expect(matchClientSecret(secret, found?.secrets ?? [])).not.toBeNull();
   });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { NODE_ARGUMENTS } from '#test/support/built.js';
+import { withCredentials } from '#test/support/process-credentials.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type Fixture, openFixture, started } from '#test/support/fixture.js';
 import { type AppName, type AppProcess, startApp } from '#test/support/app-process.js';
@@ -27,7 +28,7 @@ export async function runOperator(
   stdin: string | Buffer = '',
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...ownEnvironment(args, env) },
   });
   // The command may exit before it reads its input.
   child.stdin.on('error', () => undefined).end(stdin);
@@ -35,6 +36,10 @@ export async function runOperator(
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, stdout, stderr };
 }
+
+/** Only `migrate` may change tables. */
+const ownEnvironment = ([command]: readonly string[], env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  command === 'migrate' ? env : withCredentials('operator', env);
 
 /** Requires success and an empty stderr. @returns the output of --json */
 export function jsonOf({ code, stdout, stderr }: Outcome): unknown {
@@ -63,7 +68,7 @@ let last: Promise<unknown> = Promise.resolve();
  * @param env complete environment except PATH
  */
 export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
-  const outcome = last.then(() => ask({ args, settings: env, stdin }));
+  const outcome = last.then(() => ask({ args, settings: ownEnvironment(args, env), stdin }));
   last = outcome.catch(() => undefined);
   return outcome;
 }

@@ -145,9 +145,9 @@ describe('operator user show', () => {
 describe('operator user set-password', () => {
   const logsIn = async (login: string, password: string) => {
     const source = await databaseDataSource(operator.databaseUrl).initialize();
-    const found = await new UserStore(source).findByLogin(login);
+    const found = await new UserStore(source).credentialsOf(login);
     await source.destroy();
-    return verifyPassword(password, found?.passwordHash ?? null);
+    return verifyPassword(password, found.passwordHash);
   };
   const generation = async (id: number) =>
     (

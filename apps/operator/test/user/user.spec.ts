@@ -31,9 +31,9 @@ describe('operator user create', () => {
   ];
   const logsIn = async (login: string, password: string) => {
     const source = await databaseDataSource(operator.databaseUrl).initialize();
-    const found = await new UserStore(source).findByLogin(login);
+    const found = await new UserStore(source).credentialsOf(login);
     await source.destroy();
-    return verifyPassword(password, found?.passwordHash ?? null);
+    return verifyPassword(password, found.passwordHash);
   };
 
   it('prints a generated password, which works for the login', async () => {

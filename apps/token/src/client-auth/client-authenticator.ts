@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { ClientDocumentsService } from '#clients/documents/client-documents.service.js';
 import { ClientStore } from '#clients/client.store.js';
-import type { ClientWithSecrets } from '#clients/client.js';
+import type { ClientWithHashes, ClientWithSecrets } from '#clients/client.js';
 import { hasKeys, isClientId, isDocumentUrl, matchClientSecret } from '#oauth/oauth-client.js';
 import { tagOf } from '#messaging/contract.js';
 import type { UnverifiedAssertion } from '#oauth/client-assertion/client-assertion.js';
@@ -28,7 +28,7 @@ const CACHED_CLIENTS = 10_000;
 /** Authenticates clients (RFC 6749 3.2.1). Caches a client for CACHED_MS, or until the client changes. */
 @Injectable()
 export class ClientAuthenticator {
-  private readonly clients: InvalidatedCache<ClientWithSecrets | null>;
+  private readonly clients: InvalidatedCache<ClientWithHashes | null>;
 
   constructor(
     store: ClientStore,
@@ -38,9 +38,9 @@ export class ClientAuthenticator {
     private readonly assertions: ClientAssertionService,
     private readonly documents: ClientDocumentsService,
   ) {
-    this.clients = new InvalidatedCache<ClientWithSecrets | null>(connection.broadcasts, {
+    this.clients = new InvalidatedCache<ClientWithHashes | null>(connection.broadcasts, {
       max: CACHED_CLIENTS,
-      fetch: (clientId) => store.find(clientId),
+      fetch: (clientId) => store.findWithHashes(clientId),
       tags: (_client, clientId) => [tagOf.client(clientId)],
       // An unknown client whose id is a document URL is not cached, because it may be admitted at any time.
       ttl: (client, clientId) => (client === null && isDocumentUrl(clientId) ? 0 : CACHED_MS),
@@ -49,7 +49,7 @@ export class ClientAuthenticator {
   }
 
   /** Returns a client from the cache or from PostgreSQL, even a disabled client. */
-  async find(clientId: string): Promise<ClientWithSecrets | null> {
+  async find(clientId: string): Promise<ClientWithHashes | null> {
     return isClientId(clientId) ? this.clients.get(clientId) : null;
   }
 
@@ -57,7 +57,7 @@ export class ClientAuthenticator {
    * Fetches a due metadata document first, because the document may contain new keys.
    * @param admits true to admit a new client
    */
-  private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithSecrets | null> {
+  private async findCurrent(clientId: string, admits: boolean): Promise<ClientWithHashes | null> {
     const client = await this.find(clientId);
     const hasDocument = client ? client.document !== null : admits && isDocumentUrl(clientId);
     if (!hasDocument || !(await this.documents.update(clientId, client))) return client;
@@ -86,7 +86,7 @@ export class ClientAuthenticator {
     return client;
   }
 
-  private checkSecret(client: ClientWithSecrets | null, credentials: ClientCredentials): ClientWithSecrets {
+  private checkSecret(client: ClientWithHashes | null, credentials: ClientCredentials): ClientWithSecrets {
     const { clientSecret } = credentials;
     if (!client) throw invalidClient(credentials, 'client_unknown');
     if (hasKeys(client)) throw needsAssertion(credentials);

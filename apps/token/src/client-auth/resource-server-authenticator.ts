@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';
-import type { ResourceServer } from '#clients/resource-server/resource-server.entity.js';
+import type { ResourceServerWithHash } from '#clients/resource-server/resource-server.entity.js';
 import { tagOf } from '#messaging/contract.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
@@ -21,23 +21,23 @@ const CACHED_SERVERS = 1_000;
 /** Authenticates registered resource servers, because only they may introspect tokens (RFC 7662 2.1). */
 @Injectable()
 export class ResourceServerAuthenticator {
-  private readonly servers: InvalidatedCache<ResourceServer | null>;
+  private readonly servers: InvalidatedCache<ResourceServerWithHash | null>;
 
   constructor(
     store: ResourceServerStore,
     connection: NatsConnection,
     private readonly assertions: ClientAssertionService,
   ) {
-    this.servers = new InvalidatedCache<ResourceServer | null>(connection.broadcasts, {
+    this.servers = new InvalidatedCache<ResourceServerWithHash | null>(connection.broadcasts, {
       max: CACHED_SERVERS,
-      fetch: (id) => store.find(id),
+      fetch: (id) => store.findWithHash(id),
       tags: (_server, id) => [tagOf.client(id)],
       ttl: () => CACHED_MS,
     });
   }
 
   /** @throws OAuthError; invalid_client even for valid credentials of a client that is not a resource server */
-  async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServer> {
+  async authenticate({ headers, raw }: ClientRequest, body: ClientDto): Promise<ResourceServerWithHash> {
     const credentials = readCredentials(headers.authorization, body);
     const { clientId: id, clientSecret, assertion } = credentials;
     const server = id.startsWith('rs_') && isClientId(id) ? await this.servers.get(id) : null;

@@ -4,6 +4,7 @@ import { createService } from '#platform/bootstrap/service.js';
 import { appSettings, PATIENT } from '#test/support/app-settings.js';
 import { openFixture } from '#test/support/fixture.js';
 import { checkingAnswers } from '#test/support/openapi/answer-checker.js';
+import { withCredentials } from '#test/support/process-credentials.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { tokenApp } from '../../src/app.module.js';
 import { lifetimesOf, TokenConfiguration } from '../../src/token.configuration.js';
@@ -13,15 +14,18 @@ export async function startTokenApp(
   settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},
 ) {
   const services = await isolate();
-  const configuration = Object.assign(new TokenConfiguration(), {
-    ...appSettings(services),
-    TOKEN_KEYS: randomBytes(32).toString('base64url'),
-    LOG_LEVEL: 'silent',
-    ...PATIENT,
-    // The maximum, so that codes do not expire on a slow machine.
-    CODE_LIFETIME: 600,
-    ...(typeof settings === 'function' ? await settings(services) : settings),
-  });
+  const configuration = Object.assign(
+    new TokenConfiguration(),
+    withCredentials('token', {
+      ...appSettings(services),
+      TOKEN_KEYS: randomBytes(32).toString('base64url'),
+      LOG_LEVEL: 'silent',
+      ...PATIENT,
+      // The maximum, so that codes do not expire on a slow machine.
+      CODE_LIFETIME: 600,
+      ...(typeof settings === 'function' ? await settings(services) : settings),
+    }),
+  );
   const service = checkingAnswers(tokenApp(configuration));
   const app = await createService(service);
   await app.startAllMicroservices();

@@ -8,9 +8,12 @@ export interface ResourceServer extends ClientKeys {
   readonly id: string;
   readonly name: string;
   readonly version: number;
+  readonly createdAt: Date;
+}
+
+export interface ResourceServerWithHash extends ResourceServer {
   /** One secret, or none if the API has keys. To replace a secret, the operator creates a second account. */
   readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
-  readonly createdAt: Date;
 }
 
 @Entity('resource_servers')
@@ -18,7 +21,9 @@ export class ResourceServerEntity {
   @PrimaryColumn({ type: 'text' }) id: string;
   @VersionColumn({ type: 'integer', default: 1 }) version: number;
   @Column({ type: 'text' }) name: string;
-  @Column({ name: 'secret_hash', type: 'bytea', nullable: true }) secretHash: Buffer | null;
+
+  /** Not selected by default, because only the token app's role of the database may read it. */
+  @Column({ name: 'secret_hash', type: 'bytea', nullable: true, select: false }) secretHash: Buffer | null;
   @Column({ type: 'json', nullable: true }) jwks: ClientJwkSet | null;
   @Column({ name: 'jwks_uri', type: 'text', nullable: true }) jwksUri: string | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, type Repository } from 'typeorm';
-import { type ResourceServer, ResourceServerEntity } from './resource-server.entity.js';
+import {
+  type ResourceServer,
+  ResourceServerEntity,
+  type ResourceServerWithHash,
+} from './resource-server.entity.js';
 import { checkVersion, OutdatedVersionError } from '#platform/postgres/errors.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/oauth-client.js';
+
+/** Other texts cannot be ids, and PostgreSQL rejects NUL. */
+const ID = /^rs_[a-z2-7]{24}$/;
 
 /** Never returns revoked accounts. */
 @Injectable()
@@ -14,10 +21,22 @@ export class ResourceServerStore {
   }
 
   async find(id: string): Promise<ResourceServer | null> {
-    // Other texts cannot be ids, and PostgreSQL rejects NUL.
-    if (!/^rs_[a-z2-7]{24}$/.test(id)) return null;
+    if (!ID.test(id)) return null;
     const server = await this.servers.findOneBy({ id, revokedAt: IsNull() });
     return server && toResourceServer(server);
+  }
+
+  /** Like `find`, for the authentication of an API. */
+  async findWithHash(id: string): Promise<ResourceServerWithHash | null> {
+    if (!ID.test(id)) return null;
+    const server = await this.servers
+      .createQueryBuilder('server')
+      .addSelect('server.secretHash')
+      .where({ id, revokedAt: IsNull() })
+      .getOne();
+    if (!server) return null;
+    const { secretHash: hash } = server;
+    return { ...toResourceServer(server), secrets: hash ? [{ id, hash }] : [] };
   }
 
   async list(): Promise<ResourceServer[]> {
@@ -72,7 +91,6 @@ export class ResourceServerStore {
 }
 
 function toResourceServer(entity: ResourceServerEntity): ResourceServer {
-  const { id, name, version, secretHash, jwks, jwksUri, createdAt } = entity;
-  const secrets = secretHash ? [{ id, hash: secretHash }] : [];
-  return { id, name, version, secrets, jwks, jwksUri, createdAt };
+  const { id, name, version, jwks, jwksUri, createdAt } = entity;
+  return { id, name, version, jwks, jwksUri, createdAt };
 }

@@ -16,7 +16,7 @@ describe('ResourceServerStore', () => {
     const { secret, hash } = generateClientSecret();
     const { id } = await servers.create('Bookings API', hash);
     expect(id).toMatch(/^rs_[a-z2-7]{24}$/);
-    const found = await servers.find(id);
+    const found = await servers.findWithHash(id);
     expect(found).toEqual({
       id,
       name: 'Bookings API',
@@ -27,6 +27,7 @@ describe('ResourceServerStore', () => {
       createdAt: expect.any(Date),
     });
     expect(matchClientSecret(secret, found!.secrets)).toBe(id);
+    expect(Object.keys((await servers.find(id)) ?? {})).not.toContain('secrets');
   });
 
   it('returns null for unknown, malformed and client identifiers', async () => {

@@ -165,7 +165,8 @@ async function createUsers(runner: QueryRunner): Promise<void> {
   // Logins are compared by lower(). For ASCII usernames, lower() is the same under every collation except Turkic
   // collations. Unless the user has only an identity, a username that differs from the user's email has no '@', so
   // that it cannot pass for an email. Sessions store the user id and session_generation, which starts at a random
-  // number: a deleted user's session stays invalid if the id is reused.
+  // number: a deleted user's session stays invalid if the id is reused. Roles that may not read password hashes read
+  // has_password.
   // external_updated_at is the time of the product's newest applied change; older changes are ignored. disabled_at is
   // generated from operator_disabled_at and product_disabled_at, so that no reader can overlook one of them.
   await runner.query(`
@@ -177,6 +178,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
       email_verified       boolean NOT NULL DEFAULT false,
       name                 text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
       password_hash        text CHECK (password_hash ~ '^[$](argon2(id|i|d)|2[aby]|pbkdf2-sha(1|256|512)|scrypt)[$]' AND char_length(password_hash) <= 255),
+      has_password         boolean NOT NULL GENERATED ALWAYS AS (password_hash IS NOT NULL) STORED,
       issuer               text CHECK (char_length(issuer) BETWEEN 1 AND 255),
       external_id          text CHECK (char_length(external_id) BETWEEN 1 AND 255),
       external_updated_at  timestamptz,
@@ -210,7 +212,7 @@ async function createUsers(runner: QueryRunner): Promise<void> {
   for (const login of ['email', 'username'])
     await runner.query(`
       CREATE UNIQUE INDEX users_${login}_unique ON users (lower(${login}))
-        WHERE password_hash IS NOT NULL OR issuer IS NULL`);
+        WHERE has_password OR issuer IS NULL`);
   await runner.query('CREATE INDEX users_console_role ON users (id) WHERE console_role IS NOT NULL');
   // Finds other users with the same username.
   await runner.query('CREATE INDEX users_username ON users (lower(username))');

@@ -114,6 +114,8 @@ const REMEDIES = {
   'database-not-durable.pages': () => 'ALTER SYSTEM SET full_page_writes = on, then SELECT pg_reload_conf()',
   'database-unencrypted': () =>
     'turn on TLS in PostgreSQL (ssl = on), and add ?sslmode=verify-full to DATABASE_URL of every app',
+  'rights-missing': ({ server }: { readonly server: string }) => remedyOfRights(server),
+  'rights-excessive': ({ server }: { readonly server: string }) => remedyOfRights(server),
   'database-superuser': () => 'create a role that only owns the schema, and set it in DATABASE_URL',
   'database-connections': () => 'raise max_connections, or use fewer replicas: docs/sizing.md',
 
@@ -218,4 +220,10 @@ export interface Remedy {
 
 export function describeRemedy({ id, values }: Remedy): RemedyText {
   return (REMEDIES[id] as (given: object | undefined) => RemedyText)(values);
+}
+
+function remedyOfRights(server: string): string {
+  return server === 'Redis'
+    ? 'give the user the rules in deploy/settings.sh (ACL SETUSER, and in the ACL file too)'
+    : 'let the process log in as docs/deploy.md says, and run migrate, which restores the rights';
 }

@@ -213,8 +213,8 @@ export const DEFAULT_SCHEMA = 'oauth';
 export const IsSchema = (): PropertyDecorator => MustBe(SCHEMA_RULE, isSchemaName);
 
 export const SCHEMA_RULE =
-  'a schema name: 1 to 63 characters of a-z, 0-9 and _, no digit first, not pg_… or information_schema';
+  'a schema name: 1 to 50 characters of a-z, 0-9 and _, no digit first, not pg_… or information_schema';
 
 export function isSchemaName(value: string): boolean {
-  return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/.test(value);
+  return /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,49}$/.test(value);
 }

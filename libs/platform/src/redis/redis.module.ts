@@ -3,6 +3,7 @@ import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown 
 import { type RedisStatus, StatusReport } from '../status/status-report.js';
 import { type RedisClient, redisClient } from './redis-client.js';
 import { Readiness } from '../health/readiness.js';
+import { type RedisProcess, redisRightsDifference } from './redis-rights.js';
 import { REDIS, RedisConnection } from './redis.connection.js';
 
 /** Reads the configuration of the Redis server or of all masters of a Cluster. Rejects if a server does not respond. */
@@ -46,7 +47,11 @@ function fieldsOf(info: string): ReadonlyMap<string, string> {
 /** Interval in which an error is logged once, because a Cluster repeats an error for every command. */
 const REPEAT_LOG_MS = 5_000;
 
+const REPORTED_PROCESS = Symbol('process');
+
 interface RedisModuleOptions {
+  /** Process whose rights the status reports. */
+  readonly process: RedisProcess;
   readonly redisUrl: string;
   readonly timeoutMs?: number;
 }
@@ -58,14 +63,20 @@ export class RedisModule implements OnApplicationShutdown {
     connection: RedisConnection,
     readiness: Readiness,
     status: StatusReport,
+    @Inject(REPORTED_PROCESS) process: RedisProcess,
   ) {
     readiness.register('redis', () => connection.check());
     status.register('redis', () => redisStatus(redis));
+    status.register('redis_rights', () => redisRightsDifference(redis, process));
   }
 
-  static forRoot({ redisUrl, timeoutMs }: RedisModuleOptions): DynamicModule {
+  static forRoot({ process, redisUrl, timeoutMs }: RedisModuleOptions): DynamicModule {
     const provider = { provide: REDIS, useFactory: () => withErrorLog(redisClient(redisUrl, timeoutMs)) };
-    return { module: RedisModule, providers: [provider, RedisConnection], exports: [REDIS, RedisConnection] };
+    return {
+      module: RedisModule,
+      providers: [provider, { provide: REPORTED_PROCESS, useValue: process }, RedisConnection],
+      exports: [REDIS, RedisConnection],
+    };
   }
 
   onApplicationShutdown(): void {

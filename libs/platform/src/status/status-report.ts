@@ -22,10 +22,21 @@ export interface ServiceStatus {
   /** Number of audit events that wait for NATS, and number of events lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
+  /** Compared with the rights that the process needs. Absent without a connection to PostgreSQL. */
+  readonly database_rights?: RightsDifference;
+  /** Like `database_rights`; absent if the user of Redis may not ask. */
+  readonly redis_rights?: RightsDifference;
   /** Number of ended sessions that wait for NATS, and number lost since startup. Absent without OpenID Connect. */
   readonly logouts?: { readonly waiting: number; readonly dropped: number };
   /** Queue of log-outs, from which only token apps with keys of ID tokens read. */
   readonly logout_queue?: LogoutQueueStatus | { readonly problem: string };
+}
+
+/** Rights of a process at a server that differ from those that it needs, such as `UPDATE users (console_role)`. */
+export interface RightsDifference {
+  readonly user: string;
+  readonly extra: readonly string[];
+  readonly missing: readonly string[];
 }
 
 export interface LogoutQueueStatus {
@@ -70,7 +81,18 @@ export interface RedisStatus {
 export const PART_TIMEOUT_MS = 500;
 
 type Parts = Required<
-  Pick<ServiceStatus, 'missing' | 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'logouts' | 'logout_queue'>
+  Pick<
+    ServiceStatus,
+    | 'missing'
+    | 'keys'
+    | 'id_token_keys'
+    | 'audit'
+    | 'redis'
+    | 'database_rights'
+    | 'redis_rights'
+    | 'logouts'
+    | 'logout_queue'
+  >
 >;
 type Part = keyof Parts;
 type Read<Name extends Part> = () => Parts[Name] | Promise<Parts[Name]>;

@@ -29,7 +29,7 @@ beforeAll(async () => {
   // The timeout is long, because some commands take seconds on a busy machine.
   const imports = [
     PlatformModule.forRoot(),
-    RedisModule.forRoot({ redisUrl: servers.url, timeoutMs: 5_000 }),
+    RedisModule.forRoot({ process: 'token', redisUrl: servers.url, timeoutMs: 5_000 }),
   ];
   app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   redis = app.get<Scripted>(REDIS);

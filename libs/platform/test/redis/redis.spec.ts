@@ -175,7 +175,10 @@ describe('the connection to Redis', () => {
   beforeAll(async () => {
     services = await isolate();
     network = await FaultProxy.start(services.redisUrl);
-    const imports = [PlatformModule.forRoot(), RedisModule.forRoot({ redisUrl: network.url })];
+    const imports = [
+      PlatformModule.forRoot(),
+      RedisModule.forRoot({ process: 'token', redisUrl: network.url }),
+    ];
     app = await NestFactory.createApplicationContext({ module: Root, imports }, { logger: false });
   });
 

@@ -267,9 +267,7 @@ export class ConsoleOperatorService {
 
   private async userOf(login: string): Promise<number> {
     const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
-    const user = isUserId(id)
-      ? await this.users.find(Number(id))
-      : (await this.users.findByLogin(login))?.user;
+    const user = isUserId(id) ? await this.users.find(Number(id)) : await this.users.findByLogin(login);
     if (user) return user.id;
     throw unknownUser(login);
   }

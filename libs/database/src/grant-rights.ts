@@ -1,0 +1,161 @@
+import { escapeIdentifier } from 'pg';
+import type { DataSource, QueryRunner } from 'typeorm';
+import {
+  type Columns,
+  DATABASE_PROCESSES,
+  DATABASE_RIGHTS,
+  type DatabaseProcess,
+  type ProcessRights,
+} from './roles.js';
+
+/**
+ * Returns the group role that has the rights of a process. The role by which the process logs in is a member.
+ * Contains the schema, because roles are shared by all databases of a server.
+ */
+export const roleOf = (schema: string, process: DatabaseProcess): string => `${schema}_${process}`;
+
+/**
+ * Grants the roles of the processes exactly the declared rights, and creates the roles if they do not exist. Changes
+ * only what differs in the policies, because a change waits for all statements on the table.
+ * @throws Error with the statements for an administrator if a role is missing and cannot be created
+ */
+export async function grantRights(
+  runner: QueryRunner,
+  dataSource: DataSource,
+  schema: string,
+): Promise<void> {
+  await createRoles(runner, schema);
+  const roles = DATABASE_PROCESSES.map((process) => escapeIdentifier(roleOf(schema, process))).join(', ');
+  const columnsOf = tableColumns(dataSource);
+  const tables = [...columnsOf.keys()];
+  const signatures = await runner.manager.query<{ name: string; signature: string }[]>(
+    `SELECT proname AS name, oid::regprocedure AS signature FROM pg_proc
+     WHERE pronamespace = current_schema()::regnamespace AND proname = ANY($1)`,
+    [[...new Set(DATABASE_PROCESSES.flatMap((process) => DATABASE_RIGHTS[process].functions))]],
+  );
+  const functions = signatures.map(({ signature }) => signature).join(', ');
+  await runner.query(`REVOKE ALL ON ${tables.join(', ')} FROM PUBLIC, ${roles}`);
+  await runner.query(`REVOKE ALL ON FUNCTION ${functions} FROM PUBLIC, ${roles}`);
+  await runner.query(`REVOKE ALL ON SCHEMA ${escapeIdentifier(schema)} FROM ${roles}`);
+  await runner.query(`GRANT USAGE ON SCHEMA ${escapeIdentifier(schema)} TO ${roles}`);
+  for (const process of DATABASE_PROCESSES) {
+    const role = escapeIdentifier(roleOf(schema, process));
+    for (const [table, rights] of grantsOf(DATABASE_RIGHTS[process], columnsOf))
+      await runner.query(`GRANT ${rights.join(', ')} ON ${table} TO ${role}`);
+    const own = signatures.filter(({ name }) => DATABASE_RIGHTS[process].functions.includes(name));
+    await runner.query(
+      `GRANT EXECUTE ON FUNCTION ${own.map(({ signature }) => signature).join(', ')} TO ${role}`,
+    );
+  }
+  await createPolicies(runner, schema);
+}
+
+/** Columns by table, of all entities and of TypeORM's table of migrations. */
+export function tableColumns({ entityMetadatas }: DataSource): ReadonlyMap<string, readonly string[]> {
+  return new Map([
+    ...entityMetadatas.map(
+      ({ tableName, columns }) => [tableName, columns.map(({ databaseName }) => databaseName)] as const,
+    ),
+    ['migrations', ['id', 'timestamp', 'name']],
+  ]);
+}
+
+/** @returns undefined for all columns, which a privilege on the table covers */
+function namesOf(columns: Columns, all: readonly string[]): readonly string[] | undefined {
+  if (columns === 'all') return undefined;
+  return 'except' in columns ? all.filter((name) => !columns.except.includes(name)) : columns;
+}
+
+/** Privileges of a process by table, as in a GRANT statement. */
+function grantsOf(
+  { tables }: ProcessRights,
+  columnsOf: ReadonlyMap<string, readonly string[]>,
+): [table: string, privileges: string[]][] {
+  return Object.entries(tables).map(([table, rights]) => {
+    const all = columnsOf.get(table) ?? [];
+    const privileges = (['select', 'insert', 'update'] as const).flatMap((right) => {
+      const columns = rights[right];
+      if (columns === undefined) return [];
+      const names = namesOf(columns, all);
+      return [right.toUpperCase() + (names ? ` (${names.map(escapeIdentifier).join(', ')})` : '')];
+    });
+    return [table, rights.delete ? [...privileges, 'DELETE'] : privileges];
+  });
+}
+
+async function createRoles({ manager }: QueryRunner, schema: string): Promise<void> {
+  const names = DATABASE_PROCESSES.map((process) => roleOf(schema, process));
+  const existing = await manager.query<{ rolname: string }[]>(
+    'SELECT rolname FROM pg_roles WHERE rolname = ANY($1)',
+    [names],
+  );
+  const missing = names.filter((name) => !existing.some(({ rolname }) => rolname === name));
+  if (missing.length === 0) return;
+  const [self] = await manager.query<{ mayCreate: boolean }[]>(
+    'SELECT rolcreaterole OR rolsuper AS "mayCreate" FROM pg_roles WHERE rolname = current_user',
+  );
+  const statements = missing.map((name) => `CREATE ROLE ${escapeIdentifier(name)} NOLOGIN`);
+  if (!self?.mayCreate)
+    throw new Error(
+      `the role of DATABASE_URL may not create roles. An administrator of the server must first run: ${statements.join('; ')}`,
+    );
+  for (const statement of statements)
+    // Another database's migration may create the role at the same time.
+    await manager.query(
+      `DO $$ BEGIN ${statement}; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+    );
+}
+
+interface Policy {
+  readonly name: string;
+  readonly command: string;
+  readonly roles: readonly string[];
+  readonly using: string | null;
+  readonly checked: string | null;
+}
+
+const DOCUMENT = '(document_due_at IS NOT NULL)';
+
+function policiesOf(schema: string): Policy[] {
+  const writing = (kind: 'all' | 'documents') =>
+    DATABASE_PROCESSES.filter((process) => DATABASE_RIGHTS[process].writesClients === kind)
+      .map((process) => roleOf(schema, process))
+      .sort();
+  const [all, documents] = [writing('all'), writing('documents')];
+  return [
+    { name: 'clients_all', command: 'ALL', roles: all, using: 'true', checked: 'true' },
+    { name: 'clients_read', command: 'SELECT', roles: documents, using: 'true', checked: null },
+    { name: 'clients_admit', command: 'INSERT', roles: documents, using: null, checked: DOCUMENT },
+    // Any row may be locked, as by a new grant.
+    { name: 'clients_refresh', command: 'UPDATE', roles: documents, using: 'true', checked: DOCUMENT },
+  ];
+}
+
+/** Restricts authorize and token to clients that their metadata documents describe. The owner is not restricted. */
+async function createPolicies(runner: QueryRunner, schema: string): Promise<void> {
+  const existing = await runner.manager.query<Policy[]>(
+    `SELECT policyname AS name, cmd AS command, roles::text[] AS roles, qual AS using, with_check AS checked
+     FROM pg_policies WHERE schemaname = current_schema() AND tablename = 'clients' AND permissive = 'PERMISSIVE'`,
+  );
+  const text = ({ name, command, roles, using, checked }: Policy) =>
+    JSON.stringify([name, command, roles.toSorted(), using, checked]);
+  const wanted = policiesOf(schema);
+  const isWanted = new Set(wanted.map(text));
+  const isKept = new Set(existing.filter((policy) => isWanted.has(text(policy))).map(text));
+  for (const policy of existing)
+    if (!isKept.has(text(policy)))
+      await runner.query(`DROP POLICY ${escapeIdentifier(policy.name)} ON clients`);
+  for (const policy of wanted) {
+    if (isKept.has(text(policy))) continue;
+    const { name, command, roles, using, checked } = policy;
+    await runner.query(
+      `CREATE POLICY ${name} ON clients FOR ${command} TO ${roles.map(escapeIdentifier).join(', ')}` +
+        (using === null ? '' : ` USING (${using})`) +
+        (checked === null ? '' : ` WITH CHECK (${checked})`),
+    );
+  }
+  const [table] = await runner.manager.query<{ enabled: boolean }[]>(
+    `SELECT relrowsecurity AS enabled FROM pg_class WHERE oid = 'clients'::regclass`,
+  );
+  if (!table?.enabled) await runner.query('ALTER TABLE clients ENABLE ROW LEVEL SECURITY');
+}
