@@ -166,10 +166,11 @@ export const EVERY_RESPONSE: readonly [name: string, route: string | null, polic
 ];
 
 export function routesOf(configuration: AuthorizeConfiguration, method: RequestMethod): string[] {
-  const { imports = [] } = AppModule.forRoot(configuration);
-  const controllers = imports.flatMap(
+  const { imports = [], controllers: own = [] } = AppModule.forRoot(configuration);
+  const ofFeatures = imports.flatMap(
     (module): Type[] => Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [],
   );
+  const controllers = [...own, ...ofFeatures];
   return controllers.flatMap((controller) => {
     const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
     const prototype = (controller as Type<object>).prototype as Record<string, object>;
