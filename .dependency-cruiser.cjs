@@ -71,7 +71,11 @@ module.exports = {
       ['oauth', 'error-guide', 'platform', 'messaging', 'audit', 'grants', 'users'],
       'a client ends with the grants; problems of metadata documents are recorded as text',
     ),
-    above('events', ['oauth', 'platform'], 'an outbox belongs to the transaction, and a token to the protocol'),
+    above(
+      'events',
+      ['oauth', 'platform'],
+      'an outbox belongs to the transaction, and a token to the protocol',
+    ),
     above(
       'database',
       ['oauth', 'platform', 'messaging', 'keys', 'audit', 'grants', 'users', 'clients', 'events'],

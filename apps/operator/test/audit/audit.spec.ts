@@ -156,7 +156,7 @@ describe('audit', () => {
         env,
       );
       expect(linesOf(stdout)).toEqual([event]);
-      expect(stderr).toContain('--client must be a client_id');
+      expect(stderr).toContain('give the client_id of the client');
     });
 
     it('filters by a duration before now or a point in time', async () => {

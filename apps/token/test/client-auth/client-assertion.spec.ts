@@ -341,7 +341,7 @@ describe('a client with a secret', () => {
 it('a client cannot register an RSA key below 2048 bits or a key of an unsupported curve', () => {
   const jwkOf = (key: { export: (options: { format: 'jwk' }) => object }) => key.export({ format: 'jwk' });
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
-  expect(() => keysOf({ jwk: jwkOf(weak.publicKey) } as ClientKey)).toThrow(/2048 to 4096/);
+  expect(() => keysOf({ jwk: jwkOf(weak.publicKey) } as ClientKey)).toThrow('modulus');
   const curve = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
-  expect(() => keysOf({ jwk: jwkOf(curve.publicKey) } as ClientKey)).toThrow(/P-256/);
+  expect(() => keysOf({ jwk: jwkOf(curve.publicKey) } as ClientKey)).toThrow('type');
 });

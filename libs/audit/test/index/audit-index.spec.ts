@@ -230,7 +230,11 @@ describe('a search with the index', () => {
     expect(warnings).toEqual([isBehind]);
     const explain = context.get(ExplainService);
     expect(await explain.explainIndexed('abcdefghijkl')).toMatchObject({ warnings: [isBehind] });
-    await expect(explain.explainIndexed('bbcdefghijkl')).rejects.toMatchObject({ message: isBehind });
+    await expect(explain.explainIndexed('bbcdefghijkl')).rejects.toMatchObject({
+      problems: expect.arrayContaining([
+        expect.objectContaining({ values: { warning: isBehind } }),
+      ]) as object,
+    });
   });
 
   it('reads a limited number of the newest unindexed events, regardless of the size of messages', async () => {
