@@ -25,9 +25,8 @@ export default {
     tier('containers', ['**/k8s/test/containers/*.test.ts'], servers),
   ],
   testSequencer: '<rootDir>/test/jest/slowest-first.mjs',
-  // A suite uses about a third of a core, because it waits for servers, child processes and timeouts. Five workers keep
-  // two cores busy.
-  maxWorkers: Math.ceil(2.5 * availableParallelism()),
+  // A suite often waits for servers, child processes and timeouts. More workers delay the suites that measure a load.
+  maxWorkers: Math.ceil(1.5 * availableParallelism()),
   // Restarts a worker between suites if its memory has grown above this limit.
   workerIdleMemoryLimit: '1500MB',
   // Stops hanging tests; the runner allows long suites more. A machine with other work is slower.

@@ -181,7 +181,7 @@ describe('a development installation', () => {
     type User = Exclude<Process, 'migrate'>;
     const MAY: Record<User, { publish: string[]; subscribe: string[] }> = {
       authorize: {
-        publish: [grantRevoked, ...repliesOf('authorize')],
+        publish: [grantRevoked, clientChanged, ...repliesOf('authorize')],
         subscribe: [statusSubject('authorize'), ...ASKED, '_INBOX.authorize.1'],
       },
       token: {

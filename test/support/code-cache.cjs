@@ -6,6 +6,13 @@ const Module = require('node:module');
 const path = require('node:path');
 const { constants, Script } = require('node:vm');
 
+// Node announces the loader of `importModuleDynamically` as experimental, in a line that is not a log entry.
+const { emitWarning } = process;
+process.emitWarning = (warning, ...more) =>
+  String(warning).includes('USE_MAIN_CONTEXT_DEFAULT_LOADER')
+    ? undefined
+    : emitWarning.call(process, warning, ...more);
+
 const BUNDLES = path.join(__dirname, '../../dist/apps');
 const FOLDER = path.join(__dirname, '../../.local/cache/code');
 

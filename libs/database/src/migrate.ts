@@ -1,5 +1,5 @@
 import { escapeIdentifier } from 'pg';
-import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { type DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { grantRights } from './grant-rights.js';
@@ -36,7 +36,9 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       const executor = new MigrationExecutor(dataSource, runner);
       executor.transaction = 'all';
       const applied = await executor.executePendingMigrations();
-      await grantRights(runner, dataSource, schema);
+      // Rights on a missing column would hide that the tables are from an older version (`missingColumns`).
+      if ((await missingColumnsOf(dataSource, runner.manager)).length === 0)
+        await grantRights(runner, dataSource, schema);
       await runner.commitTransaction();
       return applied.map(({ name }) => name);
     } catch (error) {
@@ -61,15 +63,17 @@ export async function pendingMigrations(
  * @throws DependencyUnavailableError
  */
 export async function missingColumns(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
-  return withDatabase(databaseUrl, options, async (dataSource) => {
-    const rows = await dataSource.query<{ name: string }[]>(
-      `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = current_schema()`,
-    );
-    const existing = new Set(rows.map(({ name }) => name));
-    return dataSource.entityMetadatas
-      .flatMap(({ tableName, columns }) => columns.map(({ databaseName }) => `${tableName}.${databaseName}`))
-      .filter((name) => !existing.has(name));
-  });
+  return withDatabase(databaseUrl, options, (dataSource) => missingColumnsOf(dataSource, dataSource.manager));
+}
+
+async function missingColumnsOf(dataSource: DataSource, manager: EntityManager): Promise<string[]> {
+  const rows = await manager.query<{ name: string }[]>(
+    `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = current_schema()`,
+  );
+  const existing = new Set(rows.map(({ name }) => name));
+  return dataSource.entityMetadatas
+    .flatMap(({ tableName, columns }) => columns.map(({ databaseName }) => `${tableName}.${databaseName}`))
+    .filter((name) => !existing.has(name));
 }
 
 async function withDatabase<Result>(
