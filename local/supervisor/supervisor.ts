@@ -15,6 +15,7 @@ import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { databaseUrls, type ProcessUrls, redisUrls, sameUrl } from './process-urls.js';
 import { missingSetup, seed } from './seed.js';
 import { createStreams } from '#database/operations/migration.service.js';
+import { failureText } from '#operations/failure-text.js';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
 
@@ -136,7 +137,7 @@ export class Supervisor {
       await createStreams(loadConfiguration(MigrateSettings, given));
     } catch (error) {
       if (!this.env['NATS_URL']) throw error;
-      this.step(`no audit trail: ${error instanceof Error ? error.message : String(error)}`);
+      this.step(`no audit trail: ${failureText(error)}`);
     }
   }
 

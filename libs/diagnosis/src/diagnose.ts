@@ -1,3 +1,4 @@
+import { failureText } from '#operations/failure-text.js';
 import { describeRemedy, type RemedyText } from '#error-guide/doctor/remedies.js';
 import { withTimeout } from '#platform/clock.js';
 import {
@@ -71,7 +72,7 @@ async function diagnoseArea(examined: Area, limitMs: number): Promise<Diagnosis>
     );
     return { findings, holding: ids.filter((id) => !open.has(id)), notChecked };
   } catch (error) {
-    const problem = withoutCredentials(error instanceof Error ? error.message : String(error));
+    const problem = withoutCredentials(failureText(error));
     const remedy = describeRemedy({ id: 'not-examined' });
     const finding = { check: 'not-examined', subject: area, problem, remedy };
     return {

@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Diagnosis } from '#diagnosis/diagnose.js';
 import { DoctorService } from '#diagnosis/doctor.service.js';
 import { type KeyList, KeyService } from '#keys/operations/key.service.js';
+import { failureText } from '#operations/failure-text.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { askServices } from '#operations/running-services/status.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
@@ -77,6 +78,6 @@ async function part<Value>(reading: Promise<Value>): Promise<Part<Value>> {
   try {
     return { value: await reading };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: failureText(error) };
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
-import { describeProblems } from '#error-guide/problems/describe-problem.js';
+import { failureText } from '#operations/failure-text.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import { OperatorRoles } from '../session/operator-sessions.service.js';
@@ -63,8 +63,7 @@ export class JobRunner implements BeforeApplicationShutdown {
       return { ...(await this.actions.step(action, operator, item)), failure: null };
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
-      const reason = describeProblems(error, (field) => field).join('; ');
-      return { done: 0, more: false, failure: reason, warnings: error.warnings };
+      return { done: 0, more: false, failure: failureText(error), warnings: error.warnings };
     }
   }
 }

@@ -1,0 +1,10 @@
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
+import { messageOf } from '#platform/errors.js';
+import { AdministrationError } from './administration.error.js';
+
+/** Returns the text of a failure for operators. The message of an AdministrationError has only the ids of its problems. */
+export function failureText(error: unknown): string {
+  return error instanceof AdministrationError
+    ? describeProblems(error, (field) => field).join('; ')
+    : messageOf(error);
+}
