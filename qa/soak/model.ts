@@ -32,8 +32,19 @@ export class Model {
     const won = grant.pairs.length > 0;
     // A request without a response may have redeemed the code. A retry is then the second use. After a 503, the code is
     // still valid.
+    // Two requests in flight are two uses, even if the first one gets 503 afterwards (RFC 6749 4.1.2).
+    const second = refused.find(({ answeredAt }) =>
+      attempts.some(
+        (first) =>
+          isUnavailable(first) &&
+          first.mayHaveTakenEffect &&
+          first.sentAt < answeredAt &&
+          first.answeredAt > answeredAt,
+      ),
+    );
     const explained = (attempt: Attempt) =>
       won ||
+      (second !== undefined && attempt.answeredAt >= second.answeredAt) ||
       this.mayBeRevoked(grant, attempt) ||
       attempts.some((other) => other !== attempt && other.status === 0 && other.mayHaveTakenEffect) ||
       this.timeline.restartedRedis(grant.issuedAt, attempt.answeredAt);
@@ -47,12 +58,12 @@ export class Model {
     }
     // A second redemption without a response, or with 503, may also have revoked the grant.
     const [win] = wins;
-    const second =
+    const repeated =
       win &&
       attempts.find(
         (attempt) => isUnavailable(attempt) && attempt.mayHaveTakenEffect && attempt.answeredAt >= win.sentAt,
       );
-    if (second) this.revocationRequested(grant, 'its code may have been presented twice', second.sentAt);
+    if (repeated) this.revocationRequested(grant, 'its code may have been presented twice', repeated.sentAt);
     if (!won && refused.length > 0) this.statistics.lostCodes += 1;
   }
 

@@ -230,6 +230,18 @@ describe('the model of the soak test', () => {
     expect(rules()).toEqual(['an honest client gets tokens for its code']);
   });
 
+  it('accepts that the second of two requests in flight revokes the code, although the first one gets 503', () => {
+    const { model, rules } = newOracle();
+    const first = { ...attemptWith('redeem', 'token 1', 100, 503), answeredAt: 900 };
+    model.checkRedemption(new Grant(0), [first, refused('redeem', 200)]);
+    expect(rules()).not.toContain('an honest client gets tokens for its code');
+    model.checkRedemption(new Grant(1_000), [
+      { ...first, sentAt: 1_100, answeredAt: 1_150 },
+      refused('redeem', 1_200),
+    ]);
+    expect(rules()).toContain('an honest client gets tokens for its code');
+  });
+
   it('reports a logged-out honest client unless its retry window has passed', () => {
     const { model, rules } = newOracle();
     const late = new Grant(0);

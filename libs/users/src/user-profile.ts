@@ -58,16 +58,19 @@ const IsInteger = (): PropertyDecorator => WholeNumber(-(2 ** 31), 2 ** 31 - 1);
 
 /** Fields of {@link UserProfile} under the names that they have outside. */
 export class UserFieldsDto {
-  @Matches(/^(?!.{255})[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u, reports('email_too_long', { max: 254 }))
+  @Matches(/^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u, reports('email_too_long', { max: 254 }))
+  @Matches(/^.{0,254}$/u, reports('email_too_long', { max: 254 }))
   @IsString()
   email: string;
 
-  @Matches(/^(?=.*\S)\P{Cc}{1,254}$/su, reports('text_invalid', { max: 254 }))
+  @Matches(/\S/, reports('text_invalid', { max: 254 }))
+  @Matches(/^\P{Cc}{1,254}$/u, reports('text_invalid', { max: 254 }))
   @IsString()
   @MayBeAbsent()
   username?: string;
 
-  @Matches(/^(?=.*\S)\P{Cc}{1,100}$/su, reports('text_invalid', { max: MAX_NAME }))
+  @Matches(/\S/, reports('text_invalid', { max: MAX_NAME }))
+  @Matches(/^\P{Cc}{1,100}$/u, reports('text_invalid', { max: MAX_NAME }))
   @IsString()
   @MayBeAbsent()
   name?: string;

@@ -85,7 +85,7 @@ export async function redisRightsDifference(
     (key) => !keys.includes(key),
   );
   const forbidden = [
-    ...ADMINISTRATION.map((call) => [call.replace(/ (?![A-Z]{3}).*/, ''), call] as const),
+    ...ADMINISTRATION.map((call) => [/^[A-Z]+(?: [A-Z]{3}\S*)*/.exec(call)?.[0] ?? call, call] as const),
     ...[...new Set(others), '*'].map((key) => [`keys ${key}`, `GET ${exampleOf(key)}`] as const),
   ];
   const user = String(await servers[0]?.call('ACL', 'WHOAMI'));
