@@ -275,6 +275,24 @@ export class Actor {
     return { deviceCode, userCode };
   }
 
+  /** Returns a token for the event stream of the confidential client, and the stream, which another lane may delete. */
+  async eventStream(): Promise<{ token: string; streamId: string }> {
+    const { id, secret = '' } = this.confidential;
+    const answer = await this.submit(this.urls.token + ENDPOINTS.token, {
+      grant_type: 'client_credentials',
+      scope: 'ssf.read ssf.manage',
+      client_id: id,
+      client_secret: secret,
+    });
+    const { access_token: token = '' } = (await answer.json()) as Record<string, string>;
+    this.environment.secrets.add('access token', token);
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const url = this.urls.token + ENDPOINTS.eventStream;
+    await fetch(url, { method: 'POST', headers, body: '{}' });
+    const [stream] = (await (await fetch(url, { headers })).json()) as { stream_id: string }[];
+    return { token, streamId: stream?.stream_id ?? '00000000-0000-4000-8000-000000000000' };
+  }
+
   async connect(): Promise<void> {
     const { fixture, secrets } = this.environment;
     const pending = { scope: 'profile:read openid', ...this.newLogin(this.user.id) };

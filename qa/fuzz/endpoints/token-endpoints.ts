@@ -65,6 +65,34 @@ const endpoint = endpointsOf('token');
 
 const preflight = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'POST' };
 
+/** Another lane may delete the stream between the requests. */
+function eventEndpoints(): Endpoint[] {
+  const SUBJECT = { format: 'iss_sub', sub: '1' };
+  const call = (method: string, path: string, statuses: readonly number[], body?: (actor: Actor) => object) =>
+    endpoint(`${method} ${path}`, [...statuses, 404], async (actor) => {
+      const { token, streamId } = await actor.eventStream();
+      return draft(actor, 'token', [method, path], {
+        headers: { Authorization: `Bearer ${token}` },
+        ...(body ? { json: { stream_id: streamId, ...body(actor) } } : { query: { stream_id: streamId } }),
+      });
+    });
+  const settings = () => ({ description: 'fuzzed', events_requested: [] });
+  const subject = ({ urls }: Actor) => ({ subject: { ...SUBJECT, iss: urls.token } });
+  return [
+    call('POST', ENDPOINTS.eventStream, [201, 409], settings),
+    call('GET', ENDPOINTS.eventStream, [200]),
+    call('PATCH', ENDPOINTS.eventStream, [200], settings),
+    call('PUT', ENDPOINTS.eventStream, [200], settings),
+    call('DELETE', ENDPOINTS.eventStream, [204]),
+    call('GET', ENDPOINTS.eventStatus, [200]),
+    call('POST', ENDPOINTS.eventStatus, [200], () => ({ status: 'enabled' })),
+    call('POST', ENDPOINTS.addEventSubject, [200], subject),
+    call('POST', ENDPOINTS.removeEventSubject, [204], subject),
+    call('POST', ENDPOINTS.verifyEventStream, [204], () => ({ state: 'fuzzed' })),
+    call('POST', ENDPOINTS.eventPoll, [200], () => ({ maxEvents: 1, ack: [] })),
+  ];
+}
+
 export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
   endpoint(`POST ${ENDPOINTS.token}: a code`, [200], async (actor, variant) => {
     const { code, verifier, redirectUri } = await actor.code(kindOf(variant));
@@ -139,8 +167,10 @@ export const TOKEN_ENDPOINTS: readonly Endpoint[] = [
     ]);
     return post(actor, ENDPOINTS.deviceAuthorization, variant, [{ scope }]);
   }),
+  ...eventEndpoints(),
   ...[
     ENDPOINTS.authorizationServerMetadata,
+    ENDPOINTS.ssfConfiguration,
     ENDPOINTS.openIdConfiguration,
     ENDPOINTS.jwks,
     ENDPOINTS.openApi,
