@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 import { runOperator } from '../../apps/operator/test/support/use-operator.js';
 import type { RunFile } from '#local/demo/run-script.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
-import { NODE_ARGUMENTS } from '../support/built.js';
+import '../support/built.js';
 import { type ProductProcesses, startProcesses } from './started-product.js';
 import { UserBrowser } from '../topology/retrying-client.js';
 import { ProductUser } from './running-product.js';
@@ -131,7 +131,7 @@ describe.each([
     const nats = await FaultProxy.start(product.env['NATS_URL'] ?? '');
     const child = spawn(
       process.execPath,
-      [...NODE_ARGUMENTS, resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],
+      [resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],
       { env: { ...product.env, NATS_URL: nats.url } },
     );
     const ended = once(child, 'exit');

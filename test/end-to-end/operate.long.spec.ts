@@ -2,16 +2,14 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
-import { NODE_ARGUMENTS } from '../support/built.js';
+import '../support/built.js';
 import { until } from '../support/until.js';
 import { allow } from './running-product.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
 import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
 
 const DOCUMENT = 'docs/operate.md';
-const OPERATOR = `operator() { ${[process.execPath, ...NODE_ARGUMENTS, resolve('dist/apps/operator.cjs')]
-  .map((word) => `'${word}'`)
-  .join(' ')} "$@"; }`;
+const OPERATOR = `operator() { '${process.execPath}' '${resolve('dist/apps/operator.cjs')}' "$@"; }`;
 const CLIENT = 'sc_lhzvn2l7x6iosah5cpowvxtw';
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
@@ -101,7 +99,7 @@ async function restartWithKeys(file: string): Promise<void> {
   await writeFile(join(environment.LOCAL_DIR, 'id-token-keys'), keys.trim());
   product = new StartedProduct({
     ...environment,
-    NODE_OPTIONS: [...NODE_ARGUMENTS, `--import=${STARTED_BEFORE}`].join(' '),
+    NODE_OPTIONS: `--import=${STARTED_BEFORE}`,
   });
   run = await product.ready();
   // A process records its keys shortly after it becomes ready.
