@@ -33,7 +33,11 @@ export async function grantRights(
      WHERE pronamespace = current_schema()::regnamespace AND proname = ANY($1)`,
     [[...new Set(DATABASE_PROCESSES.flatMap((process) => DATABASE_RIGHTS[process].functions))]],
   );
-  const functions = signatures.map(({ signature }) => signature).join(', ');
+  // Every role that writes users needs the expression of their index, also a role of the product.
+  const functions = signatures
+    .filter(({ name }) => name !== 'search_text')
+    .map(({ signature }) => signature)
+    .join(', ');
   await runner.query(`REVOKE ALL ON ${tables.join(', ')} FROM PUBLIC, ${roles}`);
   await runner.query(`REVOKE ALL ON FUNCTION ${functions} FROM PUBLIC, ${roles}`);
   await runner.query(`REVOKE ALL ON SCHEMA ${escapeIdentifier(schema)} FROM ${roles}`);
