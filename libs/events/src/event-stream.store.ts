@@ -88,7 +88,7 @@ export class EventStreamStore {
     await this.dataSource.getRepository(ExcludedSubjectEntity).delete({ streamId, subject });
   }
 
-  /** Returns those of the subjects that the client has removed. */
+  /** Returns the removed subjects among these subjects. */
   async excluded(streamId: string, subjects: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.dataSource.query<{ subject: string }[]>(
       'SELECT subject FROM event_stream_subjects WHERE stream_id = $1 AND subject = ANY ($2)',

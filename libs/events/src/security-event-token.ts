@@ -14,7 +14,7 @@ export interface SecurityEvent {
   readonly createdAt: Date;
 }
 
-/** Receiver of an event: the client as it knows itself and the user. */
+/** Client of a stream, with its rule for subjects. */
 export interface EventReceiver extends SubjectRule {
   readonly clientId: string;
   readonly streamId: string;
@@ -61,7 +61,7 @@ export function securityEventClaims(
   };
 }
 
-/** Returns the `sub` by which the client knows the user; for an event about the client, the client's id. */
+/** Returns the user's `sub` for this client, or the client's id for an event about the client. */
 export function eventSubject(receiver: EventReceiver, userId: number | null): string {
   return userId === null ? receiver.clientId : subjectOf(receiver, userId);
 }

@@ -147,7 +147,7 @@ export function confirmationsOf(form: Form): string[] {
   return CONFIRMATIONS.filter((name) => form.text(name) === 'true');
 }
 
-/** Fields that neither send data or users anywhere, nor grant or show anything to users. */
+/** Fields that do not change destinations, rights, or texts for users. */
 const HARMLESS: ReadonlySet<string> = new Set(['contacts', ...CONFIRMATIONS]);
 
 /** Returns true if the form changes any field that is not harmless. */

@@ -52,7 +52,7 @@ describe('operator event', () => {
     expect((await event('list', '--client', clientId)).stdout).toMatch(/status 202/);
   });
 
-  it('shows what was answered, never the header of the receiver', async () => {
+  it('shows the latest answer, but not the header of the receiver', async () => {
     const { clientId, jti } = await waiting();
     await sql("UPDATE oauth.events SET attempts = 1, answer = 'status 503' WHERE jti = $1", jti);
     const { stdout } = await event('show', jti, '--json');
@@ -80,7 +80,7 @@ describe('operator event', () => {
     expect(recorded).toMatchObject({ detail: { command: 'event redeliver', jti } });
   });
 
-  it('does not know another jti', async () => {
+  it('rejects an unknown jti', async () => {
     expectRefused(await event('show', 'no-event'), /there is no event "no-event"/);
   });
 });

@@ -279,7 +279,7 @@ describe('a process that will stop', () => {
     apps.push(app);
     try {
       expect((await listed()).processes).toHaveLength(4);
-      // As the preStop hook of k8s/base/token/deployment.yaml.
+      // Same as the preStop hook of k8s/base/token/deployment.yaml.
       process.kill(app.process.pid, 'SIGUSR2');
       await until('it reports the stop', 60_000, async () => (await app.missing())?.join() === 'stop');
       expect((await answers()).filter(({ missing = {} }) => 'stop' in missing)).toHaveLength(1);

@@ -135,7 +135,7 @@ describe('a token for the event stream', () => {
     expect(answer.body).toMatchObject({ error: 'unauthorized_client' });
   });
 
-  it('has no other scope beside it', async () => {
+  it('cannot include another scope', async () => {
     const { credentials } = await register();
     const answer = await app.post('token', {
       grant_type: 'client_credentials',
@@ -334,7 +334,7 @@ describe('a revocation', () => {
     await arrived('/alive');
   });
 
-  it('is told with the pairwise subject, and shares no value with the event of another client', async () => {
+  it('contains the pairwise subject, and no value that an event of another client contains', async () => {
     const pairwise = await listening({ method: POLL }, { sector: 'app.example.com' });
     const other = await listening({ method: POLL });
     await app.code(other.clientId, pairwise.userId);

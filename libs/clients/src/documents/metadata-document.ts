@@ -54,7 +54,7 @@ export interface MetadataDocument {
   readonly client: DescribedClient;
   /** Scopes to register the client for; null if the document has no `scope`. */
   readonly scopes: readonly string[] | null;
-  /** What the client cannot have, although the document is accepted; null if it has everything. */
+  /** Values of an accepted document that the registration does not contain; null if it contains all. */
   readonly leftOut: string | null;
 }
 

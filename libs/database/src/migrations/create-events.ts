@@ -42,7 +42,7 @@ async function createTables(runner: QueryRunner): Promise<void> {
       CONSTRAINT event_streams_push_check CHECK ((delivery = 'push') = (endpoint_url IS NOT NULL)
         AND (delivery = 'push' OR authorization_header IS NULL))
     )`);
-  // Subjects that the client has removed, as the client knows them.
+  // Removed subjects, by their `sub` for this client.
   await runner.query(`
     CREATE TABLE event_stream_subjects (
       stream_id uuid REFERENCES event_streams ON DELETE CASCADE,
@@ -84,7 +84,7 @@ async function createTables(runner: QueryRunner): Promise<void> {
   );
 }
 
-/** Tells the client that a grant was revoked, and why. */
+/** Records the revocation of a grant, with its cause, for the client. */
 async function recordGrantEvents(runner: QueryRunner): Promise<void> {
   await createTrigger(
     runner,
@@ -100,7 +100,7 @@ async function recordGrantEvents(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Tells the clients with a live grant of the user, or with a grant that ended with the change. A password that is only
+ * Records changes of a user for the clients with a live grant of the user, or with a grant that ended with the change. A password that is only
  * hashed again keeps the sessions. Names no columns, so that an operator can change the collation of one.
  */
 async function recordUserEvents(runner: QueryRunner): Promise<void> {

@@ -11,7 +11,7 @@ import { problem } from '#platform/validation/problem.js';
 import { EventStore, type AdministeredEvent } from '../event.store.js';
 import { EVENT_ID, EventListDto } from './event.dto.js';
 
-/** Security events, as operators see them: to whom, what was answered, and when the next attempt is. */
+/** Security events for operators: receiver, latest answer, next attempt. */
 @Injectable()
 export class EventService {
   constructor(
