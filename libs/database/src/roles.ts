@@ -53,6 +53,7 @@ const NEW_GRANT_COLUMNS = [
   'lifetime',
   'auth_time',
   'session',
+  'ends_at',
 ];
 
 const MIGRATIONS: TableRights = { select: 'all' };
@@ -124,7 +125,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       grants: {
         select: 'all',
         insert: NEW_GRANT_COLUMNS,
-        update: ['expires_at', 'revoked_at', 'revoked_for'],
+        update: ['expires_at', 'ends_at', 'revoked_at', 'revoked_for'],
         delete: true,
       },
       token_keys: RECORDED_KEYS,

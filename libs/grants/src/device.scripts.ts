@@ -2,6 +2,7 @@ import { POLL_INTERVAL } from '#oauth/device-authorization.js';
 import {
   answer,
   COVERS,
+  EXPIRE,
   grantScript,
   readGrant,
   refuse,
@@ -28,7 +29,7 @@ redis.call('EXPIRE', KEYS[1], ttl)
  * response may have been lost. Returns 0 if the request has expired, has another decision, or is from another client.
  */
 export const APPROVE = grantScript(
-  ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login'],
+  ['client', 'user', 'external_id', 'scope', 'resources', 'now', 'login', 'ends_at'],
   `${SET_OPTIONAL}${REPLICATION_ID}
 local status, stored_client, stored_user, stored_scope = unpack(redis.call('HMGET', KEYS[1], STATUS, CLIENT, USER, SCOPE))
 if stored_client ~= client then return 0 end
@@ -38,6 +39,7 @@ redis.call('HSET', KEYS[1], STATUS, PENDING, USER, user, SCOPE, scope, ROTATED_A
 set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
 set_optional(LOGIN, login)
+set_optional(ENDS_AT, ends_at)
 redis.call('HDEL', KEYS[1], 'interval', 'polled_at')
 return 1
 `,
@@ -73,7 +75,7 @@ const POLL_TOLERANCE = 500;
  */
 export const POLL = grantScript(
   ['client', 'resources', 'jkt', 'now', 'window', 'expired', 'ttl', 'request', 'given_up'],
-  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}${RETRY}${readGrant('replication_id', 'interval', 'polled_at')}
+  `${SET_OPTIONAL}${EXPIRE}${REPLICATION_ID}${COVERS}${RETRY}${readGrant('replication_id', 'interval', 'polled_at')}
 if not status then ${refuse('unknown')} end
 if not stored_client then ${refuse('revoked')} end
 if stored_client ~= client then ${refuse('other_client', 'stored_client')} end
@@ -107,7 +109,7 @@ redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
 set_optional('request', request)
 redis.call('HDEL', KEYS[1], 'replication_id')
-redis.call('EXPIRE', KEYS[1], ttl)
+expire(ttl, ends_at)
 stored_jkt, stored_generation, stored_time = jkt, '1', now
 ${answer()}
 `,

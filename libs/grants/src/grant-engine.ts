@@ -304,10 +304,22 @@ export class GrantEngine {
       const record = await this.records.find(id);
       if (!record || record.isUnredeemed) return transition;
       if (record.revokedAt) return { outcome: 'revoked', grantId: id };
-      const { clientId, userId, externalId, scope, resources, login } = record;
+      const { clientId, userId, externalId, scope, resources, login, endsAt } = record;
       const { generation, jkt } = token;
       const rotatedAt = this.issuer.issuedAt(token);
-      const lost = { clientId, userId, externalId, scope, resources, generation, rotatedAt, jkt, login };
+      const ends = { endsAt: endsAt?.getTime() ?? null };
+      const lost = {
+        clientId,
+        userId,
+        externalId,
+        scope,
+        resources,
+        generation,
+        rotatedAt,
+        jkt,
+        login,
+        ...ends,
+      };
       await this.store.restore(id, lost, marker, this.ttl);
       this.count('restored');
     }

@@ -3,8 +3,8 @@ import type { RefusalReason } from './grant.js';
 
 /**
  * Fields of an active grant. Redis stores the names with every grant, so each name is one letter. The fields `jkt`,
- * `resources`, `externalId`, `login` (only with the scope `openid`) and `user` (not for `client_credentials`) are
- * optional. Grants in other states have other fields, such as `missing` during a restore.
+ * `resources`, `externalId`, `login` (only with the scope `openid`), `endsAt` and `user` (not for `client_credentials`)
+ * are optional. Grants in other states have other fields, such as `missing` during a restore.
  */
 export const FIELD = {
   status: 's',
@@ -17,6 +17,7 @@ export const FIELD = {
   resources: 'r',
   externalId: 'e',
   login: 'l',
+  endsAt: 'x',
 } as const;
 
 export const STATUS = { requested: 'd', pending: 'p', active: 'a', revoked: 'r' } as const;
@@ -24,13 +25,13 @@ export const STATUS = { requested: 'd', pending: 'p', active: 'a', revoked: 'r' 
 const NAMES = `
 local STATUS, CLIENT, USER, SCOPE = '${FIELD.status}', '${FIELD.client}', '${FIELD.user}', '${FIELD.scope}'
 local GENERATION, ROTATED_AT, JKT = '${FIELD.generation}', '${FIELD.rotatedAt}', '${FIELD.jkt}'
-local RESOURCES, EXTERNAL_ID, LOGIN = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}'
+local RESOURCES, EXTERNAL_ID, LOGIN, ENDS_AT = '${FIELD.resources}', '${FIELD.externalId}', '${FIELD.login}', '${FIELD.endsAt}'
 local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pending}', '${STATUS.active}', '${STATUS.revoked}'
 `;
 
 /**
  * Defines a script for KEYS[1], the hash of a grant. Arguments that are rarely set come last, because trailing nulls
- * are not sent. `now`, `rotated_at`, `kept_since` and `window` are in milliseconds, and `ttl` is in seconds. `expired`
+ * are not sent. `now`, `rotated_at`, `kept_since`, `ends_at` and `window` are in milliseconds, and `ttl` is in seconds. `expired`
  * is 0 or 1, and `any_key` is 1 or empty.
  */
 export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
@@ -49,6 +50,7 @@ const LOCALS = {
   stored_generation: FIELD.generation,
   stored_time: FIELD.rotatedAt,
   login: FIELD.login,
+  ends_at: FIELD.endsAt,
 } as const;
 
 /** Lua that reads the fields of a grant into locals. @param more further fields, whose locals have the prefix `stored_` */
@@ -58,7 +60,7 @@ export function readGrant(...more: readonly string[]): string {
   return `
 local ${locals.join(', ')} = unpack(redis.call('HMGET', KEYS[1], ${fields.join(', ')}))
 external_id, stored_resources = external_id or '', stored_resources or ''
-stored_jkt, login = stored_jkt or '', login or ''
+stored_jkt, login, ends_at = stored_jkt or '', login or '', ends_at or ''
 `;
 }
 
@@ -85,6 +87,7 @@ export type ActiveReply = readonly [
   generation: string,
   rotatedAt: string,
   login: string,
+  endsAt: string,
   idToken?: string,
 ];
 
@@ -95,6 +98,16 @@ export type RefusedReply = readonly [outcome: RefusalReason, expected?: string, 
 export const SET_OPTIONAL = `
 local function set_optional(field, value)
   if value and value ~= '' then redis.call('HSET', KEYS[1], field, value) end
+end
+`;
+
+/** Sets the TTL. A grant with an end expires a minute after the end, because clocks may differ. */
+export const EXPIRE = `
+local function expire(ttl, ends_at)
+  if ends_at and ends_at ~= '' then
+    ttl = math.max(1, math.min(ttl, math.ceil(ends_at / 1000) - redis.call('TIME')[1] + 60))
+  end
+  redis.call('EXPIRE', KEYS[1], ttl)
 end
 `;
 

@@ -2,6 +2,7 @@ import {
   answer,
   COVERS,
   EXISTS,
+  EXPIRE,
   grantScript,
   readGrant,
   refuse,
@@ -31,6 +32,7 @@ export const CREATE = grantScript(
     'ttl',
     'login',
     'id_token',
+    'ends_at',
   ],
   `${SET_OPTIONAL}${REPLICATION_ID}
 if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('HMGET', KEYS[1], STATUS, ROTATED_AT) end
@@ -40,6 +42,7 @@ set_optional(JKT, jkt)
 set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
 set_optional(LOGIN, login)
+set_optional(ENDS_AT, ends_at)
 set_optional('id_token', id_token)
 redis.call('EXPIRE', KEYS[1], ttl)
 return {PENDING, now}
@@ -58,7 +61,7 @@ return {PENDING, now}
  */
 export const REDEEM = grantScript(
   ['client', 'resources', 'redirect_uri', 'challenge', 'jkt', 'now', 'expired', 'ttl', 'request', 'given_up'],
-  `${SET_OPTIONAL}${REPLICATION_ID}${COVERS}
+  `${SET_OPTIONAL}${EXPIRE}${REPLICATION_ID}${COVERS}
 if given_up then
   local used, generation = unpack(redis.call('HMGET', KEYS[1], STATUS, GENERATION))
   if used == ACTIVE and generation == '1' and redis.call('HGET', KEYS[2], 'request') == given_up then
@@ -84,7 +87,7 @@ redis.call('HSET', KEYS[2], 'request', request)
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, 1, ROTATED_AT, now)
 set_optional(JKT, jkt)
 redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'replication_id', 'id_token', 'request')
-redis.call('EXPIRE', KEYS[1], ttl)
+expire(ttl, ends_at)
 stored_jkt, stored_generation, stored_time = jkt, '1', now
 ${answer("stored_id_token or ''")}
 `,
@@ -157,7 +160,7 @@ export const REFRESH = grantScript(
     'given_up',
     'kept_since',
   ],
-  `${SET_OPTIONAL}${COVERS}${RETRY}${READ_REDEEMED}
+  `${SET_OPTIONAL}${EXPIRE}${COVERS}${RETRY}${READ_REDEEMED}
 if not status then ${refuse('unknown')} end
 if not stored_client then ${refuse('revoked')} end
 if stored_client ~= client then ${refuse('other_client', 'stored_client')} end
@@ -186,7 +189,7 @@ if not is_retry then
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
   stored_jkt = jkt
-  redis.call('EXPIRE', KEYS[1], ttl)
+  expire(ttl, ends_at)
 elseif repeats_failed then
   set_optional('request', request)
 end
@@ -201,7 +204,7 @@ ${answer()}
  */
 export const INTROSPECT = grantScript(
   ['jkt', 'generation', 'rotated_at', 'ttl'],
-  `${SET_OPTIONAL}${READ_REDEEMED}
+  `${SET_OPTIONAL}${EXPIRE}${READ_REDEEMED}
 if not status then ${refuse('unknown')} end
 if status == REVOKED then ${refuse('revoked')} end
 if tonumber(generation) > tonumber(stored_generation) then
@@ -209,7 +212,7 @@ if tonumber(generation) > tonumber(stored_generation) then
   redis.call('HSET', KEYS[1], STATUS, ACTIVE, GENERATION, stored_generation, ROTATED_AT, stored_time)
   set_optional(JKT, jkt)
   redis.call('HDEL', KEYS[1], 'request')
-  redis.call('EXPIRE', KEYS[1], ttl)
+  expire(ttl, ends_at)
 end
 ${answer()}
 `,
@@ -254,8 +257,9 @@ export const RESTORE = grantScript(
     'marker',
     'ttl',
     'login',
+    'ends_at',
   ],
-  `${SET_OPTIONAL}${EXISTS}
+  `${SET_OPTIONAL}${EXPIRE}${EXISTS}
 if exists(redis.call('HGET', KEYS[1], STATUS)) or redis.call('HGET', KEYS[1], 'missing') ~= marker then return 0 end
 redis.call('HSET', KEYS[1], STATUS, ACTIVE, CLIENT, client, USER, user, SCOPE, scope,
   GENERATION, generation, ROTATED_AT, rotated_at)
@@ -263,8 +267,9 @@ set_optional(JKT, jkt)
 set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
 set_optional(LOGIN, login)
+set_optional(ENDS_AT, ends_at)
 redis.call('HDEL', KEYS[1], 'missing')
-redis.call('EXPIRE', KEYS[1], ttl)
+expire(ttl, ends_at)
 return 1
 `,
 );
@@ -279,7 +284,7 @@ if type(refused) == 'table' and refused.err then
   redis.call('DEL', KEYS[1])
   return refused
 end
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, 'missing')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, ENDS_AT, 'missing')
 redis.call('EXPIRE', KEYS[1], ttl)
 `;
 

@@ -134,6 +134,7 @@ export class GrantStore {
       ttl,
       login: login ? writeLogin(login) : null,
       id_token: idToken && Object.keys(idToken).length > 0 ? JSON.stringify(idToken) : null,
+      ends_at: grant.endsAt ?? null,
     });
     const [status, time] = reply as [string | null, string | null];
     const issuedAt = Number(time);
@@ -158,7 +159,7 @@ export class GrantStore {
   }
 
   async approve(id: string, grant: Authorization, now: number): Promise<boolean> {
-    const { clientId, userId, externalId, scope, resources, login } = grant;
+    const { clientId, userId, externalId, scope, resources, login, endsAt } = grant;
     const approved = await this.run('grantApprove', keysOf(id), {
       client: clientId,
       user: userId,
@@ -167,6 +168,7 @@ export class GrantStore {
       resources,
       now,
       login: login ? writeLogin(login) : null,
+      ends_at: endsAt ?? null,
     });
     if (approved === 1) this.count('created');
     return approved !== 0;
@@ -282,6 +284,7 @@ export class GrantStore {
       marker,
       ttl,
       login: login ? writeLogin(login) : null,
+      ends_at: grant.endsAt ?? null,
     });
   }
 
@@ -321,6 +324,7 @@ function transitionOf(id: string, result: unknown): Transition<IntrospectedGrant
     generation,
     rotatedAt,
     login,
+    endsAt,
     idToken,
   ] = reply;
   return {
@@ -336,6 +340,7 @@ function transitionOf(id: string, result: unknown): Transition<IntrospectedGrant
       rotatedAt: Number(rotatedAt),
       jkt: jkt || null,
       ...(login && { login: readLogin(login) }),
+      ...(endsAt && { endsAt: Number(endsAt) }),
     },
   };
 }

@@ -33,6 +33,8 @@ export interface Authorization {
   readonly resources: string | null;
   /** Null or absent without the scope `openid`. */
   readonly login?: Login | null;
+  /** Time at which the grant ends, whatever its use, in milliseconds since the epoch; null or absent without an end. */
+  readonly endsAt?: number | null;
 }
 
 /** A grant whose authorization code has not been redeemed, with the values that the redemption must match. */

@@ -51,9 +51,10 @@ export class TokenIssuer {
     now: number,
   ): TokenPair {
     const { generation, rotatedAt } = grant;
+    const end = grant.endsAt ? seconds(grant.endsAt) : Infinity;
     if (grant.jkt !== null && jkt === null) throw new RangeError('a bound grant has no bearer access token');
-    const accessExpiry = seconds(rotatedAt) + this.lifetimes.accessToken;
-    const refreshExpiry = seconds(rotatedAt) + this.lifetimes.refreshToken;
+    const accessExpiry = Math.min(seconds(rotatedAt) + this.lifetimes.accessToken, end);
+    const refreshExpiry = Math.min(seconds(rotatedAt) + this.lifetimes.refreshToken, end);
     const scopeMask = scopeMaskOf(grant.scope, scope);
     const shared = { handle, generation };
     // RFC 8707 2.2: "any refresh token that is returned is bound to the full original grant".
@@ -83,7 +84,10 @@ export class TokenIssuer {
     return { grantId: grantId(handle), accessToken, type, expiresIn: lifetime, scope };
   }
 
-  /** Computes the start of the token's generation from its expiry, in milliseconds rounded down to a second. */
+  /**
+   * Computes the start of the token's generation from its expiry, in milliseconds rounded down to a second. The result
+   * is too early for a token that expires with its grant, which only closes the retry window.
+   */
   issuedAt({ kind, expiry }: Token): number {
     return (expiry - (kind === 'access' ? this.lifetimes.accessToken : this.lifetimes.refreshToken)) * 1000;
   }

@@ -19,6 +19,8 @@ interface Settings {
 interface Pending {
   readonly jkt?: string | null;
   readonly resources?: string | null;
+  /** In milliseconds. */
+  readonly endsAt?: number | null;
   /** Called with the grant's id when PostgreSQL has the grant and Redis does not. */
   readonly beforeRedis?: (grantId: string) => Promise<unknown>;
 }
@@ -85,13 +87,18 @@ async function openGrantEnvironment({
   const [client, other] = [await fixture.client(), await fixture.client()];
   const userId = await fixture.user(externalId);
 
-  async function pending({ jkt = null, resources = null, beforeRedis }: Pending = {}): Promise<{
+  async function pending({
+    jkt = null,
+    resources = null,
+    endsAt = null,
+    beforeRedis,
+  }: Pending = {}): Promise<{
     code: string;
     grantId: string;
   }> {
     const issued = issuer.code(now);
-    const grant = { clientId: client.client_id, userId, scope, resources };
-    const expiresAt = new Date(Date.now() + 1e9);
+    const grant = { clientId: client.client_id, userId, scope, resources, endsAt };
+    const expiresAt = new Date(endsAt ?? Date.now() + 1e9);
     await fixture.records.create({ id: issued.grantId, ...grant, requestedScope: scope, expiresAt });
     await beforeRedis?.(issued.grantId);
     const pendingGrant = { ...grant, externalId, redirectUri: REDIRECT_URI, challenge: null, jkt };
@@ -125,10 +132,10 @@ async function openGrantEnvironment({
     redeem,
 
     /** @param options.jkt key of the redemption */
-    async active({ jkt = null, resources = null }: Omit<Pending, 'beforeRedis'> = {}): Promise<
+    async active({ jkt = null, ...settings }: Omit<Pending, 'beforeRedis'> = {}): Promise<
       Granted & { code: string }
     > {
-      const { code } = await pending({ resources });
+      const { code } = await pending(settings);
       return { ...granted(await redeem(code, jkt)), code };
     },
 

@@ -245,6 +245,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
   // No foreign key to users: grants outlive their user's row (retainGrants).
   // resources: APIs (RFC 8707), space-separated and sorted; empty for every API.
   // auth_time and session describe the login, for grants with the scope openid.
+  // A use extends expires_at, but never beyond ends_at.
   await runner.query(`
     CREATE TABLE grants (
       id                    text PRIMARY KEY CHECK (id ~ '^[A-Za-z0-9_-]{43}$'),
@@ -258,6 +259,7 @@ async function createGrants(runner: QueryRunner): Promise<void> {
       created_at            timestamptz NOT NULL DEFAULT now(),
       lifetime              interval NOT NULL,
       expires_at            timestamptz NOT NULL,
+      ends_at               timestamptz,
       last_used_on          date,
       revoked_at            timestamptz,
       revocation_applied_at timestamptz,

@@ -50,6 +50,8 @@ export class GrantRecordEntity {
   /** Interval for which the grant stays valid after its creation and after each use. */
   @Column({ type: 'interval', select: false }) lifetime: unknown;
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
+  /** Time at which the grant ends, whatever its use; null without an end. */
+  @Column({ name: 'ends_at', type: 'timestamptz', nullable: true, select: false }) endsAt: Date | null;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 

@@ -14,6 +14,8 @@ export interface NewGrantRecord {
   login?: { readonly authTime: number | null; readonly session: string } | null;
   /** Expiry of an unused grant. The time from the creation until then is the lifetime, which each use starts anew. */
   expiresAt: Date;
+  /** End of the grant in milliseconds, whatever its use; null or absent without an end. */
+  endsAt?: number | null;
   /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
   continuesConsent?: boolean;
   /** Seconds for which the same id may be recorded again, because the user has sent the same form again. */
@@ -97,6 +99,7 @@ export async function recordGrant(
     requestedScope,
     resources,
     expiresAt,
+    endsAt = null,
     login = null,
     continuesConsent = false,
     repeatableFor = 0,
@@ -112,15 +115,16 @@ export async function recordGrant(
             )
           ),
           client AS (SELECT client_id, document_changed_at FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
-     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session)
-     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9 FROM client
+     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session, ends_at)
+     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9, $11::timestamptz FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
        WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
      ON CONFLICT (id) DO UPDATE
-     SET expires_at = greatest(grants.expires_at, excluded.expires_at) + interval '1 microsecond'
+     SET expires_at = greatest(grants.expires_at, excluded.expires_at) + interval '1 microsecond',
+         ends_at = greatest(grants.ends_at, excluded.ends_at)
      WHERE $10::int > 0 AND grants.revoked_at IS NULL AND grants.created_at > now() - make_interval(secs => $10::int)
      RETURNING revoke_oldest_grants(user_id, client_id, id, ${MAX_LIVE_GRANTS}) AS revoked`,
     [
@@ -134,6 +138,7 @@ export async function recordGrant(
       login?.authTime ?? null,
       login?.session ?? null,
       repeatableFor,
+      endsAt === null ? null : new Date(endsAt),
     ],
   );
   return created?.revoked ?? null;

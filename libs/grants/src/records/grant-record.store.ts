@@ -28,6 +28,8 @@ export interface GrantRecord {
   readonly externalId: string | null;
   /** Null without the scope `openid`. */
   readonly login: { readonly authTime: number | null; readonly session: string } | null;
+  /** Null for a grant that stays valid while it is used. */
+  readonly endsAt: Date | null;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
   /** True if the code expired without a redemption, so that no token of the grant exists. */
@@ -97,7 +99,7 @@ export class GrantRecordStore {
   async find(id: string): Promise<GrantRecord | null> {
     const [record = null] = await this.dataSource.query<GrantRecord[]>(
       `SELECT g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scope, nullif(g.resources, '') AS resources,
-              u.external_id AS "externalId", g.created_at AS "createdAt", g.revoked_at AS "revokedAt",
+              u.external_id AS "externalId", g.ends_at AS "endsAt", g.created_at AS "createdAt", g.revoked_at AS "revokedAt",
               g.last_used_on IS NULL AND g.expires_at <= g.created_at AS "isUnredeemed",
               CASE WHEN g.session IS NOT NULL THEN json_build_object('authTime', g.auth_time, 'session', g.session) END AS login
        FROM grants g LEFT JOIN users u ON u.id = g.user_id
@@ -197,7 +199,7 @@ export class GrantRecordStore {
        )
        UPDATE grants g
        SET last_used_on = greatest(g.last_used_on, moved.day),
-           expires_at = greatest(g.expires_at, (moved.day + 1)::timestamp AT TIME ZONE 'UTC' + g.lifetime)
+           expires_at = least(g.ends_at, greatest(g.expires_at, (moved.day + 1)::timestamp AT TIME ZONE 'UTC' + g.lifetime))
        FROM moved WHERE g.id = moved.id`,
       [uses.map(({ id }) => id), uses.map(({ day }) => day)],
     );

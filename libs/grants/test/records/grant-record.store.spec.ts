@@ -77,6 +77,7 @@ describe('GrantRecordStore', () => {
       resources: null,
       externalId: null,
       login: null,
+      endsAt: null,
       createdAt: expect.any(Date),
       revokedAt: null,
       isUnredeemed: false,
