@@ -53,6 +53,7 @@ module.exports = {
     ),
     above('openapi', ['error-guide', 'oauth'], 'descriptions of endpoints depend only on the protocol'),
     above('ui', ['oauth', 'platform'], 'the design system imports no page'),
+    above('pages', ['oauth', 'platform', 'ui'], 'pages of logged-in users share no feature'),
     above(
       'introspection',
       ['messaging', 'error-guide', 'oauth', 'platform'],
@@ -92,7 +93,7 @@ module.exports = {
       'operations depend on neither a terminal nor a web server',
       { path: OPERATIONS },
       {
-        path: '^libs/(introspection|openapi|ui)/|node_modules/(commander|cli-progress|wrap-ansi|string-width|fastify|@nestjs/platform-fastify)/',
+        path: '^libs/(introspection|openapi|pages|ui)/|node_modules/(commander|cli-progress|wrap-ansi|string-width|fastify|@nestjs/platform-fastify)/',
       },
     ),
     only(

@@ -26,28 +26,32 @@ import { ApiModule } from './api/api.module.js';
 import { parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
 import { BackgroundTasks } from './background-tasks.js';
+import { PagesModule } from '#pages/pages.module.js';
+import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
+import { ConsolePagesOptions } from './console-pages.options.js';
+import { ConsoleFrame } from './ui/console-frame.js';
 import { ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
 import { HealthModule } from './health/health.module.js';
-import { CopyScriptController, IconController } from './assets.controller.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
-import { addRateLimits } from './request-limits/rate-limit.js';
+import { addRateLimits } from '#pages/rate-limit.js';
 import { RequestLimitsModule } from './request-limits/request-limits.module.js';
-import { FormInterceptor } from './session/form.interceptor.js';
+import { FormInterceptor } from '#pages/form.interceptor.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
-import { acceptImages, acceptUploads, parseConsoleForm, refuseNul } from './form.js';
+import { acceptImages } from './api/request-input.js';
+import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
 import { ConsoleNats } from './console-nats.js';
-import { CONSOLE_RULES } from './ui/console-stylesheet.js';
+import { PAGE_RULES } from '#pages/stylesheet.js';
 
 /** Configuration and connections, which every feature uses. */
 import { AuditController } from './audit/audit.controller.js';
 import { EventsController } from './events/events.controller.js';
 import { OperatorsController } from './operators/operators.controller.js';
 import { OverviewController } from './overview/overview.controller.js';
-import { PageInterceptor, PageResponder } from './ui/page.responder.js';
+import { PageInterceptor } from '#pages/page.responder.js';
 import { GrantsController, UsersController } from './users/users.controller.js';
 
 @Module({})
@@ -77,7 +81,7 @@ class CoreModule {
     ];
     const providers: Provider[] = [
       { provide: ConsoleConfiguration, useValue: configuration },
-      { provide: Brand, useValue: readBrand(configuration, CONSOLE_RULES) },
+      { provide: Brand, useValue: readBrand(configuration, PAGE_RULES) },
       { provide: CLOCK, useValue: clock },
       { provide: ScopeCatalogue, useValue: scopes.value },
     ];
@@ -113,6 +117,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         CoreModule.forRoot(configuration, clock),
+        PagesModule.forRoot(new ConsolePagesOptions(configuration), ConsoleFrame),
         RequestLimitsModule,
         SessionModule,
         LoginModule,
@@ -122,8 +127,6 @@ export class AppModule {
         ApiModule,
       ],
       controllers: [
-        IconController,
-        CopyScriptController,
         OverviewController,
         UsersController,
         GrantsController,
@@ -133,7 +136,6 @@ export class AppModule {
       ],
       providers: [
         BackgroundTasks,
-        PageResponder,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
@@ -154,7 +156,7 @@ export function consoleApp(
     sharedSettings: configuration.sharedSettings,
     // Pages post forms. The API reads only JSON, which a script of another site can send only after a preflight.
     bodyParsers: {
-      'application/x-www-form-urlencoded': parseConsoleForm,
+      'application/x-www-form-urlencoded': parseForm,
       'application/json': parseApiBody,
       'application/merge-patch+json': parseApiBody,
     },
@@ -162,7 +164,7 @@ export function consoleApp(
     headers: { ...PAGE_HEADERS, 'Cross-Origin-Opener-Policy': 'same-origin' },
     configure: async (app) => {
       const fastify = app.getHttpAdapter().getInstance();
-      acceptUploads(fastify);
+      acceptUploads(fastify, MAX_LOGO_BYTES);
       acceptImages(fastify);
       refuseNul(fastify);
       recognizeOperatorsWithoutRoute(app);

@@ -10,10 +10,10 @@ import { memberOf } from '#operations/member-names.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
 import { labelOf } from './applications/application.form.js';
 import { ConsoleConfiguration } from './console.configuration.js';
-import { LoginRequiredError, loginUrl } from './session/recent-logins.js';
+import { LoginRequiredError, loginUrl } from '#pages/recent-logins.js';
 import type { OperatorRequest } from './operator.js';
 import { errorPage } from './ui/error.page.js';
-import { PageResponder, seeOther } from './ui/page.responder.js';
+import { PageResponder, seeOther } from '#pages/page.responder.js';
 import { pageLink } from './ui/remedy.js';
 
 @Catch()
@@ -53,7 +53,7 @@ export class ErrorFilter implements ExceptionFilter {
     const remedies = next.map(({ command }) => operator && pageLink(operator, command));
     const user = operator ? null : account;
     const page = errorPage({ status, description, reference, remedies, back, account: user });
-    void reply.send(this.pages.render(reply, page, operator));
+    void reply.send(this.pages.render(request, reply, page));
   }
 
   private login({ page, reason }: LoginRequiredError, reply: FastifyReply): void {

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import type { Actor } from '#operations/audit-trail.js';
-import type { Form } from './form.js';
+import type { Account, PageRequest } from '#pages/account.js';
+import type { Session } from '#pages/session.store.js';
 import type { Role } from './role.js';
 
 export interface OperatorIdentity {
@@ -20,24 +20,12 @@ export interface Operator extends Account {
   readonly role: Role;
   readonly identity: OperatorIdentity;
   readonly authTime: number;
-  /** Value of the `BrowserCookie`. */
-  readonly browser: string;
 }
 
-/** A logged-in user, who may have no role. */
-export interface Account {
-  readonly name: string;
-  /** Key of the CSRF tokens for this user in this browser. Another login of the user does not change it. */
-  readonly formKey: string;
-  /** Key of the form ids in this browser, also for other users (`BrowserCookie.formIdKey`). */
-  readonly formIdKey: string;
-}
+export interface OperatorSession extends Session, OperatorIdentity {}
 
-export type OperatorRequest = FastifyRequest & {
-  account?: Account;
-  operator?: Operator;
-  keptForm?: Form | null;
-};
+/** A user with an account but without an operator has no role. */
+export type OperatorRequest = PageRequest & { operator?: Operator };
 
 export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): Operator => {
   const { operator } = context.switchToHttp().getRequest<OperatorRequest>();

@@ -5,7 +5,7 @@ import type { Actor } from '#operations/audit-trail.js';
 import { type ClientTokenInfo, TokenGuard } from '#introspection/index.js';
 import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { RateLimits } from '../request-limits/rate-limit.js';
+import { RateLimits } from '#pages/rate-limit.js';
 import type { Condition } from './conditions.js';
 import { rulesOf } from './operation-rules.js';
 import { checkShape } from './request-shape.js';

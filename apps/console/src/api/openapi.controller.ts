@@ -8,7 +8,7 @@ import {
   type ServedDocument,
 } from '#openapi/serve-document.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import { Public } from '../session/operator.guard.js';
+import { Public } from '#pages/route-rules.js';
 import { API } from './operation-rules.js';
 import { problemResponse } from './problem.openapi.js';
 

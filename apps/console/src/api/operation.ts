@@ -19,7 +19,7 @@ import {
   type ResponseDescription,
 } from '#openapi/operation.js';
 
-import { Public } from '../session/operator.guard.js';
+import { Public } from '#pages/route-rules.js';
 import { ResponseInterceptor } from './response.interceptor.js';
 import { ApiGuard } from './api.guard.js';
 import { API, mediaTypesOf, type OperationRules, parametersOf, RULES } from './operation-rules.js';

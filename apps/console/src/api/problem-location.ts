@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { fieldOf as fieldOfProblem } from '#error-guide/problems/describe-problem.js';
 import { memberOf } from '#operations/member-names.js';
 import { wellFormed } from '#oauth/text.js';
-import { queryOf } from '../form.js';
+import { queryOf } from '#pages/form.js';
 
 /** Member of the body, as a URI fragment (RFC 6901 6, RFC 9457 3), or parameter of the path or query. */
 export type Location = { readonly pointer: string } | { readonly parameter: string };

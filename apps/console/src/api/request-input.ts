@@ -1,11 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import type { Actor } from '#operations/audit-trail.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
-import { queryOf } from '../form.js';
+import { queryOf } from '#pages/form.js';
 import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
 import { duplicateMember } from '#platform/duplicate-member.js';
@@ -29,6 +31,15 @@ export interface ChangeRequest {
   /** Empty for an operation without If-Match, and for `*`. */
   readonly expected: Condition;
   readonly input: Values;
+}
+
+/** Reads logos. A page accepts a logo only in a form. */
+export function acceptImages(fastify: FastifyInstance): void {
+  const options = { parseAs: 'buffer', bodyLimit: MAX_LOGO_BYTES } as const;
+  for (const type of LOGO_MEDIA_TYPES)
+    fastify.addContentTypeParser(type, options, (_request: FastifyRequest, body: Buffer, done) => {
+      done(null, body);
+    });
 }
 
 /** Injects a request whose members `ApiGuard` has checked. */

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { refuseInvalid } from '#operations/administration.error.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
-import { queryOf } from '../form.js';
+import { queryOf } from '#pages/form.js';
 import { mediaTypesOf, type OperationRules, parametersOf } from './operation-rules.js';
 import { located, pointerTo } from './problem-location.js';
 import { fieldOf } from '#operations/member-names.js';

@@ -5,7 +5,7 @@ import { AdministrationError } from '#operations/administration.error.js';
 import { tagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { IdempotencyService, REPEATABLE } from '../request-limits/idempotency.service.js';
+import { IdempotencyService, REPEATABLE } from '#pages/idempotency.service.js';
 import type { ApiResponse } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import {

@@ -1,7 +1,7 @@
 import type { Change } from '#operations/audit-trail.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { tagOf } from '#oauth/entity-tag.js';
-import { queryOf } from '../form.js';
+import { queryOf } from '#pages/form.js';
 import { etagOf } from './conditions.js';
 import { API } from './operation-rules.js';
 

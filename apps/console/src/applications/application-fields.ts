@@ -1,9 +1,9 @@
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type ClientFlag, INITIAL_FLAGS, mapFlags } from '#clients/client-flags.js';
 import { html, type Html } from '#ui/html.js';
-import { choices, linesField, type Option, selectField, textField } from '../ui/components.js';
-import type { Form } from '../form.js';
-import { phrase } from '../ui/text.js';
+import { choices, linesField, type Option, selectField, textField } from '#pages/components.js';
+import type { Form } from '#pages/form.js';
+import { phrase } from '#pages/text.js';
 import { FLAG_TEXTS, kindOf, labelOf, type Problems } from './application.form.js';
 
 interface Group {

@@ -5,8 +5,9 @@ import { ClientService } from '#clients/operations/client.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import type { Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import { type Notices, unlessUnavailable } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
+import { type Notices } from '#pages/components.js';
+import { unlessUnavailable } from '../ui/console-components.js';
+import type { Page } from '#pages/page.responder.js';
 import { applicationPage } from './application.page.js';
 
 /** Start of the refusals on an application's page, as on the page that it links to. */

@@ -5,7 +5,7 @@ import { type ClientView, isApiClient } from '#clients/operations/client.descrip
 import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.js';
 import { containsPrivateKey } from '#clients/registration/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
-import { Form } from '../form.js';
+import { Form } from '#pages/form.js';
 
 /** Labels and values of the flags of a client. */
 export const FLAG_TEXTS: Readonly<

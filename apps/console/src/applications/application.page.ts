@@ -9,18 +9,17 @@ import type { Operator } from '../operator.js';
 import {
   codes,
   copyable,
-  disableOrEnable,
   facts,
   type Notices,
   notices,
   problemBox,
-  referenceLink,
   table,
   timeCell,
-} from '../ui/components.js';
+} from '#pages/components.js';
+import { disableOrEnable, referenceLink } from '../ui/console-components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
-import type { Page } from '../ui/page.responder.js';
-import { day, moment, phrase } from '../ui/text.js';
+import type { Page } from '#pages/page.responder.js';
+import { day, moment, phrase } from '#pages/text.js';
 import { FLAG_TEXTS, flagText, hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
 
 /** @param clientId any text, because it may come from an event */

@@ -2,17 +2,18 @@ import { Body, Controller, Get, Header, Param, Post } from '@nestjs/common';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import type { Change } from '#operations/audit-trail.js';
-import { Creates } from '../session/form.interceptor.js';
-import { SentFrom } from '../session/kept-forms.service.js';
-import { RecentLogin, RequireRole } from '../session/operator.guard.js';
+import { Creates } from '#pages/form.interceptor.js';
+import { SentFrom } from '#pages/kept-forms.service.js';
+import { RecentLogin } from '#pages/route-rules.js';
+import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import type { Notices } from '../ui/components.js';
+import type { Notices } from '#pages/components.js';
 import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
-import { Form, QueryForm } from '../form.js';
+import { Form, QueryForm } from '#pages/form.js';
 import { FILTERS } from '../ui/list.page.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 import {
   applicationLabel,
   applicationsPage,

@@ -1,7 +1,7 @@
 import type { ClientView } from '#clients/operations/client.description.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import { html, type Html } from '#ui/html.js';
-import type { Form } from '../form.js';
+import type { Form } from '#pages/form.js';
 import type { Operator } from '../operator.js';
 import {
   button,
@@ -12,9 +12,9 @@ import {
   postForm,
   table,
   textField,
-} from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+} from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 import { labelOf, NO_PROBLEMS, type Problems } from './application.form.js';
 import { pathOf } from './application.page.js';
 

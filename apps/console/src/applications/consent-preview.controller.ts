@@ -5,9 +5,9 @@ import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
-import { type Form, QueryForm } from '../form.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+import { type Form, QueryForm } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 import { pathOf } from './application.page.js';
 
 declare module '#platform/validation/problem.js' {

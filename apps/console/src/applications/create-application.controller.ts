@@ -2,12 +2,13 @@ import { Body, Controller, Get, Post } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { Creates } from '../session/form.interceptor.js';
-import { SentBeforeLogin } from '../session/kept-forms.service.js';
-import { RecentLogin, RequireRole } from '../session/operator.guard.js';
+import { Creates } from '#pages/form.interceptor.js';
+import { SentBeforeLogin } from '#pages/kept-forms.service.js';
+import { RecentLogin } from '#pages/route-rules.js';
+import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { Form } from '../form.js';
-import type { Page } from '../ui/page.responder.js';
+import { Form } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
 import {
   describesItself,
   newClientOf,

@@ -11,10 +11,10 @@ import {
   otherProblems,
   postForm,
   textField,
-} from '../ui/components.js';
-import type { Form } from '../form.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+} from '#pages/components.js';
+import type { Form } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 import { labelOf, type Problems } from './application.form.js';
 import { CREATE_STEPS, inputsOf, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './application.page.js';

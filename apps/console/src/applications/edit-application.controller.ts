@@ -2,12 +2,12 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import type { Form } from '../form.js';
+import type { Form } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
+import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { RequireRole } from '../session/operator.guard.js';
-import { RecentLogins } from '../session/recent-logins.js';
-import type { Page } from '../ui/page.responder.js';
+import { RecentLogins } from '#pages/recent-logins.js';
+import type { Page } from '#pages/page.responder.js';
 import {
   changesOf,
   confirmationsOf,

@@ -2,10 +2,10 @@ import { type ClientView, isApiClient } from '#clients/operations/client.descrip
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
-import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from '../ui/components.js';
-import type { Form } from '../form.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from '#pages/components.js';
+import type { Form } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 import { CONFIRMATIONS, formOf, hasOwnKeys, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './application.page.js';

@@ -9,9 +9,9 @@ import { AuditService, type SelectedEvents } from '#audit/operations/audit.servi
 import { jsonText } from '#operations/wording.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
-import { type Form, QueryForm } from '../form.js';
-import type { Page } from '../ui/page.responder.js';
-import { utc } from '../ui/text.js';
+import { type Form, QueryForm } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
+import { utc } from '#pages/text.js';
 import { namesOf } from './event-text.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
 

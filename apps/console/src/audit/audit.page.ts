@@ -2,9 +2,9 @@ import type { EventPage } from '#audit/operations/audit.service.js';
 import { AUDIT_TYPES } from '#audit/event.js';
 import { CHECK_NAMES } from '#error-guide/error-guide.js';
 import { html } from '#ui/html.js';
-import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { moment, phrase } from '../ui/text.js';
+import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { moment, phrase } from '#pages/text.js';
 import { actorOfEvent, channelOf, detailsOf, type EventNames, objectsOf, textOf } from './event-text.js';
 
 export const FILTERS = [

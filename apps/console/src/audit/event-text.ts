@@ -4,8 +4,9 @@ import type { UserService } from '#users/operations/user.service.js';
 import type { AuditEvent, AuditType } from '#audit/event.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
-import { facts, referenceLink } from '../ui/components.js';
-import { phrase } from '../ui/text.js';
+import { facts } from '#pages/components.js';
+import { referenceLink } from '../ui/console-components.js';
+import { phrase } from '#pages/text.js';
 
 /** Texts that follow the name of the actor. */
 const TEXTS: Readonly<Record<AuditType, string>> = {

@@ -7,11 +7,11 @@ import { ClientHistoryService } from '#audit/operations/explain/client-history.s
 import { ExplainService } from '#audit/operations/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
-import { problemBox } from '../ui/components.js';
-import { type Form, QueryForm } from '../form.js';
-import type { Page } from '../ui/page.responder.js';
+import { problemBox } from '#pages/components.js';
+import { type Form, QueryForm } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
 import { CurrentOperator, type Operator } from '../operator.js';
-import { utc } from '../ui/text.js';
+import { utc } from '#pages/text.js';
 import { namesOf } from '../audit/event-text.js';
 import { choicePage, eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
 import { explanationPage } from './explanation.page.js';

@@ -3,17 +3,10 @@ import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js'
 import type { Party } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
-import {
-  button,
-  problemBox,
-  referenceLink,
-  selectField,
-  table,
-  textField,
-  timeCell,
-} from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { moment, phrase } from '../ui/text.js';
+import { button, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
+import { referenceLink } from '../ui/console-components.js';
+import type { Page } from '#pages/page.responder.js';
+import { moment, phrase } from '#pages/text.js';
 import { chart } from '../ui/charts.js';
 
 export const PERIODS = { '23h': 'Last 24 hours, by hour', '29d': 'Last 30 days, by day' } as const;

@@ -6,10 +6,11 @@ import type { ExplainedRequest } from '#audit/operations/explain/explain.service
 import { html, type Html } from '#ui/html.js';
 import { clientLink, type EventNames, grantLink, textOf, userLink } from '../audit/event-text.js';
 import type { Operator } from '../operator.js';
-import { facts, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
+import { facts, problemBox, table, timeCell } from '#pages/components.js';
+import { referenceLink } from '../ui/console-components.js';
+import type { Page } from '#pages/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
-import { moment } from '../ui/text.js';
+import { moment } from '#pages/text.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
 
 type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };

@@ -4,12 +4,13 @@ import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { KeyService } from '#keys/operations/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/signing-keys.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { type Page, seeOther } from '../ui/page.responder.js';
+import { type Page, seeOther } from '#pages/page.responder.js';
 import { HealthCheckService } from './health-check.service.js';
 import { healthPage } from './health.page.js';
-import { SentFrom } from '../session/kept-forms.service.js';
-import { RecentLogin, RequireRole } from '../session/operator.guard.js';
-import type { Form } from '../form.js';
+import { SentFrom } from '#pages/kept-forms.service.js';
+import { RecentLogin } from '#pages/route-rules.js';
+import { RequireRole } from '../session/operator.guard.js';
+import type { Form } from '#pages/form.js';
 import { fieldName, FIELDS, keysPage, keyStepPage, type Ring } from './token-keys.page.js';
 
 @Controller('health')

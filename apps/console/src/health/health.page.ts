@@ -6,10 +6,10 @@ import { type Fragment, html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { button, facts, noteBox, postForm, problemBox, table } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
+import { button, facts, noteBox, postForm, problemBox, table } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
-import { moment, phrase } from '../ui/text.js';
+import { moment, phrase } from '#pages/text.js';
 import type { HealthState, Part } from './health-check.service.js';
 
 export function healthPage(operator: Operator, { last, isRunning }: HealthState): Page {

@@ -1,9 +1,9 @@
 import type { RotationStep } from '#keys/operations/rotation.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
-import { copyButton, button, choices, linesField, notices, postForm } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+import { copyButton, button, choices, linesField, notices, postForm } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 
 export type Ring = 'token' | 'id-token';
 

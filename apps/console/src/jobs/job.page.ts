@@ -1,9 +1,9 @@
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
-import { button, facts, postForm, problemBox, table, timeCell } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { moment, phrase } from '../ui/text.js';
+import { button, facts, postForm, problemBox, table, timeCell } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { moment, phrase } from '#pages/text.js';
 import { type ActionName, ACTIONS, isAction, JOB_ROLE } from './job-actions.js';
 import type { Job, JobState } from './job.store.js';
 import type { ConfirmView } from '../ui/confirm.page.js';

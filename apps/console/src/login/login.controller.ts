@@ -1,62 +1,27 @@
-import {
-  type CanActivate,
-  Controller,
-  type ExecutionContext,
-  Get,
-  type HttpRedirectResponse,
-  Injectable,
-  Post,
-  Req,
-  Res,
-  UseGuards,
-} from '@nestjs/common';
+import { Controller, Get, type HttpRedirectResponse, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { actorOf, type OperatorRequest } from '../operator.js';
-import { RateLimits } from '../request-limits/rate-limit.js';
-import { FormCheck } from '../session/form-check.js';
-import { OperatorSessionsService } from '../session/operator-sessions.service.js';
-import { Public } from '../session/operator.guard.js';
-import { BrowserCookie, ConsoleCookie } from '../session/session.store.js';
-import { OperatorSessionStore } from '../session/operator-session.store.js';
-import { queryOf } from '../form.js';
-import { type Page, seeOther } from '../ui/page.responder.js';
+import { BrowserCookie, SessionCookie } from '#pages/cookies.js';
+import { queryOf } from '#pages/form.js';
+import { localPage } from '#pages/login-state.js';
+import { LogoutGuard } from '#pages/logout.guard.js';
+import { OpenIdLogin } from '#pages/openid-login.js';
+import { type Page, seeOther } from '#pages/page.responder.js';
+import { RateLimits } from '#pages/rate-limit.js';
+import { Public } from '#pages/route-rules.js';
+import { SessionStore } from '#pages/session.store.js';
+import { actorOf, type OperatorRequest, type OperatorSession } from '../operator.js';
 import { loggedOutPage, loginPage, returnedPage } from './login.page.js';
-import { OpenIdLoginService } from './openid-login.service.js';
-
-/** Admits a log-out from a page of the console, also of a user without a role, or without a session. */
-@Injectable()
-class LogoutGuard implements CanActivate {
-  constructor(
-    private readonly sessions: OperatorSessionsService,
-    private readonly forms: FormCheck,
-    private readonly limits: RateLimits,
-  ) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<OperatorRequest>();
-    this.forms.checkOrigin(request.headers);
-    const session = await this.sessions.use(request);
-    if (session === null) return true;
-    await this.limits.take(
-      'pages',
-      request,
-      context.switchToHttp().getResponse<FastifyReply>(),
-      session.cookie,
-    );
-    this.forms.check(request, session);
-    request.account = session;
-    return true;
-  }
-}
+import { OperatorLoginService } from './operator-login.service.js';
 
 @Controller()
 export class LoginController {
   constructor(
-    private readonly logins: OpenIdLoginService,
-    private readonly sessions: OperatorSessionStore,
-    private readonly cookies: ConsoleCookie,
+    private readonly logins: OpenIdLogin,
+    private readonly operatorLogins: OperatorLoginService,
+    private readonly sessions: SessionStore<OperatorSession>,
+    private readonly cookies: SessionCookie,
     private readonly browsers: BrowserCookie,
     private readonly operators: ConsoleOperatorService,
     private readonly limits: RateLimits,
@@ -87,10 +52,9 @@ export class LoginController {
   ): Promise<HttpRedirectResponse> {
     await this.limits.take('login', request, reply);
     const { url, headers, raw } = request;
-    const { session, hasRole, page } = await this.logins.finish(
-      this.browsers.read(headers.cookie),
-      queryOf(url),
-    );
+    const login = await this.logins.finish(this.browsers.read(headers.cookie), queryOf(url));
+    const { page } = login;
+    const { session, hasRole } = await this.operatorLogins.sessionOf(login);
     const before = this.cookies.read(headers.cookie);
     // Generates a new cookie, because an attacker may have planted the old one (session fixation).
     const cookie = this.cookies.generate();
@@ -132,9 +96,4 @@ export class LoginController {
   loggedOut(): Page {
     return returnedPage();
   }
-}
-
-/** Accepts only a path on this site: `//` or a backslash would lead to another site. */
-function localPage(page: string | null): string {
-  return page !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(page) ? page : '/';
 }

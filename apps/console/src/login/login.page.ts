@@ -1,5 +1,5 @@
 import { html } from '#ui/html.js';
-import type { Page } from '../ui/page.responder.js';
+import type { Page } from '#pages/page.responder.js';
 
 /** @param provider URL of the log-out at the login provider; null if the provider has none */
 export function loggedOutPage(provider: string | null): Page {

@@ -4,12 +4,13 @@ import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { labelOf } from '../applications/application.form.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
-import { Form } from '../form.js';
+import { Form } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
-import { RecentLogin, RequireRole } from '../session/operator.guard.js';
-import type { Notices } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
+import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
+import { RecentLogin } from '#pages/route-rules.js';
+import { RequireRole } from '../session/operator.guard.js';
+import type { Notices } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
 import { invitedPage, newOperatorPage, operatorPage, operatorsPage } from './operators.page.js';
 
 /** Roles that this service stores. Groups of another login provider replace these roles. */

@@ -4,7 +4,7 @@ import type {
 } from '#users/operations/operators/console-operator.service.js';
 import { CONSOLE_ROLES, type ConsoleRole } from '#users/operators/console-role.js';
 import { html, type Html } from '#ui/html.js';
-import type { Form } from '../form.js';
+import type { Form } from '#pages/form.js';
 import type { Operator } from '../operator.js';
 import { mayActAs } from '../role.js';
 import {
@@ -18,9 +18,9 @@ import {
   selectField,
   table,
   textField,
-} from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { moment, phrase } from '../ui/text.js';
+} from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { moment, phrase } from '#pages/text.js';
 
 const ROLES: Readonly<Record<ConsoleRole, string>> = {
   viewer: 'viewer: reads',

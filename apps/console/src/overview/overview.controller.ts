@@ -2,8 +2,8 @@ import { Controller, Get } from '@nestjs/common';
 import { OverviewService } from '#audit/operations/overview.service.js';
 import { HealthCheckService } from '../health/health-check.service.js';
 import { JobStore } from '../jobs/job.store.js';
-import type { Page } from '../ui/page.responder.js';
-import { unlessUnavailable } from '../ui/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { unlessUnavailable } from '../ui/console-components.js';
 import { overviewPage } from './overview.page.js';
 
 @Controller()

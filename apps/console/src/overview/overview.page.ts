@@ -6,9 +6,10 @@ import { byCheck, severityTag } from '../health/health.page.js';
 import type { HealthState } from '../health/health-check.service.js';
 import type { Job } from '../jobs/job.store.js';
 import { stateTag, titleOf } from '../jobs/job.page.js';
-import { numbers, problemBox, referenceLink, table, timeCell } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { day, moment, phrase } from '../ui/text.js';
+import { numbers, problemBox, table, timeCell } from '#pages/components.js';
+import { referenceLink } from '../ui/console-components.js';
+import type { Page } from '#pages/page.responder.js';
+import { day, moment, phrase } from '#pages/text.js';
 import { columnChart } from '../ui/charts.js';
 
 interface OverviewView {

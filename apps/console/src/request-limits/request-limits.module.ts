@@ -1,10 +1,5 @@
 import { Module } from '@nestjs/common';
 import { RunningReports } from './concurrency-limit.interceptor.js';
-import { IdempotencyService } from './idempotency.service.js';
-import { RateLimits } from './rate-limit.js';
 
-@Module({
-  providers: [IdempotencyService, RateLimits, RunningReports],
-  exports: [IdempotencyService, RateLimits, RunningReports],
-})
+@Module({ providers: [RunningReports], exports: [RunningReports] })
 export class RequestLimitsModule {}

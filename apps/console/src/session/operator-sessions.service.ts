@@ -1,12 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
-import { CLOCK, type Clock } from '#platform/clock.js';
-import type { Account, Operator, OperatorIdentity, OperatorRequest } from '../operator.js';
+import { type OpenSession, SessionStore } from '#pages/session.store.js';
+import type { Operator, OperatorIdentity, OperatorRequest, OperatorSession } from '../operator.js';
 import type { Role } from '../role.js';
-import { BrowserCookie, ConsoleCookie } from './session.store.js';
-import { OperatorSessionStore, type Session } from './operator-session.store.js';
 
 /** `ended`: all sessions of the user were ended after this login. */
 export type CurrentRole = Role | 'ended' | null;
@@ -23,35 +21,12 @@ export class OperatorRoles {
   }
 }
 
-const MAX_SESSION_MS = 12 * 60 * 60_000;
-
-interface OpenSession extends Session, Account {
-  readonly cookie: string;
-  readonly browser: string;
-}
-
 @Injectable()
 export class OperatorSessionsService {
-  constructor(
-    private readonly cookies: ConsoleCookie,
-    private readonly browsers: BrowserCookie,
-    private readonly sessions: OperatorSessionStore,
-    private readonly roles: OperatorRoles,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  /** Extends the session of a request. @returns null without a session, or twelve hours after its start */
-  async use({ headers }: OperatorRequest): Promise<OpenSession | null> {
-    const [cookie, browser] = [this.cookies.read(headers.cookie), this.browsers.read(headers.cookie)];
-    if (cookie === null || browser === null) return null;
-    const session = await this.sessions.use(cookie);
-    if (session === null || this.clock() - session.startedAt > MAX_SESSION_MS) return null;
-    const formKey = this.browsers.formKey(browser, session.subject);
-    return { ...session, cookie, browser, formKey, formIdKey: this.browsers.formIdKey(browser) };
-  }
+  constructor(private readonly roles: OperatorRoles) {}
 
   /** @returns null if all sessions of the user were ended. @throws RefusedRequestError without a role */
-  async operatorOf(session: OpenSession): Promise<Operator | null> {
+  async operatorOf(session: OpenSession<OperatorSession>): Promise<Operator | null> {
     const { subject, name, role, generation, authTime, browser, formKey, formIdKey } = session;
     const identity = { subject, role, generation };
     const current = await this.roles.current(identity);
@@ -66,10 +41,11 @@ export class OperatorSessionsService {
 
 /** Sets the operator of a request without a route, for which no guard runs, so that the error page shows the menu. */
 export function recognizeOperatorsWithoutRoute(app: NestFastifyApplication): void {
-  const sessions = app.get(OperatorSessionsService, { strict: false });
+  const sessions = app.get<SessionStore<OperatorSession>>(SessionStore, { strict: false });
+  const operators = app.get(OperatorSessionsService, { strict: false });
   const operatorOf = async (request: OperatorRequest): Promise<Operator | null> => {
     const session = await sessions.use(request);
-    return session && sessions.operatorOf(session);
+    return session && operators.operatorOf(session);
   };
   app
     .getHttpAdapter()

@@ -1,7 +1,7 @@
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { ClientHistory, HistoryPeriod } from '#audit/operations/explain/client-history.service.js';
-import { day, phrase } from './text.js';
-import { numbers } from './components.js';
+import { day, phrase } from '#pages/text.js';
+import { numbers } from '#pages/components.js';
 
 /** In units of the drawing, which is stretched to the width of the page. */
 const [HEIGHT, COLUMN, GAP] = [100, 10, 2];

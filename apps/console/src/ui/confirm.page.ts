@@ -1,8 +1,9 @@
 import { type Fragment, html } from '#ui/html.js';
-import type { Form } from '../form.js';
+import type { Form } from '#pages/form.js';
 import type { Operator } from '../operator.js';
-import { button, hiddenFields, postForm, problemBox } from './components.js';
-import type { Page, Section } from './page.responder.js';
+import { button, hiddenFields, postForm, problemBox } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import type { Section } from './console-frame.js';
 
 export interface ConfirmView {
   readonly operator: Operator;

@@ -1,9 +1,9 @@
 import { LOGO_LIMITS } from '#clients/registration/logo.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import type { Account } from '../operator.js';
-import { button, postForm } from './components.js';
-import type { Page } from './page.responder.js';
-import { phrase } from './text.js';
+import type { Account } from '#pages/account.js';
+import { button, postForm } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Invalid request',

@@ -12,9 +12,10 @@ import {
   selectField,
   table,
   textField,
-} from './components.js';
-import type { Page, Section } from './page.responder.js';
-import { phrase } from './text.js';
+} from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import type { Section } from './console-frame.js';
+import { phrase } from '#pages/text.js';
 
 const KINDS = {
   '/applications': {

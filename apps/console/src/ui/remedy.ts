@@ -2,8 +2,8 @@ import { wellFormed } from '#operations/wording.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { mayActAs, type Role } from '../role.js';
-import { command } from './components.js';
-import { phrase } from './text.js';
+import { command } from './console-components.js';
+import { phrase } from '#pages/text.js';
 
 interface CommandPage {
   readonly role: Role;

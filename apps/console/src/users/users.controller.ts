@@ -3,16 +3,17 @@ import { ConsoleOperatorService } from '#users/operations/operators/console-oper
 import { AdministrationError } from '#operations/administration.error.js';
 import { GrantService } from '#grants/operations/grant.service.js';
 import { UserService } from '#users/operations/user.service.js';
-import { SentBeforeLogin, SentFrom } from '../session/kept-forms.service.js';
-import { RecentLogin, RequireRole } from '../session/operator.guard.js';
+import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
+import { RecentLogin } from '#pages/route-rules.js';
+import { RequireRole } from '../session/operator.guard.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
-import type { Notices } from '../ui/components.js';
+import type { Notices } from '#pages/components.js';
 import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
-import { Form, QueryForm } from '../form.js';
+import { Form, QueryForm } from '#pages/form.js';
 import { FILTERS } from '../ui/list.page.js';
-import type { Page } from '../ui/page.responder.js';
-import { phrase } from '../ui/text.js';
+import type { Page } from '#pages/page.responder.js';
+import { phrase } from '#pages/text.js';
 import { grantsPage, userPage, usersPage } from './users.page.js';
 
 /** The page of grants shows the others. */

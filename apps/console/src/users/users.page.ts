@@ -8,7 +8,6 @@ import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import {
   button,
-  disableOrEnable,
   facts,
   hiddenFields,
   type Notices,
@@ -17,10 +16,11 @@ import {
   postForm,
   table,
   timeCell,
-} from '../ui/components.js';
+} from '#pages/components.js';
+import { disableOrEnable } from '../ui/console-components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
-import type { Page } from '../ui/page.responder.js';
-import { day, moment, phrase } from '../ui/text.js';
+import type { Page } from '#pages/page.responder.js';
+import { day, moment, phrase } from '#pages/text.js';
 
 export function usersPage(
   operator: Operator,

@@ -1,6 +1,6 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
-import { COPY_SCRIPT_PATH } from '../../src/ui/copy-script.js';
+import { COPY_SCRIPT_PATH } from '#pages/copy-script.js';
 import type { Browser } from '#test/support/browser.js';
 import { CONSOLE_ROLES as ROLES, type ConsoleRole as Role } from '#users/operators/console-role.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';

@@ -23,11 +23,11 @@ import { FaultProxy } from '#test/support/fault-proxy.js';
 import { openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { consoleApp } from '../../src/app.module.js';
 import { ConsoleConfiguration } from '../../src/console.configuration.js';
-import { FORM_ID } from '../../src/form.js';
-import type { OperatorRequest } from '../../src/operator.js';
+import { FORM_ID } from '#pages/form.js';
+import type { OperatorRequest, OperatorSession } from '../../src/operator.js';
 import type { Role } from '../../src/role.js';
-import { newFormId } from '../../src/ui/form-id.js';
-import { OperatorSessionsService } from '../../src/session/operator-sessions.service.js';
+import { SessionStore } from '#pages/session.store.js';
+import { newFormId } from '#pages/form-id.js';
 
 const CONSOLE_URL = 'http://localhost:3004';
 
@@ -104,7 +104,9 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
     /** Posts a form with a valid CSRF token, even if no page shows the form. */
     async postForm(browser: Browser, path: string, fields: Record<string, string> = {}): Promise<Response> {
       const request = { headers: { cookie: browser.cookies.header() } } as OperatorRequest;
-      const account = await app.get(OperatorSessionsService, { strict: false }).use(request);
+      const account = await app
+        .get<SessionStore<OperatorSession>>(SessionStore, { strict: false })
+        .use(request);
       const token = csrfToken(account?.formKey ?? '', path);
       return browser.post(path, {
         ...fields,

@@ -6,7 +6,7 @@ import { aclRules, REDIS_PROCESSES, REDIS_RIGHTS, type RedisProcess } from '#pla
 const SOURCES: Readonly<Record<RedisProcess, readonly string[]>> = {
   authorize: ['apps/authorize/src', 'libs/grants/src'],
   token: ['apps/token/src', 'libs/grants/src'],
-  console: ['apps/console/src', 'node_modules/@fastify/rate-limit/store'],
+  console: ['apps/console/src', 'libs/pages/src', 'node_modules/@fastify/rate-limit/store'],
 };
 
 async function sourceOf(process: RedisProcess): Promise<string> {

@@ -1,18 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { errors, type JWTVerifyGetKey } from 'jose';
 import type { Configuration, IDToken, ServerMetadata, UserInfoResponse } from 'openid-client';
-import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
-import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { DependencyUnavailableError, messageOf } from '#platform/errors.js';
 import { providerFetch } from '#platform/http/provider-fetch.js';
 import { fetchedKeys, isAsymmetric, verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
-import type { Session } from '../session/operator-session.store.js';
 import { derived, type LoginState, openState, sealState } from './login-state.js';
-import { actorOf } from '../operator.js';
-import { roleOfGroups } from '../role.js';
+import { PagesOptions } from './pages.options.js';
+import type { Session } from './session.store.js';
 
 /** Milliseconds for which the provider's metadata is cached. */
 const FRESH_MS = 15_000;
@@ -24,7 +20,9 @@ const MAX_HINT = 4_000;
 
 export interface FinishedLogin {
   readonly session: Session;
-  readonly hasRole: boolean;
+  /** Claims of the ID token and the UserInfo response. */
+  readonly claims: IDToken;
+  readonly accessToken: string;
   readonly page: string;
 }
 
@@ -33,19 +31,17 @@ const openid = () => import('openid-client');
 
 /** Code flow of OpenID Connect Core 1.0 and Discovery 1.0, with PKCE (RFC 7636). The browser keeps the login state. */
 @Injectable()
-export class OpenIdLoginService {
-  private readonly logger = new Logger(OpenIdLoginService.name);
+export class OpenIdLogin {
+  private readonly logger = new Logger(OpenIdLogin.name);
   private readonly callback: string;
   private keys: { readonly url: string; readonly get: JWTVerifyGetKey } | null = null;
   private current: { readonly config: Configuration; readonly checkedAt: number } | null = null;
 
   constructor(
-    private readonly configuration: ConsoleConfiguration,
-    private readonly operators: ConsoleOperatorStore,
-    private readonly invitations: ConsoleOperatorService,
+    private readonly options: PagesOptions,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.callback = `${configuration.CONSOLE_URL}/login/callback`;
+    this.callback = `${options.url}/login/callback`;
   }
 
   /** @returns URL of the authorization request */
@@ -54,7 +50,7 @@ export class OpenIdLoginService {
     const state: LoginState = { id: client.randomState(), page, startedAt: this.clock(), prompt };
     return client.buildAuthorizationUrl(await this.provider(), {
       redirect_uri: this.callback,
-      scope: ['openid profile email', this.configuration.CONSOLE_SCOPE].join(' ').trim(),
+      scope: ['openid profile email', this.options.login.scope].join(' ').trim(),
       state: sealState(cookie, state),
       nonce: derived(cookie, 'nonce', state),
       code_challenge: await client.calculatePKCECodeChallenge(derived(cookie, 'verifier', state)),
@@ -67,7 +63,7 @@ export class OpenIdLoginService {
 
   /**
    * Validates the response and the ID token (sections 3.1.2.7 and 3.1.3.7 of OpenID Connect Core).
-   * @throws RefusedRequestError with a message for the operator
+   * @throws RefusedRequestError with a message for the user
    */
   async finish(cookie: string | null, parameters: URLSearchParams): Promise<FinishedLogin> {
     const sent = parameters.get('state') ?? '';
@@ -76,6 +72,7 @@ export class OpenIdLoginService {
       throw new RefusedRequestError(
         400,
         'this login is out of date, or another browser began it: log in again',
+        { detail: { check: 'login_outdated' } },
       );
     const client = await openid();
     const config = await this.provider();
@@ -88,7 +85,10 @@ export class OpenIdLoginService {
       })
       .catch((cause: unknown) => {
         throw parameters.get('error') === 'access_denied'
-          ? new RefusedRequestError(400, 'the login was cancelled: log in again', { cause })
+          ? new RefusedRequestError(400, 'the login was cancelled: log in again', {
+              cause,
+              detail: { check: 'login_cancelled' },
+            })
           : incomplete(cause);
       });
     const claims = tokens.claims();
@@ -96,20 +96,42 @@ export class OpenIdLoginService {
     if (!claims || sentToken === undefined)
       throw new RefusedRequestError(400, 'the login provider sent no ID token: log in again');
     await this.checkSignature(sentToken, config.serverMetadata());
+    const { access_token: accessToken } = tokens;
+    let isKept = false;
     try {
-      const userInfo = await this.userInfo(config, tokens.access_token, claims.sub);
-      return { ...(await this.sessionOf(claims, userInfo, state, sentToken)), page: state.page };
+      const userInfo = await this.userInfo(config, accessToken, claims.sub);
+      const session = this.sessionOf(claims, userInfo, state, sentToken);
+      isKept = this.options.login.keepsToken;
+      return { session, claims: { ...userInfo, ...claims }, accessToken, page: state.page };
     } finally {
-      await this.revoke(config, tokens.access_token);
+      if (!isKept) await this.revokeAt(config, accessToken);
     }
+  }
+
+  private sessionOf(
+    idToken: IDToken,
+    userInfo: Partial<UserInfoResponse>,
+    { startedAt, prompt }: LoginState,
+    sent: string,
+  ): Session {
+    // In section 2 of Core, `auth_time` is a claim of ID tokens. In UserInfo, it may be an attribute that users edit.
+    const { sub: subject, auth_time: time = 0 } = idToken;
+    const name = nameOf({ ...userInfo, ...idToken });
+    // Section 3.1.2.1 of Core: with prompt=login, the provider only "SHOULD" authenticate the user again.
+    if (prompt === 'login' && (time + 1 + this.options.login.clockSkew) * 1000 < startedAt)
+      throw new RefusedRequestError(403, 'the login provider did not ask for your password again', {
+        detail: { check: 'login_not_repeated', operator: name },
+      });
+    const idTokenHint = sent.length > MAX_HINT ? null : sent;
+    return { subject, name, authTime: time * 1000, startedAt: this.clock(), idToken: idTokenHint };
   }
 
   /** Although TLS authenticates the token endpoint (section 3.1.3.7 of Core), because a proxy may terminate TLS. */
   private async checkSignature(idToken: string, metadata: ServerMetadata): Promise<void> {
     // Without a list, openid-client accepts RS256.
     const { jwks_uri: url, id_token_signing_alg_values_supported: listed = ['RS256'] } = metadata;
-    const { CONSOLE_ISSUER, CLOCK_SKEW: clockTolerance } = this.configuration;
-    if (url === undefined || (!url.startsWith('https:') && !CONSOLE_ISSUER.startsWith('http:')))
+    const { issuer, clockSkew: clockTolerance } = this.options.login;
+    if (url === undefined || (!url.startsWith('https:') && !issuer.startsWith('http:')))
       throw incomplete(new Error('the login provider has no usable jwks_uri'));
     if (this.keys?.url !== url) this.keys = { url, get: fetchedKeys(url) };
     const algorithms = listed.filter(isAsymmetric);
@@ -134,9 +156,14 @@ export class OpenIdLoginService {
 
   /**
    * Revokes the token after its last use (RFC 7009). At this service, that ends the grant of the login. Does not revoke
-   * a refresh token, because some providers then end the operator's session.
+   * a refresh token, because some providers then end the user's session.
    */
-  private async revoke(config: Configuration, accessToken: string): Promise<void> {
+  async revoke(accessToken: string): Promise<void> {
+    const config = await this.provider().catch(() => null);
+    if (config) await this.revokeAt(config, accessToken);
+  }
+
+  private async revokeAt(config: Configuration, accessToken: string): Promise<void> {
     if (config.serverMetadata().revocation_endpoint === undefined) return;
     const client = await openid();
     await client
@@ -157,68 +184,36 @@ export class OpenIdLoginService {
     const config = await this.provider().catch(() => null);
     if (config?.serverMetadata().end_session_endpoint === undefined) return null;
     return client.buildEndSessionUrl(config, {
-      post_logout_redirect_uri: `${this.configuration.CONSOLE_URL}/logged-out`,
+      post_logout_redirect_uri: `${this.options.url}/logged-out`,
       ...(idToken !== null && { id_token_hint: idToken }),
     }).href;
   }
 
-  private async sessionOf(
-    idToken: IDToken,
-    userInfo: Partial<UserInfoResponse>,
-    { startedAt, prompt }: LoginState,
-    sent: string,
-  ): Promise<Omit<FinishedLogin, 'page'>> {
-    const { CONSOLE_GROUPS_CLAIM: claim, CLOCK_SKEW, roles } = this.configuration;
-    // In section 2 of Core, `auth_time` is a claim of ID tokens. In UserInfo, it may be an attribute that users edit.
-    const { sub: subject, auth_time: time = 0 } = idToken;
-    const claims: IDToken = { ...userInfo, ...idToken };
-    // Section 3.1.2.1 of Core: with prompt=login, the provider only "SHOULD" authenticate the user again.
-    if (prompt === 'login' && (time + 1 + CLOCK_SKEW) * 1000 < startedAt)
-      throw refused(claims, 'the login provider did not ask for your password again');
-    const role = claim === '' ? null : (roleOfGroups(roles, claims[claim]) ?? 'none');
-    if (claim === '') await this.invitations.acceptInvitation(actorOf({ name: nameOf(claims) }), subject);
-    const access = claim === '' ? await this.operators.accessOf(subject) : null;
-    const session: Session = {
-      subject,
-      name: nameOf(claims),
-      role,
-      generation: access?.sessionGeneration ?? null,
-      authTime: time * 1000,
-      startedAt: this.clock(),
-      idToken: sent.length > MAX_HINT ? null : sent,
-    };
-    return { session, hasRole: claim === '' ? access !== null : role !== 'none' };
-  }
-
   private async provider(): Promise<Configuration> {
     if (this.current && this.clock() - this.current.checkedAt < FRESH_MS) return this.current.config;
-    const { CONSOLE_ISSUER, CONSOLE_CLIENT_ID, CONSOLE_CLIENT_SECRET, CLOCK_SKEW } = this.configuration;
+    const { issuer, clientId, clientSecret, clockSkew, invalidMetadata } = this.options.login;
     const client = await openid();
     const config = await client
       .discovery(
-        new URL(CONSOLE_ISSUER),
-        CONSOLE_CLIENT_ID,
-        { [client.clockTolerance]: CLOCK_SKEW },
-        client.ClientSecretBasic(CONSOLE_CLIENT_SECRET),
+        new URL(issuer),
+        clientId,
+        { [client.clockTolerance]: clockSkew },
+        client.ClientSecretBasic(clientSecret),
         {
           [client.customFetch]: providerFetch,
           // Does not verify signatures: openid-client would refuse a new key for a minute after it has fetched the keys.
-          execute: CONSOLE_ISSUER.startsWith('http:') ? [client.allowInsecureRequests] : [],
+          execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
         },
       )
       .catch((error: unknown) => {
         throw isUnavailable(error)
           ? new DependencyUnavailableError('login_provider', error)
-          : new RefusedRequestError(502, INVALID_METADATA, { cause: error });
+          : new RefusedRequestError(502, invalidMetadata, { cause: error });
       });
     this.current = { config, checkedAt: this.clock() };
     return config;
   }
 }
-
-/** Section 4.3 of Discovery: the issuer of the metadata must be identical to the configured issuer. */
-const INVALID_METADATA =
-  'the metadata of the login provider cannot be used: CONSOLE_ISSUER must be exactly the issuer in its metadata';
 
 /** openid-client wraps the error of `providerFetch`. */
 function isUnavailable(error: unknown): boolean {
@@ -230,11 +225,8 @@ function isUnavailable(error: unknown): boolean {
 function incomplete(cause: unknown): RefusedRequestError {
   return new RefusedRequestError(400, 'the login provider did not complete the login: log in again', {
     cause,
+    detail: { check: 'login_incomplete' },
   });
-}
-
-function refused(claims: IDToken, problem: string): RefusedRequestError {
-  return new RefusedRequestError(403, problem, { detail: { operator: nameOf(claims) } });
 }
 
 function nameOf({ preferred_username: username, email, sub }: IDToken): string {

@@ -10,13 +10,13 @@ import { Reflector } from '@nestjs/core';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { Html } from '#ui/html.js';
-import { Form, FORM_ID } from '../form.js';
-import type { OperatorRequest } from '../operator.js';
-import { IdempotencyService, REPEATABLE } from '../request-limits/idempotency.service.js';
-import { isPage } from '../ui/page.responder.js';
+import { Form, FORM_ID } from './form.js';
+import type { PageRequest } from './account.js';
+import { IdempotencyService, REPEATABLE } from './idempotency.service.js';
+import { isPage } from './page.responder.js';
 import { KeptFormsService } from './kept-forms.service.js';
 import { LoginTooOldError } from './recent-logins.js';
-import { BrowserCookie } from './session.store.js';
+import { BrowserCookie } from './cookies.js';
 
 const CREATES = Symbol('creates a record');
 
@@ -43,13 +43,13 @@ export class FormInterceptor implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { url, headers, body, account } = context.switchToHttp().getRequest<OperatorRequest>();
+    const { url, headers, body, account } = context.switchToHttp().getRequest<PageRequest>();
     if (!(body instanceof Form)) return next.handle();
     const [owner, id] = [this.browsers.read(headers.cookie) ?? '', body.text(FORM_ID)];
     if (id === '') throw new RefusedRequestError(400, 'the form is incomplete: open its page again');
     const files = [...body.files].map(([name, file]) => `${name}=${file.toString('base64')}`);
     const content = [url, body.toString(), ...files].join(' ');
-    // A page that the browser shows again, after Back, has the same id, but the operator may change its fields.
+    // A page that the browser shows again, after Back, has the same id, but the user may change its fields.
     const key = `${id} ${hash('sha256', content)}`;
     const creates = this.reflector.get<boolean | undefined>(CREATES, context.getHandler()) ?? false;
     const execute = async (): Promise<string> =>

@@ -1,11 +1,8 @@
 import { csrfField } from '#ui/browser-cookie.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
-import { printable, shellWords } from '#operations/wording.js';
-import { AdministrationError } from '#operations/administration.error.js';
-import { describeProblems } from '#error-guide/problems/describe-problem.js';
-import { FORM_ID } from '../form.js';
-import type { Account } from '../operator.js';
+import type { Account } from './account.js';
+import { FORM_ID } from './form.js';
 import { newFormId } from './form-id.js';
 import { shortMoment } from './text.js';
 
@@ -132,13 +129,6 @@ export function postForm(
   </form>`;
 }
 
-/** Button that enables a record, or link to the confirmation of its disabling. @param path of the record's page */
-export function disableOrEnable(operator: Account, path: string, isDisabled: boolean): Html {
-  return isDisabled
-    ? postForm(operator, `${path}/enable`, button('Enable', 'even'), '')
-    : html`<a class="button danger" href="${path}/disable">Disable</a>`;
-}
-
 export function hiddenFields(fields: Iterable<readonly [name: string, value: string]>): Html[] {
   return Array.from(fields, ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }
@@ -230,11 +220,6 @@ export function copyButton(id: string): Html {
   return html`<button type="button" class="even" data-copies="${id}" data-done="Copied" hidden>Copy</button>`;
 }
 
-export function referenceLink(reference: string): Html {
-  const query = new URLSearchParams({ reference });
-  return html`<a href="/events?${query.toString()}"><code>${reference}</code></a>`;
-}
-
 export function timeCell(time: string): Html {
   return html`<time datetime="${time}">${shortMoment(time)}</time>`;
 }
@@ -242,11 +227,6 @@ export function timeCell(time: string): Html {
 export function codes(values: readonly string[]): Html | false {
   if (values.length === 0) return false;
   return html`${values.map((value, index) => html`${index > 0 && html`<br />`}<code>${value}</code>`)}`;
-}
-
-/** Shows the command on its own line, so that nothing else is copied with it. */
-export function command(words: readonly string[]): Html {
-  return html`<code class="command">operator ${printable(shellWords(words))}</code>`;
 }
 
 /** Problems of a form that none of its fields shows. */
@@ -292,11 +272,4 @@ export function pageLinks(
   return html`<div class="actions" role="navigation" aria-label="Pages">
     ${link(previous, 'Previous page')} ${link(next, 'Next page')}
   </div>`;
-}
-
-/** Returns the text of an error of an unavailable service, so that a page can show its other parts. */
-export function unlessUnavailable(error: unknown): string {
-  if (error instanceof AdministrationError && error.kind === 'unavailable')
-    return describeProblems(error, (field) => field).join('; ');
-  throw error;
 }

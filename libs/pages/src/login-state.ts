@@ -5,7 +5,7 @@ export interface LoginState {
   /** Path on this site to return to, with its query. */
   readonly page: string;
   readonly startedAt: number;
-  /** `login` authenticates the operator again (OpenID Connect Core 3.1.2.1). */
+  /** `login` authenticates the user again (OpenID Connect Core 3.1.2.1). */
   readonly prompt: 'login' | 'select_account' | null;
 }
 
@@ -21,6 +21,11 @@ export function openState(cookie: string, sealed: string): LoginState | null {
   const [sent, expected] = [Buffer.from(tag), Buffer.from(mac(cookie, 'state', text))];
   if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return null;
   return JSON.parse(Buffer.from(text, 'base64url').toString()) as LoginState;
+}
+
+/** Accepts only a path on this site: `//` or a backslash would lead to another site. */
+export function localPage(page: string | null): string {
+  return page !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(page) ? page : '/';
 }
 
 /** Returns the `nonce` or the PKCE verifier of a login, which only its browser can compute. */

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import {
@@ -13,7 +12,7 @@ import {
 } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
+import { PagesOptions } from './pages.options.js';
 
 /** Seconds for which a request that creates a record can be repeated. */
 export const REPEATABLE = 24 * 60 * 60;
@@ -77,7 +76,7 @@ export class IdempotencyService {
 
   constructor(
     @Inject(REDIS) private readonly redis: RedisClient,
-    private readonly configuration: ConsoleConfiguration,
+    private readonly options: PagesOptions,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.run = defineScripts(redis, SCRIPTS);
@@ -90,7 +89,7 @@ export class IdempotencyService {
    */
   async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<Answer> {
     const { owner, key, creates, lifetime, isStored } = request;
-    const name = `console:idempotency:${this.mac('name', `${owner} ${key}`)}`;
+    const name = `${this.options.app}:idempotency:${this.mac('name', `${owner} ${key}`)}`;
     const own: Stored = { startedAt: this.clock(), content: this.mac('content', request.content) };
     const values = { record: JSON.stringify(own), ttl: lifetime };
     const earlier = isStored
@@ -111,7 +110,8 @@ export class IdempotencyService {
       );
       return { text: answer, executedAt: null };
     } catch (error) {
-      const mayRepeat = !creates || changedNothing(error);
+      const mayRepeat =
+        !creates || error instanceof RefusedRequestError || this.options.changedNothing(error);
       if (mayRepeat) await this.redis.del(name).catch((failure: unknown) => this.logger.error(failure));
       throw error;
     }
@@ -153,19 +153,13 @@ export class IdempotencyService {
   }
 
   private encryptionKey({ owner, key, content }: IdempotentRequest): EncryptionKey {
-    const secret = `${this.configuration.CONSOLE_CLIENT_SECRET} ${content}`;
-    return { secret, purpose: 'idempotency of the console', record: `${owner} ${key}` };
+    const { app, login } = this.options;
+    const secret = `${login.clientSecret} ${content}`;
+    return { secret, purpose: `idempotency of the ${app}`, record: `${owner} ${key}` };
   }
 
   private mac(purpose: string, text: string): string {
-    const secret = this.configuration.CONSOLE_CLIENT_SECRET;
+    const secret = this.options.login.clientSecret;
     return createHmac('sha256', secret).update(`idempotency ${purpose}:${text}`).digest('base64url');
   }
-}
-
-/** An unavailable database may have stored the change without responding. */
-function changedNothing(error: unknown): boolean {
-  if (error instanceof AdministrationError)
-    return error.kind !== 'incomplete' && error.kind !== 'unavailable';
-  return error instanceof RefusedRequestError;
 }

@@ -7,15 +7,15 @@ import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
-import { Form, FORM_ID, KEPT_FORM, queryOf, withoutQuery } from '../form.js';
-import type { Operator, OperatorRequest } from '../operator.js';
-import { RateLimits } from '../request-limits/rate-limit.js';
-import { isFormId } from '../ui/form-id.js';
+import type { Account, PageRequest } from './account.js';
+import { Form, FORM_ID, KEPT_FORM, queryOf, withoutQuery } from './form.js';
+import { isFormId } from './form-id.js';
+import { PagesOptions } from './pages.options.js';
+import { RateLimits } from './rate-limit.js';
 import { LoginRequiredError } from './recent-logins.js';
-import { BrowserCookie } from './session.store.js';
+import { BrowserCookie } from './cookies.js';
 
-/** Seconds; a login may take as long (`OpenIdLoginService`). */
+/** Seconds; a login may take as long (`OpenIdLogin`). */
 const LIFETIME = 60 * 60;
 
 const SENT_FROM = Symbol('page of the form');
@@ -26,7 +26,7 @@ interface FormPage {
 }
 
 /**
- * Sets the page that shows a form, by default a page at the path of the form. After a login, the operator returns to
+ * Sets the page that shows a form, by default a page at the path of the form. After a login, the user returns to
  * this page.
  * @param page URL relative to the path of the form
  * @param isKept false if the form contains keys, which must be typed again
@@ -34,10 +34,10 @@ interface FormPage {
 export const SentFrom = (page: string, isKept = true): MethodDecorator =>
   SetMetadata(SENT_FROM, { page, isKept } satisfies FormPage);
 
-/** The form that the operator sent before the login; null if there is none. */
+/** The form that the user sent before the login; null if there is none. */
 export const SentBeforeLogin = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Form | null =>
-    context.switchToHttp().getRequest<OperatorRequest>().keptForm ?? null,
+    context.switchToHttp().getRequest<PageRequest>().keptForm ?? null,
 );
 
 interface KeptForm {
@@ -51,9 +51,9 @@ interface KeptForm {
 
 /**
  * Keeps the form of a request that requires a login, so that its page shows the input after the login. Redis stores the
- * form under a hash of its id, encrypted with the cookie of the browser. It is never executed: the operator sends it
- * again. Only the same operator in the same browser can read it, because its CSRF token must be valid. A form that no
- * page of the console showed in this browser is not kept, so that requests without a login cannot fill Redis.
+ * form under a hash of its id, encrypted with the cookie of the browser. It is never executed: the user sends it
+ * again. Only the same user in the same browser can read it, because its CSRF token must be valid. A form that no
+ * page of this app showed in this browser is not kept, so that requests without a login cannot fill Redis.
  */
 @Injectable()
 export class KeptFormsService {
@@ -62,12 +62,12 @@ export class KeptFormsService {
     private readonly browsers: BrowserCookie,
     private readonly limits: RateLimits,
     private readonly reflector: Reflector,
-    private readonly configuration: ConsoleConfiguration,
+    private readonly options: PagesOptions,
   ) {}
 
   /** Keeps the form of the request, if it has one. @returns the error that opens the login */
   async loginRequired(context: ExecutionContext, reason: 'first' | 'again'): Promise<LoginRequiredError> {
-    const request = context.switchToHttp().getRequest<OperatorRequest>();
+    const request = context.switchToHttp().getRequest<PageRequest>();
     const { method, url, body } = request;
     if (method === 'GET') return new LoginRequiredError(url, reason);
     const { page, isKept } = this.reflector.get<FormPage | undefined>(SENT_FROM, context.getHandler()) ?? {
@@ -93,19 +93,19 @@ export class KeptFormsService {
   }
 
   /** Reads the kept form that the query of a page names, or the files of the kept form that a form names. */
-  async restore(request: OperatorRequest, operator: Operator): Promise<void> {
+  async restore(request: PageRequest, account: Account): Promise<void> {
     const { method, url, body } = request;
     if (method === 'GET') {
       const id = queryOf(url).get(KEPT_FORM);
-      if (id !== null) request.keptForm = await this.read(id, operator, withoutQuery(url));
+      if (id !== null) request.keptForm = await this.read(id, account, withoutQuery(url));
     } else if (body instanceof Form && body.has(KEPT_FORM)) {
-      const kept = await this.read(body.text(KEPT_FORM), operator, withoutQuery(url));
+      const kept = await this.read(body.text(KEPT_FORM), account, withoutQuery(url));
       for (const [name, content] of kept?.files ?? [])
         if (!body.files.has(name)) body.files.set(name, content);
     }
   }
 
-  private hasRoom(request: OperatorRequest, reply: FastifyReply): Promise<boolean> {
+  private hasRoom(request: PageRequest, reply: FastifyReply): Promise<boolean> {
     return this.limits.take('allForms', request, reply, '').then(
       () => true,
       (error: unknown) => {
@@ -118,12 +118,12 @@ export class KeptFormsService {
   private async keep(browser: string, form: KeptForm): Promise<string> {
     const id = randomBytes(16).toString('base64url');
     const text = encrypt(JSON.stringify(form), this.keyFor(id, browser));
-    await withRedisErrors(this.redis.set(keyOf(id), text, 'EX', LIFETIME));
+    await withRedisErrors(this.redis.set(this.keyOf(id), text, 'EX', LIFETIME));
     return id;
   }
 
-  private async read(id: string, { browser, formKey }: Operator, at: string): Promise<Form | null> {
-    const stored = await withRedisErrors(this.redis.get(keyOf(id)));
+  private async read(id: string, { browser, formKey }: Account, at: string): Promise<Form | null> {
+    const stored = await withRedisErrors(this.redis.get(this.keyOf(id)));
     const text = stored === null ? null : decrypt(stored, this.keyFor(id, browser));
     if (text === null) return null;
     const { page, path, fields, files } = JSON.parse(text) as KeptForm;
@@ -137,17 +137,17 @@ export class KeptFormsService {
   }
 
   private keyFor(id: string, browser: string): EncryptionKey {
-    const { CONSOLE_CLIENT_SECRET: secret } = this.configuration;
-    return { secret: `${secret} ${browser}`, purpose: 'kept form of the console', record: id };
+    const { app, login } = this.options;
+    return { secret: `${login.clientSecret} ${browser}`, purpose: `kept form of the ${app}`, record: id };
   }
-}
 
-function keyOf(id: string): string {
-  return `console:form:${createHash('sha256').update(id).digest('base64url')}`;
+  private keyOf(id: string): string {
+    return `${this.options.app}:form:${createHash('sha256').update(id).digest('base64url')}`;
+  }
 }
 
 /** @param relative URL without a query; `.` is the parent of the path */
 function resolve(url: string, relative: string): string {
-  const { pathname } = new URL(relative, new URL(withoutQuery(url), 'https://console'));
+  const { pathname } = new URL(relative, new URL(withoutQuery(url), 'https://pages'));
   return pathname.replace(/(?<=.)\/$/, '');
 }

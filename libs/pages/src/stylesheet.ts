@@ -1,4 +1,4 @@
-export const CONSOLE_RULES = `
+export const PAGE_RULES = `
 body { grid-template: auto auto 1fr / minmax(0, 1fr); }
 main { max-width: 72rem; }
 .skip { position: absolute; inset-inline-start: var(--space-4); inset-block-start: -4rem; padding: var(--space-2) var(--space-4); background: var(--card); }

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import type { Operator } from '../operator.js';
 
 const RECENT_LOGIN_MS = 10 * 60_000;
 
@@ -16,13 +15,13 @@ export class LoginTooOldError extends Error {
 export class RecentLogins {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
-  isRecent({ authTime }: Operator): boolean {
+  isRecent({ authTime }: { readonly authTime: number }): boolean {
     return this.clock() - authTime <= RECENT_LOGIN_MS;
   }
 
   /** @throws LoginTooOldError, for which `FormInterceptor` keeps the form and requires a login */
-  require(operator: Operator): void {
-    if (!this.isRecent(operator)) throw new LoginTooOldError();
+  require(account: { readonly authTime: number }): void {
+    if (!this.isRecent(account)) throw new LoginTooOldError();
   }
 }
 

@@ -1,9 +1,9 @@
 import { Controller, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Brand } from '#ui/brand/brand.js';
-import { Public } from './session/operator.guard.js';
-import { ICON_PATH } from './ui/page.responder.js';
-import { COPY_SCRIPT, COPY_SCRIPT_PATH } from './ui/copy-script.js';
+import { COPY_SCRIPT, COPY_SCRIPT_PATH } from './copy-script.js';
+import { ICON_PATH } from './page.responder.js';
+import { Public } from './route-rules.js';
 
 @Controller()
 export class IconController {

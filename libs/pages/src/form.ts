@@ -1,6 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 
@@ -29,7 +28,7 @@ export class Form extends URLSearchParams {
       .filter((line) => line !== '');
   }
 
-  /** Fields of the operator, without the fields that every form has. */
+  /** Fields of the user, without the fields that every form has. */
   get input(): [name: string, value: string][] {
     return [...this].filter(([name]) => ![CSRF_FIELD, FORM_ID, KEPT_FORM].includes(name));
   }
@@ -45,16 +44,16 @@ export class Form extends URLSearchParams {
   }
 }
 
-export function parseConsoleForm(text: string): Form {
+export function parseForm(text: string): Form {
   return new Form(text);
 }
 
-/** Maximum size in bytes of a form with a file: a logo that is slightly too large is refused at its field. */
-const MAX_UPLOAD = MAX_LOGO_BYTES + 64 * 1024;
-
-/** Parses forms with files (RFC 7578) with the parser of Node, which needs the whole form in memory. */
-export function acceptUploads(fastify: FastifyInstance): void {
-  const options = { parseAs: 'buffer', bodyLimit: MAX_UPLOAD } as const;
+/**
+ * Parses forms with files (RFC 7578) with the parser of Node, which needs the whole form in memory. Allows 64 KiB more
+ * than a file may have: a file that is slightly too large is refused at its field.
+ */
+export function acceptUploads(fastify: FastifyInstance, maxFileBytes: number): void {
+  const options = { parseAs: 'buffer', bodyLimit: maxFileBytes + 64 * 1024 } as const;
   fastify.addContentTypeParser(
     'multipart/form-data',
     options,
@@ -73,15 +72,6 @@ export function acceptUploads(fastify: FastifyInstance): void {
       return form;
     },
   );
-}
-
-/** Reads logos, for the API. A page accepts a logo only in a form. */
-export function acceptImages(fastify: FastifyInstance): void {
-  const options = { parseAs: 'buffer', bodyLimit: MAX_LOGO_BYTES } as const;
-  for (const type of LOGO_MEDIA_TYPES)
-    fastify.addContentTypeParser(type, options, (_request: FastifyRequest, body: Buffer, done) => {
-      done(null, body);
-    });
 }
 
 /** Rejects NUL characters in addresses, because PostgreSQL would fail on an id with a NUL character. */

@@ -7,7 +7,7 @@ export function newFormId(key: string): string {
   return `${id}.${csrfToken(key, id)}`;
 }
 
-/** Returns true if a page of the console showed the form in this browser, to a user who was logged in. */
+/** Returns true if a page of this app showed the form in this browser, to a user who was logged in. */
 export function isFormId(formId: string, key: string): boolean {
   const [id = '', tag] = formId.split('.', 2);
   return isCsrfToken(tag, key, id);

@@ -7,7 +7,7 @@ import { addressNetwork } from '#platform/http/client-address.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
-import { ConsoleConfiguration } from '../console.configuration.js';
+import { PagesOptions } from './pages.options.js';
 
 interface Limit {
   readonly max: number;
@@ -38,7 +38,7 @@ export async function addRateLimits(app: NestFastifyApplication): Promise<void> 
   await app.register(rateLimit, {
     global: false,
     redis: app.get<unknown>(REDIS, { strict: false }),
-    nameSpace: 'console:rate:',
+    nameSpace: `${app.get(PagesOptions, { strict: false }).app}:rate:`,
     timeWindow: (_request: Limited, key: string) => limitOf(key).windowS * 1000,
     keyGenerator: (request: Limited) => request.rateLimitKey ?? '',
     max: (_request: Limited, key: string) => limitOf(key).max,
@@ -49,7 +49,7 @@ export async function addRateLimits(app: NestFastifyApplication): Promise<void> 
 export class RateLimits {
   private count: ReturnType<FastifyRequest['server']['createRateLimit']> | undefined;
 
-  constructor(private readonly configuration: ConsoleConfiguration) {}
+  constructor(private readonly options: PagesOptions) {}
 
   /** Stores a MAC of the key, because Redis must not contain addresses or cookies. @throws RefusedRequestError 429 */
   async take(
@@ -58,9 +58,7 @@ export class RateLimits {
     reply: FastifyReply,
     key = addressNetwork(request.ip),
   ): Promise<void> {
-    const mac = createHmac('sha256', this.configuration.CONSOLE_CLIENT_SECRET).update(
-      `rate limit ${kind}:${key}`,
-    );
+    const mac = createHmac('sha256', this.options.login.clientSecret).update(`rate limit ${kind}:${key}`);
     request.rateLimitKey = `${kind}:${mac.digest('base64url')}`;
     this.count ??= request.server.createRateLimit();
     const { max, windowS } = LIMITS[kind];

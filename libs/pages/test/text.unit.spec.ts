@@ -1,4 +1,4 @@
-import { utc } from '../../src/ui/text.js';
+import { utc } from '#pages/text.js';
 
 describe('utc', () => {
   it.each([

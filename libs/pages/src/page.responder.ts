@@ -10,10 +10,9 @@ import type { FastifyReply } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { Brand } from '#ui/brand/brand.js';
 import { contentSecurityPolicy, html, Html, refreshTo } from '#ui/html.js';
-import type { Operator, OperatorRequest } from '../operator.js';
-import { button, FOCUS, noteBox, postForm } from './components.js';
+import type { PageRequest } from './account.js';
+import { FOCUS, noteBox } from './components.js';
 import { COPY_SCRIPT_PATH } from './copy-script.js';
-import { moment, phrase } from './text.js';
 
 export const ICON_PATH = '/icon';
 
@@ -27,7 +26,8 @@ export interface Page {
   /** URL that the browser opens immediately, also on another site (`refreshTo`). */
   readonly next?: string;
   readonly menu?: false;
-  readonly section?: Section;
+  /** Path of the entry of the menu to which the page belongs. */
+  readonly section?: string;
   /** For a form that was sent again and not executed again: time of its execution in milliseconds since the epoch. */
   readonly executedAt?: number;
 }
@@ -36,45 +36,53 @@ export function isPage(result: unknown): result is Page {
   return (result as Partial<Page> | null | undefined)?.content instanceof Html;
 }
 
-const SECTIONS = {
-  '/': 'Overview',
-  '/applications': 'Applications',
-  '/users': 'Users',
-  '/operators': 'Operators',
-  '/jobs': 'Bulk actions',
-  '/events': 'What happened',
-  '/audit': 'Audit',
-  '/health': 'Health',
-} as const;
-
-export type Section = keyof typeof SECTIONS;
-
 /** Result of a handler. After 303, the browser sends a GET and does not resend the form. */
 export function seeOther(url: string): HttpRedirectResponse {
   return { url, statusCode: HttpStatus.SEE_OTHER };
 }
 
+/** Parts of a page that its app adds around the content. */
+export interface Frame {
+  readonly language: string;
+  readonly direction: 'ltr' | 'rtl';
+  readonly skip: string;
+  readonly header: string;
+  /** Null for a user who is not logged in. */
+  readonly menu: Html | null;
+  /** Note about a form that was not executed again. */
+  readonly repeatedAt: (time: Date) => string;
+}
+
+export abstract class PageFrame {
+  abstract of(request: PageRequest, page: Page): Frame;
+}
+
 @Injectable()
 export class PageResponder {
-  constructor(private readonly brand: Brand) {}
+  constructor(
+    private readonly brand: Brand,
+    private readonly frame: PageFrame,
+  ) {}
 
-  render(reply: FastifyReply, page: Page, operator: Operator | null): string {
+  render(request: PageRequest, reply: FastifyReply, page: Page): string {
+    const frame = this.frame.of(request, page);
     void reply
       .status(page.status ?? 200)
       .header(
         'Content-Security-Policy',
         contentSecurityPolicy({ frames: page.frames === true, script: copies(page) }, this.brand.styleSource),
       )
-      .header('Content-Language', 'en')
+      .header('Content-Language', frame.language)
       .type('text/html; charset=utf-8');
-    return this.documentOf(page, operator);
+    return this.documentOf(page, frame);
   }
 
-  private documentOf(page: Page, operator: Operator | null): string {
-    const { title, heading, content, menu, section, next, executedAt } = page;
+  private documentOf(page: Page, frame: Frame): string {
+    const { title, heading, content, menu, next, executedAt } = page;
     const { productName, icon, style } = this.brand;
+    const note = executedAt !== undefined && noteBox(frame.repeatedAt(new Date(executedAt)));
     return html`<!doctype html>
-      <html lang="en">
+      <html lang="${frame.language}" ${frame.direction === 'rtl' && html`dir="rtl"`}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -85,12 +93,12 @@ export class PageResponder {
           ${copies(page) && html`<script src="${COPY_SCRIPT_PATH}" defer></script>`}
         </head>
         <body>
-          <a class="skip" href="#content">Skip to content</a>
-          <header class="brand">${phrase('{product} console', { product: productName })}</header>
-          ${operator && menu !== false && menuOf(operator, section)}
+          <a class="skip" href="#content">${frame.skip}</a>
+          <header class="brand">${frame.header}</header>
+          ${menu !== false && frame.menu}
           <main id="content">
             <h1>${heading ?? title}</h1>
-            ${focusedOnce(html`${executedAt !== undefined && repeatedNote(executedAt)} ${content}`)}
+            ${focusedOnce(html`${note} ${content}`)}
           </main>
         </body>
       </html>`.text;
@@ -104,36 +112,19 @@ function focusedOnce({ text }: Html): Html {
   return rest.length < 2 ? new Html(text) : new Html(`${before}${focus}${rest.join('')}`);
 }
 
-function repeatedNote(executedAt: number): Html {
-  const time = moment(new Date(executedAt));
-  return noteBox(
-    phrase('You sent this form again, and it was not executed again. This is its result of {time}.', {
-      time,
-    }),
-  );
-}
-
 /** Only pages with a value to copy load the script. */
 function copies({ content }: Page): boolean {
   return content.text.includes(' data-copies=');
 }
 
-function menuOf(operator: Operator, current: Section | undefined): Html {
-  return html`<nav aria-label="Menu">
-    <ul class="plain">
-      ${Object.entries(SECTIONS).map(
-        ([path, text]) =>
-          html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${text}</a></li>`,
-      )}
-    </ul>
-    ${postForm(
-      operator,
-      '/logout',
-      html`<span class="quiet"><bdi>${operator.name}</bdi> (${operator.role})</span>
-        ${button('Log out', 'plain')}`,
-      '',
+/** Links of a menu. @param sections texts by path */
+export function menuLinks(sections: Readonly<Record<string, string>>, current: string | undefined): Html {
+  return html`<ul class="plain">
+    ${Object.entries(sections).map(
+      ([path, text]) =>
+        html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${text}</a></li>`,
     )}
-  </nav>`;
+  </ul>`;
 }
 
 /** Renders the pages that handlers return, and sends their redirects. */
@@ -143,11 +134,11 @@ export class PageInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
-    const { operator = null } = http.getRequest<OperatorRequest>();
+    const request = http.getRequest<PageRequest>();
     const reply = http.getResponse<FastifyReply>();
     return next.handle().pipe(
       map((result: unknown) => {
-        if (isPage(result)) return this.pages.render(reply, result, operator);
+        if (isPage(result)) return this.pages.render(request, reply, result);
         if (!isRedirect(result)) return result;
         void reply.status(result.statusCode).header('Location', result.url);
         return '';
