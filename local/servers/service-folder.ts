@@ -1,6 +1,7 @@
 import {
   access,
   chmod,
+  constants,
   link,
   lstat,
   mkdir,
@@ -8,6 +9,7 @@ import {
   readdir,
   readFile,
   rm,
+  statfs,
   writeFile,
 } from 'node:fs/promises';
 import { createHash, randomBytes } from 'node:crypto';
@@ -98,13 +100,24 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Creates a folder with mode 0700 in a place that the user can reach. */
+/** File system in memory. On ext4, a new file costs up to 1 ms of CPU time if many files were deleted just before. */
+const MEMORY = '/dev/shm';
+/** Bytes that a run of all tests does not fill. A container often has 64 MB. */
+const MEMORY_ROOM = 2 * 1024 ** 3;
+
+/** Creates a folder with mode 0700 in a place that the user can reach, in memory if it has room. */
 export async function temporaryFolder(role: string, user: SystemUser | undefined): Promise<string> {
-  for (const base of [tmpdir(), '/tmp', '/var/tmp']) {
-    if (user && !(await canEnter(base, user))) continue;
+  const inMemory = (await freeBytes(MEMORY)) >= MEMORY_ROOM;
+  for (const base of [...(inMemory ? [MEMORY] : []), tmpdir(), '/tmp', '/var/tmp']) {
+    if (!(await exists(base, constants.W_OK)) || (user && !(await canEnter(base, user)))) continue;
     return mkdtemp(join(base, `${NAME}-${role}-`));
   }
   throw new Error('no temporary folder can be used: set TMPDIR to one that every user may enter');
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize;
 }
 
 /** Creates a folder that others may traverse but not change. @throws Error for a folder of another user */
