@@ -1,11 +1,19 @@
 import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { HEADER } from '#clients/operations/file/client-file.js';
 import { counted } from '#operations/wording.js';
 import { InputError } from '../command-line/flags.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { type JsonOption, printLine, printRaw, printResult } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
+
+const TITLE = ' Applications of the authorization service, written by "operator client export"';
+
+const HEADER = `#${TITLE}`;
+
+const COMMENT = `\
+${TITLE} and read by "operator client import".
+ Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.
+ An application has secrets, or public keys: "jwks", or "jwks_uri".`;
 
 /**
  * Writes a draft and moves it into place, so that an import never reads half a file.
@@ -85,7 +93,7 @@ async function exportClients(
   { output, force = false, ...options }: JsonOption & { output?: string; force?: boolean },
 ): Promise<void> {
   const { content, text } = await withAdministration(DatabaseSettings, ({ clientExport }) =>
-    clientExport.export(ids),
+    clientExport.export(COMMENT, ids),
   );
   if (output === undefined) return printResult(options, content, () => printRaw(text.trimEnd()));
   await writeClientFile(output, text, force);

@@ -45,7 +45,7 @@ import {
   type NewClientInput,
 } from './client.dto.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
-import { consoleChangeProblems, consoleLockOut, isConsoleClient } from './console-client.js';
+import { consoleChangeProblems, isConsoleClient } from './console-client.js';
 import { redirectUriHints } from '#error-guide/redirect-uri-hints.js';
 import { checkPrivileges } from './privileged-client.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
@@ -247,14 +247,13 @@ export class ClientService {
     expected?: Expected,
     confirmConsole = false,
   ): Promise<Change<ClientState>> {
-    const wayBack = (id: string) => ['client', 'enable', id];
     return this.setDisabled(
       actor,
       idOrName,
       true,
       (client) => {
         this.checkPrivileges(actor, client);
-        if (!confirmConsole) this.keepConsole(client, wayBack(client.clientId));
+        if (!confirmConsole) this.keepConsole(client, 'enabled');
       },
       expected,
     );
@@ -287,7 +286,7 @@ export class ClientService {
         ...expected,
         check: (client) => {
           this.checkPrivileges(actor, client);
-          if (!confirmConsole) this.keepConsole(client, ['client', 'create', '--help']);
+          if (!confirmConsole) this.keepConsole(client, 'client');
         },
       }),
     );
@@ -375,13 +374,12 @@ export class ClientService {
     checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
   }
 
-  /** @param wayBack command that restores the login */
   private keepConsole(
-    { redirectUris }: { readonly redirectUris: readonly string[] },
-    wayBack: readonly string[],
+    { clientId, redirectUris }: { readonly clientId: string; readonly redirectUris: readonly string[] },
+    lost: 'client' | 'enabled',
   ): void {
     if (isConsoleClient(redirectUris, this.options.settings.CONSOLE_URL))
-      throw new AdministrationError('unconfirmed', [consoleLockOut(wayBack)]);
+      throw refused('unconfirmed', problem('confirmConsole', [], { clientId, lost }));
   }
 
   private async setDisabled(

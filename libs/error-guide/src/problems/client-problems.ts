@@ -54,8 +54,27 @@ export const CLIENT_PROBLEMS = {
   keys_missing: ({ nameOf }) =>
     `the account would have neither keys nor a secret: give ${nameOf('jwks')} or ${nameOf('jwksUri')}`,
   import_running: () => 'another import is still running: try again later',
-  confirmConsole: ({ values: { wayBack } }) =>
-    `operators log in to the console by this application: nobody could log in there. The way back is: operator ${shellWords(wayBack)}`,
+  confirmConsole: ({ values }) =>
+    `operators log in to the console by this application: nobody could log in there. The way back is: operator ${shellWords(wayBack(values))}`,
   confirmNewSubjects: ({ values: { clientId, grants } }) =>
     `${clientId} has ${grants} live grant${grants === 1 ? '' : 's'}: with another subject their users look new to it`,
 } satisfies Partial<ProblemEntries<keyof Problems>>;
+
+const TURNED_OFF = {
+  requirePar: ['--require-par', 'false'],
+  jwks: ['--jwks', 'none'],
+  jwksUri: ['--jwks-uri', 'none'],
+};
+
+function wayBack({ clientId, lost }: Problems['confirmConsole']): string[] {
+  if (lost === 'client') return ['client', 'create', '--help'];
+  if (lost === 'enabled') return ['client', 'enable', clientId];
+  return [
+    'client',
+    'update',
+    clientId,
+    ...lost.redirectUris.flatMap((uri) => ['--add-redirect-uri', uri]),
+    ...lost.scopes.flatMap((name) => ['--add-scope', name]),
+    ...lost.unsupported.flatMap((field) => TURNED_OFF[field]),
+  ];
+}

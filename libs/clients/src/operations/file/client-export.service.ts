@@ -17,10 +17,16 @@ export class ClientExportService {
     private readonly transfers: ClientTransferStore,
   ) {}
 
-  /** @param ids client_ids or unique names; empty for all clients */
-  async export(ids: readonly string[] = []): Promise<ExportedClients> {
+  /**
+   * @param comment introduces the file
+   * @param ids client_ids or unique names; empty for all clients
+   */
+  async export(comment: string, ids: readonly string[] = []): Promise<ExportedClients> {
     const clients = ids.length === 0 ? await this.transfers.read() : await this.named(ids);
-    return { content: { version: VERSION, clients: clients.map(entryOf) }, text: clientFile(clients) };
+    return {
+      content: { version: VERSION, clients: clients.map(entryOf) },
+      text: clientFile(clients, comment),
+    };
   }
 
   private async named(ids: readonly string[]): Promise<TransferredClient[]> {

@@ -43,15 +43,6 @@ export function fileMemberOf(field: string): string {
   return field === 'grantType' || field === 'deviceGrant' ? 'grant_types' : memberOf(field);
 }
 
-const TITLE = ' Applications of the authorization service, written by "operator client export"';
-
-export const HEADER = `#${TITLE}`;
-
-const COMMENT = `\
-${TITLE} and read by "operator client import".
- Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.
- An application has secrets, or public keys: "jwks", or "jwks_uri".`;
-
 const LINE = 100;
 
 export function entryOf(client: TransferredClient) {
@@ -81,9 +72,10 @@ export function entryOf(client: TransferredClient) {
   };
 }
 
-export function clientFile(clients: readonly TransferredClient[]): string {
+/** @param comment introduces the file */
+export function clientFile(clients: readonly TransferredClient[], comment: string): string {
   const document = new Document({ version: VERSION, clients: clients.map(entryOf) });
-  document.commentBefore = COMMENT;
+  document.commentBefore = comment;
   clients.forEach(({ logo }, index) => {
     if (logo) document.setIn(['clients', index, 'logo', 'image'], wrapped(logo.image));
   });

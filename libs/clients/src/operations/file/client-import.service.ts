@@ -8,7 +8,7 @@ import { AdministrationOptions } from '#operations/administration.options.js';
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { Announcer } from '#operations/announcer.js';
-import { consoleChangeProblems, consoleLockOut, isConsoleClient } from '../console-client.js';
+import { consoleChangeProblems, isConsoleClient } from '../console-client.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { summaryOf } from './client-file.js';
 import { importEvents } from './import-events.js';
@@ -89,7 +89,7 @@ export class ClientImportService {
       const { clientId } = after;
       const isLost = after.disabled && !before.disabled && isConsoleClient(before.redirectUris, CONSOLE_URL);
       return [
-        ...(isLost ? [consoleLockOut(['client', 'enable', clientId])] : []),
+        ...(isLost ? [problem('confirmConsole', [], { clientId, lost: 'enabled' })] : []),
         ...consoleChangeProblems(clientId, before, after, CONSOLE_URL),
       ];
     });
