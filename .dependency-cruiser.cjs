@@ -36,7 +36,7 @@ module.exports = {
       { path: '^(apps|libs)/[^/]+/src' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     ),
-    // Layers, from the bottom: oauth and platform; error-guide; messaging, openapi and ui; keys, audit and introspection; grants;
+    // Layers, from the bottom: oauth and platform; error-guide; messaging, openapi, scopes and ui; keys, audit and introspection; grants;
     // users; clients; database; the operations of operators; apps.
     only(
       'oauth-alone',
@@ -52,6 +52,7 @@ module.exports = {
       'the guide explains the reasons of the protocol, and has no other content',
     ),
     above('openapi', ['error-guide', 'oauth'], 'descriptions of endpoints depend only on the protocol'),
+    above('scopes', ['oauth', 'error-guide', 'platform'], 'every process reads the scopes'),
     above('ui', ['oauth', 'platform'], 'the design system imports no page'),
     above('pages', ['oauth', 'platform', 'ui'], 'pages of logged-in users share no feature'),
     above(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { matchClientSecret } from '#oauth/oauth-client.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
-import { parseScopes } from '#oauth/scope-file.js';
+import { parseScopes } from '#scopes/scope-file.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientStore } from '#clients/client.store.js';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { generateIdTokenKeys, SigningKeys } from '#oauth/openid/signing-keys.js';
-import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE } from '#scopes/scope-file.js';
 import { DEFAULT_SCHEMA, isSchemaName, SCHEMA_RULE } from '#platform/configuration/variables.js';
 import { randomBytes } from 'node:crypto';
 import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';

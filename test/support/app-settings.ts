@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DEFAULT_SCOPES_FILE, parseScopes } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, parseScopes } from '#scopes/scope-file.js';
 import type { Isolated } from './isolate.js';
 
 /** Scopes of the default file. */

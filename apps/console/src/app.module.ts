@@ -14,12 +14,9 @@ import { OperatorNats } from '#operations/operator-nats.js';
 import { AuditModule } from '#audit/audit.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { IntrospectionModule } from '#introspection/index.js';
-import { scopeFile } from '#oauth/scope-file.js';
+import { readScopeFile } from '#scopes/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import {
-  ConfigurationFilesModule,
-  readConfigurationFile,
-} from '#platform/configuration/configuration-files.module.js';
+import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { Brand, readBrand } from '#ui/brand/brand.js';
 import { ApiModule } from './api/api.module.js';
@@ -58,7 +55,7 @@ import { GrantsController, UsersController } from './users/users.controller.js';
 class CoreModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
     const { dependencyTimeoutMs: timeoutMs } = configuration;
-    const scopes = readConfigurationFile(scopeFile(configuration, true));
+    const scopes = readScopeFile(configuration, true);
     const database = DatabaseModule.forRoot({
       process: 'console',
       databaseUrl: configuration.DATABASE_URL,

@@ -1,5 +1,5 @@
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
-import { DEFAULT_SCOPES_FILE } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE } from '#scopes/scope-file.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { TogetherWith, UnlessEqual } from '#platform/configuration/variable-relations.js';
 import {

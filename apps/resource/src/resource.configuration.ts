@@ -1,10 +1,7 @@
 import { DEFAULT_CLOCK_SKEW, DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
-import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, readScopeFile } from '#scopes/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import {
-  type ConfigurationFile,
-  readConfigurationFile,
-} from '#platform/configuration/configuration-files.module.js';
+import { type ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { IsDisplayName, IsWholeNumber, IsOrigin } from '#platform/configuration/variables.js';
 import type { Settings } from '#platform/status/status-report.js';
@@ -28,7 +25,7 @@ export class ResourceConfiguration extends ServiceConfiguration {
 
   /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
   get scopes(): ConfigurationFile<ScopeCatalogue> {
-    return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+    return (this.#scopes ??= readScopeFile(this));
   }
 
   override get publicUrl(): string {

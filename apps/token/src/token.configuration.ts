@@ -1,7 +1,4 @@
-import {
-  type ConfigurationFile,
-  readConfigurationFile,
-} from '#platform/configuration/configuration-files.module.js';
+import { type ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {
@@ -20,7 +17,7 @@ import { IsOutsideHosts } from '#platform/http/outside-hosts.js';
 import { IsRedisUrl } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, readScopeFile } from '#scopes/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
@@ -81,7 +78,7 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
   get scopes(): ConfigurationFile<ScopeCatalogue> {
-    return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+    return (this.#scopes ??= readScopeFile(this));
   }
 
   override get publicUrl(): string {

@@ -13,7 +13,7 @@ import {
   readPushedParameters,
   writePushedParameters,
 } from '#oauth/pushed-request.js';
-import { DEFAULT_SCOPES_FILE, parseScopes } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, parseScopes } from '#scopes/scope-file.js';
 import { displayedUserCode, generateUserCode, normalizeUserCode } from '#oauth/device-authorization.js';
 
 describe('authorization request', () => {

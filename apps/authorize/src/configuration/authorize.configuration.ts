@@ -17,12 +17,9 @@ import {
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
-import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, readScopeFile } from '#scopes/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import {
-  type ConfigurationFile,
-  readConfigurationFile,
-} from '#platform/configuration/configuration-files.module.js';
+import { type ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import { IsMetadataHosts } from '#clients/documents/metadata-hosts.js';
@@ -157,7 +154,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
 
   /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
   get scopes(): ConfigurationFile<ScopeCatalogue> {
-    return (this.#scopes ??= readConfigurationFile(scopeFile(this)));
+    return (this.#scopes ??= readScopeFile(this));
   }
 
   /** The logo files are read once. @throws ConfigurationError listing every problem */

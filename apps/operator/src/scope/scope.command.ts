@@ -1,4 +1,4 @@
-import { untranslated } from '#oauth/scope-file.js';
+import { untranslated } from '#scopes/scope-file.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { printLine, printResult, printTable, type JsonOption, warn } from '../command-line/output.js';
 import { apisOfServices, readScopes } from '../settings/settings.js';

@@ -15,12 +15,9 @@ import {
   listOf,
 } from '#platform/configuration/variables.js';
 import { IsOutsideHosts } from '#platform/http/outside-hosts.js';
-import { DEFAULT_SCOPES_FILE, scopeFile } from '#oauth/scope-file.js';
+import { DEFAULT_SCOPES_FILE, readScopeFile } from '#scopes/scope-file.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import {
-  type ConfigurationFile,
-  readConfigurationFile,
-} from '#platform/configuration/configuration-files.module.js';
+import { type ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 
 export class DatabaseSettings {
@@ -123,7 +120,7 @@ export function readScopes(
   apis: readonly string[] | null = null,
 ): ConfigurationFile<ScopeCatalogue> {
   const path = optionalSettings(process.env)['SCOPES_FILE'] || DEFAULT_SCOPES_FILE;
-  return readConfigurationFile(scopeFile({ SCOPES_FILE: path, API_URL: apiUrl, apis }, true));
+  return readScopeFile({ SCOPES_FILE: path, API_URL: apiUrl, apis }, true);
 }
 
 export function idTokenKeys(env: NodeJS.ProcessEnv = process.env): string {

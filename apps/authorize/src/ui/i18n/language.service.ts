@@ -5,7 +5,7 @@ import Negotiator from 'negotiator';
 import { LIMITS } from '#oauth/parameters.js';
 import { localeTags } from '#oauth/authorization-request.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';
-import { untranslated } from '#oauth/scope-file.js';
+import { untranslated } from '#scopes/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { cookieName } from '#ui/browser-cookie.js';
 import { UiOptions } from '../ui-options.js';
