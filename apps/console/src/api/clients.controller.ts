@@ -1,11 +1,13 @@
 import { Param, Req, UseInterceptors } from '@nestjs/common';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
+import { DisabledClientDto } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
+import { validated } from '#operations/validate.js';
 import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, flagOf, RequestedChange, Query } from './request-input.js';
+import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { clientResource } from './client-resource.js';
 import { etagOf } from './conditions.js';
 import { ApiController, Operation } from './operation.js';
@@ -86,7 +88,8 @@ export class ClientsApiController {
   async disableClient(
     @RequestedChange() { actor, id, expected, input }: ChangeRequest,
   ): Promise<ApiResponse> {
-    return changed(this.clients.disable(actor, id, expected, flagOf(input, 'confirmConsole')));
+    const { confirmConsole } = validated(DisabledClientDto, input);
+    return changed(this.clients.disable(actor, id, expected, confirmConsole));
   }
 
   @Operation('post', ':id/enable', {

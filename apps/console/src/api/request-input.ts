@@ -1,10 +1,10 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
 import type { Actor } from '#operations/audit-trail.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
-import { type Problem, problem } from '#platform/validation/problem.js';
+import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '#pages/form.js';
@@ -74,18 +74,9 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
 
 function flagParameter(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw notAFlag({ ...NOT_A_FLAG(fieldOf(name)), ...located({ parameter: name }) });
+  const found = problem('type', fieldOf(name), { expected: 'flag' });
+  throw refused('invalid', { ...found, ...located({ parameter: name }) });
 }
-
-/** Returns false if the member is absent. */
-export function flagOf(input: Values, field: string): boolean {
-  const { [field]: value = false } = input;
-  if (typeof value === 'boolean') return value;
-  throw notAFlag(NOT_A_FLAG(field));
-}
-
-const NOT_A_FLAG = (field: string) => problem('type', field, { expected: 'flag' });
-const notAFlag = (problem: Problem) => new AdministrationError('invalid', [problem]);
 
 /** Maximum depth of nesting. A JWK Set has four levels. */
 const MAX_LEVELS = 10;

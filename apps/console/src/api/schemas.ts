@@ -1,10 +1,21 @@
-import { FLAG_NAMES } from '#clients/client-flags.js';
+import { DisabledClientDto, DocumentClientDto, ListChangesDto } from '#clients/operations/client.dto.js';
+import {
+  NewResourceServerDto,
+  ResourceServerChangesDto,
+} from '#clients/operations/resource-server.service.js';
+import { Registration } from '#clients/registration/registration.js';
 import { CONSOLE_ROLES } from '#users/operators/console-role.js';
 import { classSchema } from '#openapi/class-schema.js';
 import type { Schema } from '#openapi/schema.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
 import { InvitationDto, RoleDto } from '#users/operations/operators/console-operator.service.js';
-import { NewUserDto, PasswordChangeDto, UserChangesDto } from '#users/operations/user.dto.js';
+import {
+  DisabledUserDto,
+  EnabledUserDto,
+  NewUserDto,
+  PasswordChangeDto,
+  UserChangesDto,
+} from '#users/operations/user.dto.js';
 import { memberOf } from '#operations/member-names.js';
 
 // Schemas of the API. The tests validate every response against them.
@@ -31,9 +42,9 @@ export function object(component: string, required: Properties, optional: Proper
   };
 }
 
-/** Schema of a request body, from the class that validates it. @param fromPath fields that are not in the body */
-const body = (component: string, shape: new () => object, fromPath: readonly string[] = []) =>
-  classSchema(component, shape, (field) => (fromPath.includes(field) ? null : memberOf(field)));
+/** Schema of a request body, from the class that validates it. @param hidden fields that are not in the body */
+const body = (component: string, shape: new () => object, hidden: readonly string[] = []) =>
+  classSchema(component, shape, (field) => (hidden.includes(field) ? null : memberOf(field)));
 
 /** Present if there are warnings, for example about an unreachable service. */
 const WARNINGS = { warnings: texts };
@@ -43,39 +54,12 @@ export function listOf(items: Schema): Schema {
   return { type: 'object', required: ['items', 'next', 'previous'], properties };
 }
 
-const REGISTRATION: Properties = {
-  name: text,
-  redirect_uris: texts,
-  private_schemes: texts,
-  scopes: texts,
-  optional_scopes: texts,
-  ...Object.fromEntries(FLAG_NAMES.map((name) => [name, flag])),
-  id_token_alg: oneOf('RS256', 'ES256', 'EdDSA'),
-  subject: oneOf('public', 'pairwise'),
-  post_logout_redirect_uris: texts,
-  backchannel_logout_uri: orNull(text),
-  client_uri: orNull(text),
-  policy_uri: orNull(text),
-  contacts: texts,
-};
-
-const RULES: Properties = {
-  dpop_bound_access_tokens: flag,
-  refresh_token_rotation: flag,
-  device_grant: flag,
-};
-const KEYS: Properties = { jwks: orNull(anyObject), jwks_uri: orNull(text) };
-const TYPE = oneOf('confidential', 'public');
-const GRANT_TYPE = oneOf('authorization_code', 'client_credentials');
+// The logo is a resource of its own.
+const REGISTRATION = body('NewClient', Registration, ['logo']);
 
 const CLIENT_FIELDS: Properties = {
   client_id: text,
-  ...REGISTRATION,
-  ...RULES,
-  ...KEYS,
-  type: TYPE,
-  grant_type: GRANT_TYPE,
-  profile: orNull(oneOf('fapi2')),
+  ...REGISTRATION.properties,
   disabled_at: orNull(time),
   logo: orNull(text),
   auth_method: oneOf('client_secret', 'private_key_jwt', 'none'),
@@ -89,19 +73,9 @@ const CLIENT_FIELDS: Properties = {
 export const CLIENT = object('Client', CLIENT_FIELDS, WARNINGS);
 
 export const NEW_CLIENT: Schema = {
-  ...object(
-    'NewClient',
-    {},
-    {
-      ...REGISTRATION,
-      ...RULES,
-      ...KEYS,
-      type: TYPE,
-      grant_type: GRANT_TYPE,
-      profile: orNull(oneOf('fapi2')),
-      metadata_url: text,
-    },
-  ),
+  ...REGISTRATION,
+  required: [],
+  properties: { ...REGISTRATION.properties, ...body('', DocumentClientDto).properties },
   anyOf: [{ required: ['name'] }, { required: ['metadata_url'] }],
 };
 
@@ -109,17 +83,8 @@ export const CLIENT_CHANGES = object(
   'ClientChanges',
   {},
   {
-    ...REGISTRATION,
-    ...RULES,
-    ...KEYS,
-    confirm_new_subjects: flag,
-    confirm_console: flag,
-    add_keys: anyObject,
-    remove_keys: texts,
-    add_scopes: texts,
-    remove_scopes: texts,
-    add_redirect_uris: texts,
-    remove_redirect_uris: texts,
+    ...body('', Registration, ['logo', 'type', 'grantType', 'profile']).properties,
+    ...body('', ListChangesDto, ['expectedVersion']).properties,
   },
 );
 
@@ -202,9 +167,9 @@ export const USER_STATE = object(
   { id: number, username: text, disabled: flag, disabled_before: flag },
   { revoked_grants: number, disabled_by: DISABLED_BY, ...WARNINGS },
 );
-export const DISABLE_CLIENT = object('DisableClient', {}, { confirm_console: flag });
-export const DISABLE_USER = object('DisableUser', {}, { confirm_last_admin: flag });
-export const ENABLE_USER = object('EnableUser', {}, { override_product: flag });
+export const DISABLE_CLIENT = body('DisableClient', DisabledClientDto);
+export const DISABLE_USER = body('DisableUser', DisabledUserDto);
+export const ENABLE_USER = body('EnableUser', EnabledUserDto);
 
 export const GRANT = object('Grant', {
   id: text,
@@ -223,18 +188,17 @@ export const GRANT = object('Grant', {
 export const GRANT_SELECTION = body('GrantSelection', GrantSelectionDto, ['id']);
 export const REVOKED_GRANTS = object('RevokedGrants', { revoked_grants: number }, WARNINGS);
 
+export const NEW_RESOURCE_SERVER = body('NewResourceServer', NewResourceServerDto);
+export const RESOURCE_SERVER_CHANGES = body('ResourceServerChanges', ResourceServerChangesDto);
 const RESOURCE_SERVER_FIELDS: Properties = {
   id: text,
-  name: text,
-  ...KEYS,
+  ...NEW_RESOURCE_SERVER.properties,
   auth_method: oneOf('client_secret', 'private_key_jwt'),
   keys: texts,
   version: number,
   created_at: time,
 };
 export const RESOURCE_SERVER = object('ResourceServer', RESOURCE_SERVER_FIELDS, WARNINGS);
-export const NEW_RESOURCE_SERVER = object('NewResourceServer', { name: text }, KEYS);
-export const RESOURCE_SERVER_CHANGES = object('ResourceServerChanges', {}, { name: text, ...KEYS });
 export const REGISTERED_RESOURCE_SERVER = object(
   'RegisteredResourceServer',
   { ...RESOURCE_SERVER_FIELDS, secret: orNull(text), introspection_url: text },

@@ -1,8 +1,10 @@
 import { Param, Req } from '@nestjs/common';
+import { DisabledUserDto, EnabledUserDto } from '#users/operations/user.dto.js';
 import { UserService } from '#users/operations/user.service.js';
 import { type ApiResponse, changed, created, deleted, listed, versioned, wholeList } from './response.js';
+import { validated } from '#operations/validate.js';
 import type { ApiRequest } from './api.guard.js';
-import { type ChangeRequest, flagOf, RequestedChange, Query } from './request-input.js';
+import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -96,8 +98,8 @@ export class UsersApiController {
     needsVersion: true,
   })
   async disableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
-    const isConfirmed = flagOf(input, 'confirmLastAdmin');
-    return changed(this.users.disable(actor, `id:${id}`, expected, isConfirmed));
+    const { confirmLastAdmin } = validated(DisabledUserDto, input);
+    return changed(this.users.disable(actor, `id:${id}`, expected, confirmLastAdmin));
   }
 
   @Operation('post', ':id/enable', {
@@ -106,8 +108,9 @@ export class UsersApiController {
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  enableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.users.enable(actor, `id:${id}`, flagOf(input, 'overrideProduct'), expected));
+  async enableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+    const { overrideProduct } = validated(EnabledUserDto, input);
+    return changed(this.users.enable(actor, `id:${id}`, overrideProduct, expected));
   }
 
   @Operation('delete', ':id', {

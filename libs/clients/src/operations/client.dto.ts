@@ -80,6 +80,11 @@ export class ListChangesDto {
 /** Absent fields of the registration stay unchanged, and a list replaces the whole list. */
 export type ClientChanges = Input<Omit<Registration, 'type' | 'grantType' | 'profile'> & ListChangesDto>;
 
+export class DisabledClientDto {
+  @IsBoolean()
+  confirmConsole = false;
+}
+
 /** `search` is part of the name, client_id, a redirect URI or a contact, in any case; or `id:` and the client_id. */
 export class ClientFilterDto extends FilterDto {
   @IsIn(CLIENT_KINDS)

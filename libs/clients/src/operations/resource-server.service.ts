@@ -28,7 +28,7 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
-class NewResourceServerDto extends GivenKeys {
+export class NewResourceServerDto extends GivenKeys {
   @Satisfies(isVisibleName, VISIBLE_NAME)
   @IsString()
   name: string;
@@ -38,7 +38,7 @@ class NewResourceServerDto extends GivenKeys {
 @ObjectRule((changes: ResourceServerChangesDto) =>
   Object.values(changes).every((value) => value === undefined) ? [problem('nothing_to_change', [])] : [],
 )
-class ResourceServerChangesDto extends GivenKeys {
+export class ResourceServerChangesDto extends GivenKeys {
   @Satisfies(isVisibleName, VISIBLE_NAME)
   @IsString()
   @MayBeAbsent()

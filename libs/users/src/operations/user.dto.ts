@@ -95,6 +95,16 @@ export class PasswordChangeDto {
   endSessions = false;
 }
 
+export class DisabledUserDto {
+  @IsBoolean()
+  confirmLastAdmin = false;
+}
+
+export class EnabledUserDto {
+  @IsBoolean()
+  overrideProduct = false;
+}
+
 export class UserImportDto {
   @IsIn(['csv', 'jsonl'], reports('format_invalid'))
   @IsString()
