@@ -7,7 +7,7 @@ import { type Brand, imagesOf, imageUrl } from '#ui/brand/brand.js';
 import type { BrandImage } from '#ui/brand/brand-image.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { OperatorResponder } from '../operator.responder.js';
-import { isLocale } from '../ui/i18n/language.service.js';
+import { isLocale } from '#ui/i18n/language.js';
 import { Translator } from '../ui/i18n/translator.js';
 import { documentOf } from '../ui/page.responder.js';
 import { UiOptions } from '../ui/ui-options.js';
