@@ -69,6 +69,8 @@ export function registeredClient(values: Partial<ClientWithSecrets> = {}): Clien
     optionalScopes: [],
     requirePar: false,
     privateSchemes: [],
+    developerPortal: false,
+    stage: 'live',
     requireState: true,
     firstParty: false,
     idTokenAlg: null,

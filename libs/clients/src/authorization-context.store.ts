@@ -24,6 +24,8 @@ export interface AuthorizationContext {
   readonly decisions: readonly EarlierDecision[];
   /** Number of the user's grants to the client in the last 24 hours, including revoked grants; at most 100. */
   readonly grantsOfDay: number;
+  /** True if the user owns or tests the client. */
+  readonly isMember: boolean;
 }
 
 type Decision = Omit<EarlierDecision, 'at'> & { readonly at: string };
@@ -43,6 +45,7 @@ interface Row {
   readonly user: User | null;
   readonly decisions: readonly Decision[] | null;
   readonly grantsOfDay: number;
+  readonly isMember: boolean;
 }
 
 const COUNT_LIMIT = 100;
@@ -60,7 +63,7 @@ const QUERY = `
               c.id_token_alg AS "idTokenAlg", c.sector,
               (SELECT encode(s.key, 'hex') FROM subject_sectors s WHERE s.sector = c.sector) AS "subjectKey",
               c.post_logout_redirect_uris AS "postLogoutRedirectUris", c.backchannel_logout_uri AS "backchannelLogoutUri",
-              c.client_uri AS "clientUri", c.policy_uri AS "policyUri", c.contacts, c.disabled_at AS "disabledAt", l.digest AS logo,
+              c.client_uri AS "clientUri", c.policy_uri AS "policyUri", c.contacts, c.stage, c.disabled_at AS "disabledAt", l.digest AS logo,
               c.document_due_at AS "documentDueAt", c.document_changed_at AS "documentChangedAt",
               c.document_problem AS "documentProblem", c.created_at AS "createdAt"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id
@@ -78,7 +81,9 @@ const QUERY = `
     (SELECT count(*)::integer FROM (
        SELECT FROM grants WHERE user_id = $2 AND client_id = $1 AND created_at > now() - interval '1 day'
        ORDER BY created_at DESC LIMIT ${COUNT_LIMIT}
-     ) recent) AS "grantsOfDay"`;
+     ) recent) AS "grantsOfDay",
+    (EXISTS (SELECT FROM client_owners WHERE client_id = $1 AND user_id = $2)
+      OR EXISTS (SELECT FROM client_testers WHERE client_id = $1 AND user_id = $2)) AS "isMember"`;
 
 /** Reads client, user and earlier consent in one query, without secrets. `client.name` is the name that pages show. */
 @Injectable()
@@ -90,7 +95,7 @@ export class AuthorizationContextStore {
     const known = isClientId(clientId) ? clientId : null;
     const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
     if (!row) throw new Error('the query returned no row');
-    const { user, decisions, grantsOfDay } = row;
+    const { user, decisions, grantsOfDay, isMember } = row;
     const client = row.client && toClient(row.client);
     const since = client?.document?.changedAt.getTime() ?? -Infinity;
     const earlier = client ? (decisions ?? []) : [];
@@ -101,6 +106,7 @@ export class AuthorizationContextStore {
         .map(({ at, ...decision }) => ({ ...decision, at: new Date(at) }))
         .filter(({ at }) => at.getTime() >= since),
       grantsOfDay,
+      isMember,
     };
   }
 }

@@ -9,6 +9,8 @@ export const CLIENT_FLAGS = {
   requireState: { name: 'require_state', initially: true, fapi2: false },
   /** An application of the product itself, which normally skips the consent page. */
   firstParty: { name: 'first_party', initially: false },
+  /** The portal of the owners of applications, whose users the database identifies by their grants to it. */
+  developerPortal: { name: 'developer_portal', initially: false },
 } as const satisfies Readonly<Record<string, FlagRule>>;
 
 interface FlagRule {

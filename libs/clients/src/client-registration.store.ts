@@ -61,7 +61,8 @@ export class ClientRegistrationStore {
       const registration = registrationOf(current);
       const before = (await manager.findOneBy(ClientLogoEntity, { clientId }))?.digest ?? null;
       const { logo, ...changed } = change(registration, existing);
-      if (changed.sector !== null) await ensureSector(manager, changed.sector);
+      if (changed.sector !== null && changed.sector !== current.sector)
+        await ensureSector(manager, changed.sector);
       await manager.update(ClientEntity, { clientId }, changed);
       const digest = logo ? await writeClientLogo(manager, clientId, logo) : logo;
       if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
@@ -127,6 +128,7 @@ export class ClientRegistrationStore {
 function registrationOf({
   clientId: _clientId,
   type: _type,
+  stage: _stage,
   version: _version,
   createdAt: _created,
   disabledAt: _disabled,

@@ -17,7 +17,7 @@ import type { GrantType } from '#oauth/client-credentials.js';
 import type { ClientType } from '#oauth/oauth-client.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
-import type { LogoMediaType } from './client.js';
+import type { ClientStage, LogoMediaType } from './client.js';
 
 @Entity('client_secrets')
 @Index('client_secrets_client', ['clientId'])
@@ -33,6 +33,9 @@ export class ClientSecretEntity {
   @Column({ type: 'bytea', select: false }) hash: Buffer;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
+
+  /** Null for a secret that does not expire. */
+  @Column({ name: 'expires_at', type: 'timestamptz', nullable: true }) expiresAt: Date | null;
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true }) revokedAt: Date | null;
 }
 
@@ -85,6 +88,8 @@ export class ClientEntity {
   optionalScopes: readonly string[];
 
   @Column({ name: 'first_party', type: 'boolean', default: false }) firstParty: boolean;
+  @Column({ name: 'developer_portal', type: 'boolean', default: false }) developerPortal: boolean;
+  @Column({ type: 'text', default: 'live' }) stage: ClientStage;
 
   @Column({ name: 'id_token_alg', type: 'text', nullable: true }) idTokenAlg: SigningAlgorithm | null;
 

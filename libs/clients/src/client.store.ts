@@ -7,6 +7,7 @@ import { ensureSector, writeClientLogo } from './client.statements.js';
 import {
   type ClientLinks,
   type ClientLogo,
+  type ClientStage,
   type ClientSecretRecord,
   type ClientWithHashes,
   type ClientWithSecrets,
@@ -43,6 +44,8 @@ export interface NewClient extends Partial<ClientFlags> {
   logo?: ClientLogo;
   links?: ClientLinks;
   clientId?: string;
+  /** `live` if absent. */
+  stage?: ClientStage;
   /** Time of the next fetch of the metadata document, if the client_id is the URL of one. */
   documentDueAt?: Date;
   documentProblem?: string | null;
@@ -201,6 +204,7 @@ export class ClientStore {
     logo,
     links = { clientUri: null, policyUri: null, contacts: [] },
     clientId = generateClientId(),
+    stage = 'live',
     documentDueAt,
     documentProblem = null,
     ...flags
@@ -211,6 +215,7 @@ export class ClientStore {
     return this.dataSource.transaction(async (manager) => {
       const client = manager.create(ClientEntity, {
         clientId,
+        stage,
         name,
         type,
         redirectUris,

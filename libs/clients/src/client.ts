@@ -4,6 +4,12 @@ import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
 
+/** Only its owners and testers can use an application in testing, until an operator approves its registration. */
+export type ClientStage = 'testing' | 'live';
+
+/** Grants to an application in testing end after this time. */
+export const TESTING_GRANT_DAYS = 7;
+
 /** Links and contacts of an application (RFC 7591 2), shown on our pages. */
 export interface ClientLinks {
   readonly clientUri: string | null;
@@ -37,6 +43,7 @@ export interface Client
   readonly idTokenAlg: SigningAlgorithm | null;
   /** Sector of the client's pairwise subjects (OpenID Connect Core 8.1); null for public subjects. */
   readonly sector: string | null;
+  readonly stage: ClientStage;
   readonly disabledAt: Date | null;
   /** Null for a client without a metadata document. */
   readonly document: DocumentState | null;
@@ -97,7 +104,9 @@ export interface ClientCondition {
   /** Undefined for every version. */
   readonly version?: number | undefined;
   /** Throws an error if the change is not permitted for this client. */
-  readonly check?: (client: Pick<ClientWithSecrets, 'clientId' | 'grantType' | 'redirectUris'>) => void;
+  readonly check?: (
+    client: Pick<ClientWithSecrets, 'clientId' | 'grantType' | 'redirectUris' | 'developerPortal'>,
+  ) => void;
 }
 
 /** Excludes SVG, which can contain scripts and load other resources. */

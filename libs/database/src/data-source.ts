@@ -10,6 +10,13 @@ import {
   ClientSecretEntity,
   SubjectSectorEntity,
 } from '#clients/client.entity.js';
+import {
+  ClientHistoryEntity,
+  ClientInvitationEntity,
+  ClientOwnerEntity,
+  ClientTesterEntity,
+} from '#clients/owners/client-owner.entity.js';
+import { ClientRequestEntity, ClientRequestMessageEntity } from '#clients/requests/client-request.entity.js';
 import { CreateSchema1795219200000 } from './migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
 import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
@@ -66,6 +73,12 @@ export function databaseDataSource(
       ClientSecretEntity,
       ClientLogoEntity,
       SubjectSectorEntity,
+      ClientOwnerEntity,
+      ClientTesterEntity,
+      ClientInvitationEntity,
+      ClientHistoryEntity,
+      ClientRequestEntity,
+      ClientRequestMessageEntity,
       UserEntity,
       ConsoleInvitationEntity,
       DeletedIdentityEntity,

@@ -111,6 +111,7 @@ async function createRoles({ manager }: QueryRunner, schema: string): Promise<vo
 }
 
 interface Policy {
+  readonly table: string;
   readonly name: string;
   readonly command: string;
   readonly roles: readonly string[];
@@ -119,47 +120,112 @@ interface Policy {
 }
 
 const DOCUMENT = '(document_due_at IS NOT NULL)';
+// PostgreSQL returns conditions in a normal form, to which these are compared.
+const DEVELOPER = '( SELECT current_developer() AS current_developer)';
+const ownedIf = (isTesting: boolean) =>
+  `(client_id = ANY (( SELECT owned_clients(${isTesting}) AS owned_clients)::text[]))`;
+const OWNED = ownedIf(false);
+const OWNED_IN_TESTING = ownedIf(true);
+const NEW_CLIENT =
+  "((stage = 'testing'::text) AND (NOT first_party) AND (NOT developer_portal) AND (private_schemes = '{}'::text[])" +
+  " AND (grant_type = 'authorization_code'::text) AND (document_due_at IS NULL) AND (disabled_at IS NULL)" +
+  ` AND (${DEVELOPER} IS NOT NULL))`;
+const OWN_REQUEST = `(((client_id IS NULL) AND (user_id = ${DEVELOPER})) OR ${OWNED})`;
+const UNDECIDED = "(status = ANY (ARRAY['draft'::text, 'submitted'::text, 'withdrawn'::text]))";
+const REQUEST_VISIBLE = '(request_id IN ( SELECT client_requests.id FROM client_requests))';
+
+type OwnedRows = readonly [command: string, using: string | null, checked: string | null];
+
+/** Rows that the portal may read and write for the user of its transaction. */
+const OWNED_ROWS: Readonly<Record<string, readonly OwnedRows[]>> = {
+  clients: [
+    ['SELECT', OWNED, null],
+    ['INSERT', null, NEW_CLIENT],
+    ['UPDATE', OWNED, OWNED],
+  ],
+  client_secrets: [['ALL', OWNED, OWNED]],
+  client_logos: [
+    ['SELECT', OWNED, null],
+    ['INSERT', null, OWNED_IN_TESTING],
+    ['UPDATE', OWNED_IN_TESTING, OWNED_IN_TESTING],
+    ['DELETE', OWNED_IN_TESTING, null],
+  ],
+  client_owners: [['ALL', OWNED, OWNED]],
+  client_testers: [['ALL', `(${OWNED} OR (user_id = ${DEVELOPER}))`, OWNED]],
+  client_invitations: [['ALL', OWNED, `(${OWNED} AND (invited_by = ${DEVELOPER}))`]],
+  client_requests: [['ALL', OWN_REQUEST, `(${OWN_REQUEST} AND ${UNDECIDED})`]],
+  client_request_messages: [['ALL', REQUEST_VISIBLE, `(${REQUEST_VISIBLE} AND (author = 'owner'::text))`]],
+  client_history: [['SELECT', OWNED, null]],
+};
 
 function policiesOf(schema: string): Policy[] {
-  const writing = (kind: 'all' | 'documents') =>
-    DATABASE_PROCESSES.filter((process) => DATABASE_RIGHTS[process].writesClients === kind)
+  const rolesOf = (isMember: (process: DatabaseProcess) => boolean) =>
+    DATABASE_PROCESSES.filter(isMember)
       .map((process) => roleOf(schema, process))
       .sort();
-  const [all, documents] = [writing('all'), writing('documents')];
+  const writing = (kind: ProcessRights['writesClients']) =>
+    rolesOf((process) => DATABASE_RIGHTS[process].writesClients === kind);
+  const [all, documents, owned] = [writing('all'), writing('documents'), writing('owned')];
+  const table = 'clients';
   return [
-    { name: 'clients_all', command: 'ALL', roles: all, using: 'true', checked: 'true' },
-    { name: 'clients_read', command: 'SELECT', roles: documents, using: 'true', checked: null },
-    { name: 'clients_admit', command: 'INSERT', roles: documents, using: null, checked: DOCUMENT },
+    { table, name: 'clients_all', command: 'ALL', roles: all, using: 'true', checked: 'true' },
+    { table, name: 'clients_read', command: 'SELECT', roles: documents, using: 'true', checked: null },
+    { table, name: 'clients_admit', command: 'INSERT', roles: documents, using: null, checked: DOCUMENT },
     // Any row may be locked, as by a new grant.
-    { name: 'clients_refresh', command: 'UPDATE', roles: documents, using: 'true', checked: DOCUMENT },
-  ];
+    { table, name: 'clients_refresh', command: 'UPDATE', roles: documents, using: 'true', checked: DOCUMENT },
+    ...Object.keys(OWNED_ROWS)
+      .filter((name) => name !== table)
+      .map((name) => {
+        const roles = rolesOf((process) => {
+          const { tables, writesClients } = DATABASE_RIGHTS[process];
+          return writesClients !== 'owned' && Object.hasOwn(tables, name);
+        });
+        return { table: name, name: `${name}_all`, command: 'ALL', roles, using: 'true', checked: 'true' };
+      }),
+    ...Object.entries(OWNED_ROWS).flatMap(([name, rows]) =>
+      rows.map(([command, using, checked]) => {
+        const policy = `${name}_owned_${command.toLowerCase()}`;
+        return { table: name, name: policy, command, roles: owned, using, checked };
+      }),
+    ),
+  ].filter(({ roles }) => roles.length > 0);
 }
 
-/** Restricts authorize and token to clients that their metadata documents describe. The owner is not restricted. */
+/**
+ * Restricts authorize and token to clients that their metadata documents describe, and the portal to what its user owns.
+ * The owner of the tables is not restricted.
+ */
 async function createPolicies(runner: QueryRunner, schema: string): Promise<void> {
+  const tables = Object.keys(OWNED_ROWS);
   const existing = await runner.manager.query<Policy[]>(
-    `SELECT policyname AS name, cmd AS command, roles::text[] AS roles, qual AS using, with_check AS checked
-     FROM pg_policies WHERE schemaname = current_schema() AND tablename = 'clients' AND permissive = 'PERMISSIVE'`,
+    `SELECT tablename AS table, policyname AS name, cmd AS command, roles::text[] AS roles, qual AS using, with_check AS checked
+     FROM pg_policies WHERE schemaname = current_schema() AND tablename = ANY($1) AND permissive = 'PERMISSIVE'`,
+    [tables],
   );
-  const text = ({ name, command, roles, using, checked }: Policy) =>
-    JSON.stringify([name, command, roles.toSorted(), using, checked]);
+  const text = ({ table, name, command, roles, using, checked }: Policy) =>
+    JSON.stringify([table, name, command, roles.toSorted(), using, checked].flat()).replaceAll(
+      /(?:\\n|\s)+/g,
+      ' ',
+    );
   const wanted = policiesOf(schema);
   const isWanted = new Set(wanted.map(text));
   const isKept = new Set(existing.filter((policy) => isWanted.has(text(policy))).map(text));
   for (const policy of existing)
     if (!isKept.has(text(policy)))
-      await runner.query(`DROP POLICY ${escapeIdentifier(policy.name)} ON clients`);
+      await runner.query(`DROP POLICY ${escapeIdentifier(policy.name)} ON ${policy.table}`);
   for (const policy of wanted) {
     if (isKept.has(text(policy))) continue;
-    const { name, command, roles, using, checked } = policy;
+    const { table, name, command, roles, using, checked } = policy;
     await runner.query(
-      `CREATE POLICY ${name} ON clients FOR ${command} TO ${roles.map(escapeIdentifier).join(', ')}` +
+      `CREATE POLICY ${name} ON ${table} FOR ${command} TO ${roles.map(escapeIdentifier).join(', ')}` +
         (using === null ? '' : ` USING (${using})`) +
         (checked === null ? '' : ` WITH CHECK (${checked})`),
     );
   }
-  const [table] = await runner.manager.query<{ enabled: boolean }[]>(
-    `SELECT relrowsecurity AS enabled FROM pg_class WHERE oid = 'clients'::regclass`,
+  const unrestricted = await runner.manager.query<{ name: string }[]>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relname = ANY($1) AND NOT relrowsecurity`,
+    [tables],
   );
-  if (!table?.enabled) await runner.query('ALTER TABLE clients ENABLE ROW LEVEL SECURITY');
+  for (const { name } of unrestricted) await runner.query(`ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY`);
 }

@@ -1,7 +1,7 @@
 import { CREATED_USER_COLUMNS, UPDATED_USER_COLUMNS } from '#users/external-user.statement.js';
 
 /** Processes with a connection to PostgreSQL, without `migrate`, whose role owns the tables. */
-export const DATABASE_PROCESSES = ['authorize', 'token', 'console', 'operator'] as const;
+export const DATABASE_PROCESSES = ['authorize', 'token', 'console', 'operator', 'developers'] as const;
 export type DatabaseProcess = (typeof DATABASE_PROCESSES)[number];
 
 /** Columns of a table: all, the named ones, or all except the named ones. */
@@ -17,8 +17,11 @@ interface TableRights {
 export interface ProcessRights {
   readonly tables: Readonly<Record<string, TableRights>>;
   readonly functions: readonly string[];
-  /** Rows of `clients` that the process may insert and update: all, or those with a metadata document. */
-  readonly writesClients: 'all' | 'documents';
+  /**
+   * Rows that the process may insert and update: all; `documents`: of `clients`, only those with a metadata document;
+   * `owned`: of `clients` and of all other tables, only what the user of the transaction owns.
+   */
+  readonly writesClients: 'all' | 'documents' | 'owned';
 }
 
 /** Columns that a metadata document changes. A lock of a row also needs the right to update a column. */
@@ -37,6 +40,17 @@ const DOCUMENT_COLUMNS = [
   'contacts',
   'post_logout_redirect_uris',
   'backchannel_logout_uri',
+  'document_due_at',
+  'document_changed_at',
+  'document_problem',
+];
+
+/** Columns of a client that only operators and metadata documents set. */
+const UNREQUESTED = [
+  'private_schemes',
+  'first_party',
+  'developer_portal',
+  'grant_type',
   'document_due_at',
   'document_changed_at',
   'document_problem',
@@ -102,6 +116,11 @@ const ADMINISTRATION = {
   token_keys: { select: 'all' },
   event_streams: { select: { except: ['authorization_header'] } },
   events: { select: 'all', update: ['outcome', 'finished_at'] },
+  client_owners: { select: 'all', insert: ['client_id', 'user_id'], delete: true },
+  client_testers: { select: 'all' },
+  client_requests: { select: 'all', update: ['version', 'status', 'decided_at'] },
+  client_request_messages: { select: 'all', insert: ['request_id', 'author', 'name', 'text'] },
+  client_history: { select: 'all' },
 } satisfies Readonly<Record<string, TableRights>>;
 
 /**
@@ -114,6 +133,8 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       migrations: MIGRATIONS,
       clients: { select: 'all', insert: 'all', update: DOCUMENT_COLUMNS },
       client_logos: { select: 'all' },
+      client_owners: { select: ['client_id', 'user_id'] },
+      client_testers: { select: ['client_id', 'user_id'] },
       subject_sectors: { select: 'all' },
       users: {
         select: { except: ['console_role'] },
@@ -202,5 +223,44 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
     },
     functions: USER_UPSERT_FUNCTIONS,
     writesClients: 'all',
+  },
+  developers: {
+    tables: {
+      migrations: MIGRATIONS,
+      clients: {
+        select: 'all',
+        insert: 'all',
+        update: {
+          except: ['client_id', 'type', 'stage', 'sector', 'created_at', 'disabled_at', ...UNREQUESTED],
+        },
+      },
+      client_secrets: { select: { except: ['hash'] }, insert: 'all', update: ['revoked_at'] },
+      client_logos: { select: 'all', insert: 'all', update: 'all', delete: true },
+      client_owners: { select: 'all', delete: true },
+      client_testers: { select: 'all', delete: true },
+      client_invitations: {
+        select: { except: ['token_hash'] },
+        insert: ['client_id', 'kind', 'token_hash', 'invited_by', 'expires_at'],
+        delete: true,
+      },
+      client_requests: {
+        select: 'all',
+        insert: ['client_id', 'user_id', 'kind', 'status', 'content', 'submitted_at'],
+        update: ['version', 'client_id', 'status', 'content', 'submitted_at'],
+        delete: true,
+      },
+      client_request_messages: { select: 'all', insert: ['request_id', 'author', 'name', 'text'] },
+      client_history: { select: 'all' },
+    },
+    functions: [
+      'search_text',
+      'current_developer',
+      'owned_clients',
+      'accept_client_invitation',
+      'client_team',
+      'count_client_grants',
+      'end_client_grants',
+    ],
+    writesClients: 'owned',
   },
 };

@@ -26,6 +26,11 @@ export const FLAG_TEXTS: Readonly<
     true: 'Users are not asked, because the application is part of the product',
     false: 'Users are asked',
   },
+  developerPortal: {
+    label: 'Developer portal',
+    true: 'Application owners log in to the developer portal by this application',
+    false: 'No',
+  },
 };
 
 const LABELS: Readonly<Record<string, string>> = {

@@ -11,6 +11,7 @@ export function clientView(client: ClientWithSecrets) {
   return {
     ...describeRegistration(client),
     disabled_at: client.disabledAt?.toISOString() ?? null,
+    ...(client.stage === 'testing' && { stage: client.stage }),
     logo: client.logo,
     ...describeGrantTypes(client),
     auth_method: hasKeys(client) ? 'private_key_jwt' : client.type === 'public' ? 'none' : 'client_secret',

@@ -166,8 +166,9 @@ export class ClientService {
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
     const client = await this.checkNew(input);
-    const { keys, type, rules, redirectUris } = client;
-    this.checkPrivileges(actor, { grantType: rules?.grantType ?? 'authorization_code', redirectUris });
+    const { keys, type, rules, redirectUris, developerPortal = false } = client;
+    const { grantType = 'authorization_code' } = rules ?? {};
+    this.checkPrivileges(actor, { grantType, redirectUris, developerPortal });
     const credential = type === 'public' || keys ? null : generateClientSecret();
     const created = await this.clients
       .create({ ...client, ...(credential && { secretHash: credential.hash }) })

@@ -3,19 +3,19 @@ import { privilegedAccount } from '#users/operations/operators/privileged-accoun
 import type { ClientWithSecrets } from '../client.js';
 import { isConsoleClient } from './console-client.js';
 
-type PrivilegedFields = Pick<ClientWithSecrets, 'grantType' | 'redirectUris'>;
+type PrivilegedFields = Pick<ClientWithSecrets, 'grantType' | 'redirectUris' | 'developerPortal'>;
 
 /**
- * Rejects a change of an account with the rights of operators: an API client, or the application by which operators log
- * in. Otherwise the role `support` could lock out admins, and an API client could extend rights.
+ * Rejects a change of an account with the rights of operators: an API client, or an application by which operators or
+ * owners log in. Otherwise the role `support` could lock out admins, and an API client could extend rights.
  * @throws AdministrationError of the kind `forbidden`
  */
 export function checkPrivileges(
   actor: Actor,
-  { grantType, redirectUris }: PrivilegedFields,
+  { grantType, redirectUris, developerPortal }: PrivilegedFields,
   consoleUrl: string,
 ): void {
   if (actor.role === 'admin') return;
-  if (grantType === 'client_credentials' || isConsoleClient(redirectUris, consoleUrl))
+  if (grantType === 'client_credentials' || developerPortal || isConsoleClient(redirectUris, consoleUrl))
     throw privilegedAccount(actor, 'application');
 }

@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createEvents, dropEvents } from './create-events.js';
+import { createOwners, dropOwners } from './create-owners.js';
 import { createTriggerFunction, currentSchema } from './functions.js';
 
 /** Creates the tables, and the triggers and functions that keep users, clients and grants consistent. */
@@ -17,9 +18,11 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await createAuditIndex(runner);
     await createListIndexes(runner);
     await createEvents(runner);
+    await createOwners(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await dropOwners(runner);
     await dropEvents(runner);
     await runner.query(`
       DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, console_invitations, users,
@@ -102,6 +105,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
       require_par     boolean NOT NULL DEFAULT false,
       require_state   boolean NOT NULL DEFAULT true,
       first_party     boolean NOT NULL DEFAULT false,
+      developer_portal boolean NOT NULL DEFAULT false,
+      stage           text NOT NULL DEFAULT 'live' CHECK (stage IN ('testing', 'live')),
       id_token_alg    text CHECK (id_token_alg IN ('RS256', 'ES256', 'EdDSA')),
       sector          text REFERENCES subject_sectors,
       post_logout_redirect_uris text[] NOT NULL DEFAULT '{}' CHECK (cardinality(post_logout_redirect_uris) <= 20),
@@ -123,7 +128,9 @@ async function createClients(runner: QueryRunner): Promise<void> {
       disabled_at     timestamptz,
       deleted_at      timestamptz,
       CONSTRAINT clients_document_check CHECK (num_nulls(document_due_at, document_changed_at) IN (0, 2)
-        AND (document_due_at IS NULL OR (client_id ~ '^https?://' AND NOT first_party AND private_schemes = '{}'))),
+        AND (document_due_at IS NULL OR (client_id ~ '^https?://' AND NOT first_party AND private_schemes = '{}' AND stage = 'live'))),
+      CONSTRAINT clients_developer_portal_check CHECK (NOT developer_portal OR (type = 'confidential' AND stage = 'live'
+        AND grant_type = 'authorization_code' AND document_due_at IS NULL)),
       CONSTRAINT clients_private_schemes_check CHECK (private_schemes = '{}' OR type = 'public'),
       CONSTRAINT clients_optional_scopes_check CHECK (optional_scopes <@ scopes),
       CONSTRAINT clients_kept_token_check CHECK (dpop_bound OR NOT keeps_refresh_token),
@@ -144,6 +151,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       hash         bytea NOT NULL CHECK (octet_length(hash) = 32),
       created_at   timestamptz NOT NULL DEFAULT now(),
       last_used_on date,
+      expires_at   timestamptz,
       revoked_at   timestamptz
     )`);
   await runner.query('CREATE INDEX client_secrets_client ON client_secrets (client_id)');

@@ -1,0 +1,326 @@
+import type { QueryRunner } from 'typeorm';
+import { createFunction, createTriggerFunction, currentSchema } from './functions.js';
+
+/**
+ * Creates owners, testers, requests and history of applications. Row-level security lets the portal read and write only
+ * what the user of the current transaction owns (docs/adr/0055-rights-of-the-portal.md).
+ */
+export async function createOwners(runner: QueryRunner): Promise<void> {
+  await createTables(runner);
+  await identifyDeveloper(runner);
+  await guardReview(runner);
+  await endOwnership(runner);
+  await recordHistory(runner);
+  await createPortalFunctions(runner);
+}
+
+export async function dropOwners(runner: QueryRunner): Promise<void> {
+  await runner.query(`
+    DROP TABLE client_history, client_request_messages, client_requests, client_invitations, client_testers, client_owners CASCADE`);
+  await runner.query(`
+    DROP FUNCTION current_developer, owned_clients, clients_guard_review, client_requests_next_version, clients_end_ownership,
+      users_end_drafts, clients_record_owner, record_client_history, clients_record_history, client_members_record_history,
+      accept_client_invitation, client_team, end_client_grants, count_client_grants CASCADE`);
+}
+
+async function createTables(runner: QueryRunner): Promise<void> {
+  await runner.query(`
+    CREATE TABLE client_owners (
+      client_id text NOT NULL REFERENCES clients ON DELETE CASCADE,
+      user_id   integer NOT NULL REFERENCES users ON DELETE CASCADE,
+      added_at  timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (client_id, user_id)
+    )`);
+  await runner.query('CREATE INDEX client_owners_user ON client_owners (user_id)');
+  await runner.query(`
+    CREATE TABLE client_testers (
+      client_id   text NOT NULL REFERENCES clients ON DELETE CASCADE,
+      user_id     integer NOT NULL REFERENCES users ON DELETE CASCADE,
+      accepted_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (client_id, user_id)
+    )`);
+  await runner.query('CREATE INDEX client_testers_user ON client_testers (user_id)');
+  await runner.query(`
+    CREATE TABLE client_invitations (
+      id         uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      client_id  text NOT NULL REFERENCES clients ON DELETE CASCADE,
+      kind       text NOT NULL CHECK (kind IN ('owner', 'tester')),
+      token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
+      invited_by integer NOT NULL REFERENCES users ON DELETE CASCADE,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      expires_at timestamptz NOT NULL
+    )`);
+  await runner.query('CREATE INDEX client_invitations_client ON client_invitations (client_id)');
+  await runner.query('CREATE INDEX client_invitations_user ON client_invitations (invited_by)');
+  // A registration has no client until it is submitted. Users may be deleted while other owners continue the request.
+  await runner.query(`
+    CREATE TABLE client_requests (
+      id           uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+      version      integer NOT NULL DEFAULT 1,
+      client_id    text REFERENCES clients ON DELETE CASCADE,
+      user_id      integer REFERENCES users ON DELETE SET NULL,
+      kind         text NOT NULL CHECK (kind IN ('registration', 'change')),
+      status       text NOT NULL CHECK (status IN ('draft', 'submitted', 'question', 'approved', 'rejected', 'withdrawn')),
+      content      jsonb NOT NULL CHECK (octet_length(content::text) <= 262144),
+      created_at   timestamptz NOT NULL DEFAULT now(),
+      submitted_at timestamptz,
+      decided_at   timestamptz,
+      CONSTRAINT client_requests_client_check CHECK (client_id IS NOT NULL OR (kind = 'registration' AND status IN ('draft', 'withdrawn'))),
+      CONSTRAINT client_requests_submitted_check CHECK (submitted_at IS NOT NULL OR status IN ('draft', 'withdrawn')),
+      CONSTRAINT client_requests_decided_check CHECK ((decided_at IS NOT NULL) = (status IN ('approved', 'rejected')))
+    )`);
+  await runner.query(`
+    CREATE UNIQUE INDEX client_requests_open ON client_requests (client_id) WHERE status IN ('submitted', 'question')`);
+  await runner.query('CREATE INDEX client_requests_client ON client_requests (client_id)');
+  await runner.query('CREATE INDEX client_requests_user ON client_requests (user_id)');
+  await runner.query(`
+    CREATE INDEX client_requests_queue ON client_requests (submitted_at, id) WHERE status IN ('submitted', 'question')`);
+  await runner.query(`
+    CREATE TABLE client_request_messages (
+      id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      request_id uuid NOT NULL REFERENCES client_requests ON DELETE CASCADE,
+      at         timestamptz NOT NULL DEFAULT now(),
+      author     text NOT NULL CHECK (author IN ('owner', 'operator')),
+      name       text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+      text       text NOT NULL CHECK (char_length(text) BETWEEN 1 AND 4000)
+    )`);
+  await runner.query(
+    'CREATE INDEX client_request_messages_request ON client_request_messages (request_id, id)',
+  );
+  // user_id or operator names who made the change; neither does for a change that the service made.
+  await runner.query(`
+    CREATE TABLE client_history (
+      id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      client_id text NOT NULL REFERENCES clients ON DELETE CASCADE,
+      at        timestamptz NOT NULL DEFAULT now(),
+      user_id   integer,
+      operator  text,
+      action    text NOT NULL,
+      changes   jsonb NOT NULL DEFAULT '{}'
+    )`);
+  await runner.query('CREATE INDEX client_history_client ON client_history (client_id, id)');
+}
+
+/**
+ * The portal sets the handle of its user's grant in each transaction. Only holders of a token of the grant know the
+ * handle, so a stolen password of the database identifies no user.
+ */
+async function identifyDeveloper(runner: QueryRunner): Promise<void> {
+  const schema = await currentSchema(runner);
+  const definer = `LANGUAGE sql STABLE PARALLEL RESTRICTED SECURITY DEFINER SET search_path = ${schema}, pg_temp`;
+  await runner.query(`
+    CREATE FUNCTION current_developer() RETURNS integer ${definer} AS $$
+      SELECT g.user_id FROM grants g JOIN clients c USING (client_id) JOIN users u ON u.id = g.user_id
+      WHERE g.id = translate(rtrim(encode(sha256(decode(nullif(current_setting('oauth.developer', true), ''), 'hex')), 'base64'), '='), '+/', '-_')
+        AND g.revoked_at IS NULL AND g.expires_at > now() AND u.disabled_at IS NULL
+        AND c.developer_portal AND c.disabled_at IS NULL AND c.deleted_at IS NULL $$`);
+  await runner.query(`
+    CREATE FUNCTION owned_clients(only_testing boolean) RETURNS text[] ${definer} AS $$
+      SELECT coalesce(array_agg(client_id), '{}') FROM client_owners o JOIN clients c USING (client_id)
+      WHERE o.user_id = current_developer() AND c.deleted_at IS NULL AND (c.stage = 'testing' OR NOT only_testing) $$`);
+  await runner.query('REVOKE ALL ON FUNCTION current_developer, owned_clients FROM PUBLIC');
+}
+
+/**
+ * Rejects changes that an operator must review, by roles that may not change the stage. An approved request then has
+ * the content that the operator has read, because each change of a request increases its version.
+ */
+async function guardReview(runner: QueryRunner): Promise<void> {
+  const schema = await currentSchema(runner);
+  await runner.query(`
+    CREATE FUNCTION clients_guard_review() RETURNS trigger LANGUAGE plpgsql SET search_path = ${schema}, pg_temp AS $$
+      DECLARE
+        free text[] := '{version,policy_uri,contacts,jwks,jwks_uri,redirect_uris,post_logout_redirect_uris,backchannel_logout_uri,scopes,optional_scopes,deleted_at}';
+        known text[] := OLD.redirect_uris || OLD.post_logout_redirect_uris || OLD.backchannel_logout_uri;
+        origin CONSTANT text := '^https?://[^/?#]+';
+      BEGIN
+        IF has_column_privilege('clients', 'stage', 'UPDATE') THEN RETURN NEW; END IF;
+        IF to_jsonb(NEW) - free <> to_jsonb(OLD) - free
+          OR NOT NEW.scopes <@ OLD.scopes
+          OR EXISTS (SELECT FROM unnest(OLD.optional_scopes) s WHERE s = ANY (NEW.scopes) AND NOT s = ANY (NEW.optional_scopes))
+          OR EXISTS (
+            SELECT FROM unnest(NEW.redirect_uris || NEW.post_logout_redirect_uris || NEW.backchannel_logout_uri) uri
+            WHERE uri IS NOT NULL AND NOT uri = ANY (array_remove(known, NULL)) AND NOT EXISTS (
+              SELECT FROM unnest(known) k WHERE substring(k from origin) = substring(uri from origin)))
+        THEN
+          RAISE insufficient_privilege USING MESSAGE = 'client_change_needs_review', DETAIL = format('client %s', OLD.client_id);
+        END IF;
+        RETURN NEW;
+      END $$`);
+  await runner.query(`
+    CREATE TRIGGER clients_guard_review BEFORE UPDATE ON clients FOR EACH ROW
+      WHEN (OLD.stage = 'live' AND OLD.document_due_at IS NULL) EXECUTE FUNCTION clients_guard_review()`);
+  await createTrigger(
+    runner,
+    'client_requests_next_version',
+    'BEFORE UPDATE ON client_requests FOR EACH ROW',
+    'BEGIN NEW.version := OLD.version + 1; RETURN NEW; END',
+  );
+}
+
+/** The user who registers a client owns it. A deleted client has no owners; a deleted user leaves no drafts. */
+async function endOwnership(runner: QueryRunner): Promise<void> {
+  await createTrigger(
+    runner,
+    'clients_record_owner',
+    `AFTER INSERT ON clients FOR EACH ROW WHEN (NEW.stage = 'testing')`,
+    `BEGIN
+       INSERT INTO client_owners (client_id, user_id) SELECT NEW.client_id, id FROM current_developer() id WHERE id IS NOT NULL;
+       RETURN NULL;
+     END`,
+  );
+  await createTrigger(
+    runner,
+    'clients_end_ownership',
+    'AFTER UPDATE OF deleted_at ON clients FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL)',
+    `BEGIN
+       UPDATE client_requests SET status = 'withdrawn' WHERE client_id = NEW.client_id AND status IN ('draft', 'submitted', 'question');
+       DELETE FROM client_invitations WHERE client_id = NEW.client_id;
+       DELETE FROM client_testers WHERE client_id = NEW.client_id;
+       DELETE FROM client_owners WHERE client_id = NEW.client_id;
+       RETURN NULL;
+     END`,
+  );
+  await createTrigger(
+    runner,
+    'users_end_drafts',
+    'BEFORE DELETE ON users FOR EACH ROW',
+    `BEGIN
+       DELETE FROM client_requests WHERE user_id = OLD.id AND client_id IS NULL;
+       RETURN OLD;
+     END`,
+  );
+}
+
+/** Records changes in the transaction that makes them, without hashes. `oauth.operator` has the operator's name. */
+async function recordHistory(runner: QueryRunner): Promise<void> {
+  await createFunction(
+    runner,
+    'record_client_history(client text, action text, changes jsonb) RETURNS void',
+    `BEGIN
+       INSERT INTO client_history (client_id, user_id, operator, action, changes)
+       VALUES (client, current_developer(), nullif(current_setting('oauth.operator', true), ''), action, changes);
+     END`,
+  );
+  await createTrigger(
+    runner,
+    'clients_record_history',
+    'AFTER INSERT OR UPDATE ON clients FOR EACH ROW',
+    `DECLARE
+       unrecorded CONSTANT text[] := '{version,document_due_at,document_changed_at,document_problem}';
+       before jsonb := CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) - unrecorded ELSE '{}' END;
+       changes jsonb;
+     BEGIN
+       SELECT jsonb_object_agg(key, jsonb_build_object('old', before -> key, 'new', value)) INTO changes
+       FROM jsonb_each(to_jsonb(NEW) - unrecorded)
+       WHERE value IS DISTINCT FROM coalesce(before -> key, 'null');
+       IF changes IS NOT NULL THEN
+         PERFORM record_client_history(NEW.client_id, CASE TG_OP WHEN 'INSERT' THEN 'created' ELSE 'updated' END, changes);
+       END IF;
+       RETURN NULL;
+     END`,
+  );
+  // The name of the table gives the action: client_owners_added, client_secrets_removed.
+  await createTriggerFunction(
+    runner,
+    'client_members_record_history',
+    `DECLARE
+       part jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END - '{client_id,hash,image,token_hash,media_type}'::text[];
+     BEGIN
+       -- A cascade may have deleted the client.
+       IF EXISTS (SELECT FROM clients WHERE client_id = coalesce(NEW.client_id, OLD.client_id)) THEN
+         PERFORM record_client_history(coalesce(NEW.client_id, OLD.client_id),
+           TG_TABLE_NAME || CASE WHEN TG_OP = 'DELETE' OR part ->> 'revoked_at' IS NOT NULL THEN '_removed' ELSE '_added' END, part);
+       END IF;
+       RETURN NULL;
+     END`,
+  );
+  for (const [table, events] of [
+    ['client_owners', 'INSERT OR DELETE'],
+    ['client_testers', 'INSERT OR DELETE'],
+    ['client_invitations', 'INSERT'],
+    ['client_logos', 'INSERT OR DELETE OR UPDATE OF digest'],
+    ['client_secrets', 'INSERT OR UPDATE OF revoked_at'],
+  ])
+    await runner.query(`
+      CREATE TRIGGER ${table}_record_history AFTER ${events} ON ${table}
+        FOR EACH ROW EXECUTE FUNCTION client_members_record_history()`);
+}
+
+/** Steps of the portal that need rows of other users. Each checks the ownership of the current developer. */
+async function createPortalFunctions(runner: QueryRunner): Promise<void> {
+  // Locks the client, so that concurrent testers cannot exceed the limit. The token is proof of the invitation.
+  await createFunction(
+    runner,
+    'accept_client_invitation(token bytea, most_testers integer) RETURNS TABLE (client text, name text, kind text, outcome text)',
+    `DECLARE
+       me integer := current_developer();
+       invitation client_invitations;
+     BEGIN
+       SELECT i.* INTO invitation FROM client_invitations i WHERE i.token_hash = sha256(token);
+       IF me IS NULL OR invitation IS NULL THEN RETURN; END IF;
+       SELECT c.name INTO name FROM clients c
+         WHERE c.client_id = invitation.client_id AND c.deleted_at IS NULL FOR NO KEY UPDATE;
+       IF NOT FOUND THEN RETURN; END IF;
+       client := invitation.client_id;
+       kind := invitation.kind;
+       IF kind = 'tester' AND (SELECT count(*) FROM client_testers t WHERE t.client_id = client) >= most_testers THEN
+         outcome := 'testers_full'; RETURN NEXT; RETURN;
+       END IF;
+       -- Only an owner's invitation is valid, and only once.
+       DELETE FROM client_invitations i USING client_owners o, users u
+         WHERE i.id = invitation.id AND i.expires_at > now() AND o.client_id = i.client_id AND o.user_id = i.invited_by
+           AND u.id = o.user_id AND u.disabled_at IS NULL;
+       IF NOT FOUND THEN RETURN; END IF;
+       IF kind = 'owner' THEN
+         INSERT INTO client_owners (client_id, user_id) VALUES (client, me) ON CONFLICT DO NOTHING;
+       ELSE
+         INSERT INTO client_testers (client_id, user_id) VALUES (client, me) ON CONFLICT DO NOTHING;
+       END IF;
+       outcome := 'accepted';
+       RETURN NEXT;
+     END`,
+  );
+  await createFunction(
+    runner,
+    'client_team(client text) RETURNS TABLE (user_id integer, name text, email text, kind text, since timestamptz)',
+    `BEGIN
+       IF NOT client = ANY (owned_clients(false)) THEN RETURN; END IF;
+       RETURN QUERY
+         SELECT u.id, u.name, u.email, m.kind, m.since FROM (
+           SELECT o.user_id AS member, 'owner' AS kind, o.added_at AS since FROM client_owners o WHERE o.client_id = client
+           UNION ALL SELECT t.user_id, 'tester', t.accepted_at FROM client_testers t WHERE t.client_id = client
+         ) m JOIN users u ON u.id = m.member ORDER BY m.since, u.id;
+     END`,
+  );
+  await createFunction(
+    runner,
+    'count_client_grants(client text, most integer) RETURNS integer',
+    `BEGIN
+       IF NOT client = ANY (owned_clients(false)) THEN RETURN NULL; END IF;
+       RETURN (SELECT count(DISTINCT user_id) FROM (
+         SELECT g.user_id FROM grants g WHERE g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() LIMIT most
+       ) live);
+     END`,
+  );
+  await createFunction(
+    runner,
+    'end_client_grants(client text, member integer, most integer) RETURNS integer',
+    `DECLARE ended integer;
+     BEGIN
+       IF NOT client = ANY (owned_clients(false)) AND member IS DISTINCT FROM current_developer() THEN RETURN 0; END IF;
+       WITH live AS (
+         SELECT id FROM grants g WHERE g.client_id = client AND (member IS NULL OR g.user_id = member) AND g.revoked_at IS NULL
+         ORDER BY id LIMIT most FOR NO KEY UPDATE
+       )
+       UPDATE grants g SET revoked_at = now(), revoked_for = 'application' FROM live WHERE g.id = live.id;
+       GET DIAGNOSTICS ended = ROW_COUNT;
+       RETURN ended;
+     END`,
+  );
+}
+
+async function createTrigger(runner: QueryRunner, name: string, event: string, body: string): Promise<void> {
+  await createTriggerFunction(runner, name, body);
+  await runner.query(`CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION ${name}()`);
+}
