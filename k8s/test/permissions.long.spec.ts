@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
@@ -8,8 +8,6 @@ import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/ev
 import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { SUBJECTS } from '#messaging/contract.js';
-import { LOGOUT_STREAM, LOGOUT_SUBJECTS } from '#messaging/logout/logout-queue.js';
-import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { NatsConnection as ProcessConnection, natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
@@ -367,32 +365,6 @@ describe('a development installation', () => {
       const after = await stored();
       const added = Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]);
       expect(Object.fromEntries(added)).toEqual(sent);
-    });
-
-    it('has a queue of log-outs that only the token app can read', async () => {
-      const { nats: token } = await connected('token', 'AUDIT_NATS_URL');
-      await ensureLogoutQueue(token);
-      const stored: string[] = [];
-      for (const user of ['authorize', 'token', 'resource', 'operator'] as const) {
-        const { nats } = await connected(user, 'AUDIT_NATS_URL');
-        const subjects = [
-          ...(['authorize', 'token', 'operator'] as const).map(LOGOUT_SUBJECTS.ended),
-          LOGOUT_SUBJECTS.delivery,
-        ];
-        for (const subject of subjects) {
-          const answer = await nats.request(subject, '{}', { timeout: 2_000 }).catch(() => null);
-          if (answer?.string().startsWith('{"stream":')) stored.push(`${user} ${subject}`);
-        }
-        const queue = jetstream(nats, { timeout: 500 }).consumers.get(LOGOUT_STREAM, 'ended');
-        const got = await queue.then((consumer) => consumer.next({ expires: 1_000 })).catch(() => null);
-        expect([user, got?.string()]).toEqual([user, user === 'token' ? '{}' : undefined]);
-      }
-      expect(stored).toEqual([
-        'authorize oauth.logout.ended.authorize',
-        'token oauth.logout.ended.token',
-        'token oauth.logout.delivery.token',
-        'operator oauth.logout.ended.operator',
-      ]);
     });
 
     it('limits messages to 128 KB', async () => {

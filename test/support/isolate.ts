@@ -1,7 +1,6 @@
 import { connect } from '@nats-io/transport-node';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
 import { ensureAuditStreams } from '#audit/streams.js';
-import { ensureLogoutQueue } from '#messaging/logout/logout-stream.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { ownDatabase } from './test-database.js';
 import { claimSlot, type Slot } from './slot.js';
@@ -42,7 +41,6 @@ export async function createTrail(natsUrl: string, retention = DEFAULT_AUDIT_RET
   const nats = await connect(natsOptions(natsUrl, 'test trail'));
   try {
     await ensureAuditStreams(nats, retention);
-    await ensureLogoutQueue(nats);
   } finally {
     await nats.close();
   }

@@ -1,10 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { jetstream } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
-import { LOGOUT_STREAM, type SessionsEnded } from '#messaging/logout/logout-queue.js';
-import { natsOptions } from '#messaging/nats.connection.js';
 
 export interface ReceivedLogout {
   readonly path: string;
@@ -52,21 +48,4 @@ export async function startLogoutReceiver(onLogout: (logout: ReceivedLogout) => 
       server.closeAllConnections();
     },
   };
-}
-
-/** Returns the ended sessions in the queue, oldest first. */
-export async function queuedLogouts(natsUrl: string): Promise<(SessionsEnded & { subject: string })[]> {
-  const nats = await connect(natsOptions(natsUrl, 'logout test'));
-  try {
-    const { streams } = await jetstream(nats).jetstreamManager(false);
-    const { state } = await streams.info(LOGOUT_STREAM);
-    const found: (SessionsEnded & { subject: string })[] = [];
-    for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
-      const message = await streams.getMessage(LOGOUT_STREAM, { seq });
-      if (message) found.push({ ...message.json<SessionsEnded>(), subject: message.subject });
-    }
-    return found;
-  } finally {
-    await nats.close();
-  }
 }

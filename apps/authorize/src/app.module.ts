@@ -13,7 +13,6 @@ import { GrantsModule } from '#grants/grants.module.js';
 import { KeyRingRecorder } from '#keys/key-ring-recorder.js';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { RevocationPublisher } from '#grants/revocation.service.js';
-import { LogoutQueueModule } from '#messaging/logout/logout-publisher.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { ConfigurationFilesModule } from '#platform/configuration/configuration-files.module.js';
@@ -101,11 +100,6 @@ class CoreModule {
           service: 'authorize',
           natsUrl: configuration.auditUrl,
           clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
-        }),
-        LogoutQueueModule.forRoot({
-          service: 'authorize',
-          natsUrl: configuration.auditUrl,
-          isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
         ClientDocumentsModule.forRoot(configuration, {

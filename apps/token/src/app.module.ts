@@ -17,7 +17,6 @@ import { KeyRingRecorder, type RecordedRing } from '#keys/key-ring-recorder.js';
 import { NatsRevocationPublisher, RevocationPublisher } from '#grants/revocation.service.js';
 import { type ClientChanged, SUBJECTS, TOKEN_APP_BROADCASTS } from '#messaging/contract.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { LogoutQueueModule } from '#messaging/logout/logout-publisher.js';
 import { LOGOUT_TOKEN_LIFETIME_S } from '#oauth/openid/id-token.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
@@ -29,7 +28,6 @@ import { GracefulNatsServer } from './graceful-nats-server.js';
 import { DeviceAuthorizationModule } from './device-authorization/device-authorization.module.js';
 import { EventsModule } from './events/events.module.js';
 import { TokenIntrospectionModule } from './introspection/token-introspection.module.js';
-import { LogoutDeliveryModule } from './logout-delivery/logout-delivery.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
@@ -91,11 +89,6 @@ class CoreModule {
           service: 'token',
           natsUrl: configuration.auditUrl,
           clientAddress: configuration.AUDIT_CLIENT_ADDRESS,
-        }),
-        LogoutQueueModule.forRoot({
-          service: 'token',
-          natsUrl: configuration.auditUrl,
-          isEnabled: configuration.ID_TOKEN_KEYS !== '',
         }),
         ConfigurationFilesModule.forRoot([scopes]),
         ClientDocumentsModule.forRoot(configuration, {
@@ -159,7 +152,6 @@ export class AppModule {
         TokenIntrospectionModule,
         ParModule,
         DeviceAuthorizationModule,
-        LogoutDeliveryModule,
         EventsModule,
         MetadataModule,
         UserChangesModule,

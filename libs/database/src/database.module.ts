@@ -11,7 +11,6 @@ import { DataSource } from 'typeorm';
 import { Readiness } from '#platform/health/readiness.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuditIndexStore } from '#audit/index/audit-index.store.js';
-import { LogoutRecipientStore } from '#clients/logout-recipient.store.js';
 import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
 import { ClientDocumentStore } from '#clients/client-document.store.js';
 import { ClientLogoStore } from '#clients/client-logo.store.js';
@@ -30,6 +29,7 @@ import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js'
 import { ResourceServerStore } from '#clients/resource-server/resource-server.store.js';
 import { EventStore } from '#events/event.store.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
+import { LogoutStore } from '#events/logout.store.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { UsageStore } from '#grants/usage/usage.store.js';
 import { ExternalUserStore } from '#users/external-user.store.js';
@@ -87,9 +87,9 @@ const STORES = [
   ClientLogoStore,
   ClientDocumentStore,
   AuthorizationContextStore,
-  LogoutRecipientStore,
   EventStore,
   EventStreamStore,
+  LogoutStore,
   ConnectedAppStore,
   UserStore,
   UserAccountStore,

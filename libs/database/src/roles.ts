@@ -151,7 +151,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       },
       token_keys: RECORDED_KEYS,
     },
-    functions: [...USER_UPSERT_FUNCTIONS, 'revoke_oldest_grants'],
+    functions: [...USER_UPSERT_FUNCTIONS, 'revoke_oldest_grants', 'record_logouts'],
     writesClients: 'documents',
   },
   token: {

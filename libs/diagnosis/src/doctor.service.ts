@@ -67,7 +67,7 @@ export class DoctorService {
     const areas = [
       addressArea(settings),
       ...processAreas({ options, inspection, tokenKeys }, ask),
-      logoutArea(trail, clients, statuses),
+      logoutArea(trail, clients),
       databaseArea(inspection),
       natsArea(settings, trail),
       certificateArea(settings),

@@ -1,25 +1,16 @@
 import type { AuditEvent } from '#audit/event.js';
-import type { ServiceStatus } from '#platform/status/status-report.js';
 import type { ClientStore } from '#clients/client.store.js';
 import type { AuditTrail } from '#operations/audit-trail.js';
 import type { Area } from './finding.js';
-import { type ClientLogouts, examineLogouts, hasLogouts, DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
+import { type ClientLogouts, examineLogouts, DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export function logoutArea(
-  trail: AuditTrail,
-  clients: ClientStore,
-  ask: () => Promise<readonly ServiceStatus[]>,
-): Area {
+export function logoutArea(trail: AuditTrail, clients: ClientStore): Area {
   return {
     name: 'logouts',
     checks: DOCTOR_LOGOUT_CHECKS,
-    examine: async () => {
-      const statuses = await ask();
-      const failures = statuses.some(hasLogouts) ? await failuresOfClients(trail, clients) : [];
-      return examineLogouts(statuses, failures, Date.now());
-    },
+    examine: async () => examineLogouts(await failuresOfClients(trail, clients)),
   };
 }
 
@@ -44,12 +35,12 @@ function add(
   failures: Map<string, Omit<ClientLogouts, 'name'>>,
   { client_id: clientId = '', time, detail }: AuditEvent,
 ): void {
-  const { refused = 0, dropped = 0 } = failures.get(clientId) ?? {};
+  const { refused = 0, isPaused = false } = failures.get(clientId) ?? {};
   const outcome = detail?.['outcome'];
   failures.set(clientId, {
     clientId,
     refused: refused + (outcome === 'refused' ? 1 : 0),
-    dropped: dropped + (outcome === 'dropped' ? 1 : 0),
+    isPaused: isPaused || outcome === 'paused',
     last: { time, failure: String(detail?.['failure']) },
   });
 }

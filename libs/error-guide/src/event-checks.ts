@@ -59,6 +59,13 @@ export const EVENT_CHECKS = {
     meaning: 'A stream sends one verification event in `min_verification_interval` seconds.',
     application: 'Wait as long as `Retry-After` says.',
   },
+  event_delayed: {
+    title: 'The application did not accept an event yet',
+    meaning:
+      'Its receiver did not respond with 202 within 5 seconds. The service sends the event again for a week.',
+    application: 'Respond with 202 within 5 seconds, without a redirect: process the event afterwards.',
+    platform: 'If no application gets events, the token app must reach port 443 of the internet.',
+  },
   event_refused: {
     title: 'The application refused an event',
     meaning: 'Its receiver responded with 400 and an error (RFC 8935 2.4), which is final.',

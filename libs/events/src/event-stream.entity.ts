@@ -6,28 +6,32 @@ import {
   Index,
   JoinColumn,
   ManyToOne,
-  OneToOne,
   PrimaryColumn,
   PrimaryGeneratedColumn,
   type Relation,
-  Unique,
 } from 'typeorm';
 import type { EventType, RequestableEvent } from './event-type.js';
 
+/** `logout` posts logout tokens to the client's `backchannel_logout_uri`. */
+export type Delivery = 'push' | 'poll' | 'logout';
 export type StreamStatus = 'enabled' | 'paused' | 'disabled';
 
-/** Stream of one client (section 8.1.1 of the Shared Signals Framework). Refers to clients by the name of their table. */
+/**
+ * Stream of one client (section 8.1.1 of the Shared Signals Framework), or its logout tokens. Refers to clients by the
+ * name of their table.
+ */
 @Entity('event_streams')
-@Unique('event_streams_client_id_key', ['clientId'])
+@Index('event_streams_client', ['clientId'], { unique: true, where: "delivery <> 'logout'" })
+@Index('event_streams_logout', ['clientId'], { unique: true, where: "delivery = 'logout'" })
 export class EventStreamEntity {
   @PrimaryGeneratedColumn('uuid') id: string;
   @Column({ name: 'client_id', type: 'text' }) clientId: string;
 
-  @OneToOne('clients', { onDelete: 'CASCADE' })
+  @ManyToOne('clients', { onDelete: 'CASCADE' })
   @JoinColumn({ name: 'client_id', foreignKeyConstraintName: 'event_streams_client_id_fkey' })
   client?: unknown;
 
-  @Column({ type: 'text' }) delivery: 'push' | 'poll';
+  @Column({ type: 'text' }) delivery: Delivery;
   @Column({ name: 'endpoint_url', type: 'text', nullable: true }) endpointUrl: string | null;
 
   /** Encrypted value of the header Authorization. Not selected by default, because only the token app may read it. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type Repository, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
 import { violatedConstraint } from '#platform/postgres/errors.js';
 import type { RequestableEvent } from './event-type.js';
 import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './event-stream.entity.js';
@@ -33,8 +33,11 @@ export class EventStreamStore {
     this.streams = dataSource.getRepository(EventStreamEntity);
   }
 
+  /** Returns the client's stream of security events. */
   ofClient(clientId: string): Promise<EventStream | null> {
-    return this.withHeader().where({ clientId }).getOne();
+    return this.withHeader()
+      .where({ clientId, delivery: Not('logout') })
+      .getOne();
   }
 
   /** @returns null if the client has a stream */
@@ -43,7 +46,7 @@ export class EventStreamStore {
       const { identifiers } = await this.streams.insert({ clientId, ...writable(settings) });
       return await this.find(identifiers[0]?.['id'] as string);
     } catch (error) {
-      if (violatedConstraint(error) === 'event_streams_client_id_key') return null;
+      if (violatedConstraint(error) === 'event_streams_client') return null;
       throw error;
     }
   }
@@ -51,6 +54,11 @@ export class EventStreamStore {
   /** Counts the streams that the service has paused. */
   countPaused(): Promise<number> {
     return this.streams.countBy({ status: 'paused', statusReason: PAUSED_BECAUSE_UNREACHABLE });
+  }
+
+  /** Counts the streams whose latest attempt failed, without paused ones. */
+  countFailing(): Promise<number> {
+    return this.streams.countBy({ status: 'enabled', failingSince: Not(IsNull()) });
   }
 
   /** A changed receiver is tried immediately. */
@@ -109,7 +117,7 @@ export class EventStreamStore {
   }
 
   /**
-   * Leases push streams with outstanding events, so that one process at a time pushes the events of a stream, in order.
+   * Leases streams with events to send, so that one process at a time sends the events of a stream, in order.
    * Another process continues after the lease of a process that died.
    */
   leaseDue(limit: number, leaseSeconds: number): Promise<EventStream[]> {
@@ -117,7 +125,7 @@ export class EventStreamStore {
       const due = await manager
         .createQueryBuilder(EventStreamEntity, 'stream')
         .addSelect('stream.authorizationHeader')
-        .where("stream.delivery = 'push' AND stream.status = 'enabled'")
+        .where("stream.delivery <> 'poll' AND stream.status = 'enabled'")
         .andWhere('stream.dueAt <= now() AND stream.leasedUntil < now()')
         .andWhere('EXISTS (SELECT FROM events e WHERE e.stream_id = stream.id AND e.outcome IS NULL)')
         .orderBy('stream.dueAt')

@@ -24,11 +24,13 @@ const STREAM_EVENTS = {
 } as const;
 
 export type RequestableEvent = keyof typeof EVENT_TYPES;
-export type EventType = RequestableEvent | keyof typeof STREAM_EVENTS;
+export type SecurityEventType = RequestableEvent | keyof typeof STREAM_EVENTS;
+/** `logout` is a logout token (OpenID Connect Back-Channel Logout 1.0 2.4). */
+export type EventType = SecurityEventType | 'logout';
 
 export const REQUESTABLE_EVENTS = Object.keys(EVENT_TYPES) as readonly RequestableEvent[];
 
-export function uriOf(type: EventType): string {
+export function uriOf(type: SecurityEventType): string {
   return { ...EVENT_TYPES, ...STREAM_EVENTS }[type];
 }
 

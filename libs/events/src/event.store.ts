@@ -3,7 +3,7 @@ import { Any, DataSource, IsNull, Not, type Repository } from 'typeorm';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import type { EventStream } from './event-stream.store.js';
-import { EventEntity, type EventOutcome } from './event-stream.entity.js';
+import { type Delivery, EventEntity, type EventOutcome } from './event-stream.entity.js';
 import type { EventType } from './event-type.js';
 
 export type StoredEvent = Readonly<EventEntity>;
@@ -14,7 +14,7 @@ export type AdministeredEvent = StoredEvent & { readonly clientId: string; reado
 const KEPT_DAYS = 7;
 /** Maximum number of outstanding events of a stream. The oldest ones above it expire. */
 const MAX_OUTSTANDING = 100_000;
-const BATCH = 1_000;
+const BATCH = 5_000;
 
 @Injectable()
 export class EventStore {
@@ -86,29 +86,48 @@ export class EventStore {
     return affected === 1;
   }
 
-  /** Expires outstanding events, and deletes finished ones, both in batches. @returns the number of expired events */
-  async expire(): Promise<number> {
-    const rows = await this.dataSource.query<{ expired: number }[]>(
-      `WITH crowded AS (
-         SELECT stream_id, max(id) FILTER (WHERE place > ${MAX_OUTSTANDING}) AS last
-         FROM (
-           SELECT stream_id, id, row_number() OVER (PARTITION BY stream_id ORDER BY id DESC) AS place
-           FROM events WHERE outcome IS NULL
-         ) ranked GROUP BY stream_id
-       ), old AS (
-         SELECT e.id FROM events e LEFT JOIN crowded c ON c.stream_id = e.stream_id
-         WHERE e.outcome IS NULL AND (e.created_at < now() - interval '${KEPT_DAYS} days' OR e.id <= c.last)
-         ORDER BY e.id LIMIT ${BATCH} FOR UPDATE OF e SKIP LOCKED
-       ), expired AS (
-         UPDATE events e SET outcome = 'expired', finished_at = now() FROM old WHERE e.id = old.id RETURNING 1
-       ), finished AS (
+  /** Expires outstanding events, and deletes finished ones, in batches. @returns numbers of expired events */
+  async expire(): Promise<{ readonly delivery: Delivery; readonly expired: number }[]> {
+    const counts: { delivery: Delivery; expired: number }[] = [];
+    for (let more = true; more;) {
+      const rows = await this.dataSource.query<{ delivery: Delivery; expired: number }[]>(
+        `WITH crowded AS (
+           SELECT s.id, (
+             SELECT e.id FROM events e WHERE e.stream_id = s.id AND e.outcome IS NULL
+             ORDER BY e.id DESC OFFSET ${MAX_OUTSTANDING} LIMIT 1) AS last
+           FROM event_streams s
+         ), due AS (
+           (SELECT e.id FROM crowded c JOIN events e ON e.stream_id = c.id AND e.id <= c.last
+            WHERE e.outcome IS NULL LIMIT ${BATCH})
+           UNION
+           (SELECT id FROM events WHERE outcome IS NULL AND created_at < now() - interval '${KEPT_DAYS} days' LIMIT ${BATCH})
+         ), locked AS (
+           SELECT id FROM events WHERE id IN (SELECT id FROM due) AND outcome IS NULL ORDER BY id FOR UPDATE SKIP LOCKED
+         ), expired AS (
+           UPDATE events e SET outcome = 'expired', finished_at = now() FROM locked WHERE e.id = locked.id
+           RETURNING e.stream_id
+         )
+         SELECT s.delivery, count(*)::integer AS expired FROM expired JOIN event_streams s ON s.id = stream_id
+         GROUP BY s.delivery`,
+      );
+      counts.push(...rows);
+      more = rows.reduce((sum, { expired }) => sum + expired, 0) >= BATCH;
+    }
+    for (let deleted = BATCH; deleted >= BATCH;) deleted = await this.deleteFinished();
+    return counts;
+  }
+
+  private async deleteFinished(): Promise<number> {
+    const [row] = await this.dataSource.query<{ deleted: number }[]>(
+      `WITH deleted AS (
          DELETE FROM events WHERE id IN (
            SELECT id FROM events WHERE outcome IS NOT NULL AND created_at < now() - interval '${2 * KEPT_DAYS} days'
            ORDER BY created_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+         RETURNING 1
        )
-       SELECT count(*)::integer AS expired FROM expired`,
+       SELECT count(*)::integer AS deleted FROM deleted`,
     );
-    return rows[0]?.expired ?? 0;
+    return row?.deleted ?? 0;
   }
 }
 

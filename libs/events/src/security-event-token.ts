@@ -1,12 +1,12 @@
 import { type SubjectRule, subjectOf } from '#oauth/openid/id-token.js';
-import { type EventType, uriOf } from './event-type.js';
+import { type SecurityEventType, uriOf } from './event-type.js';
 
 /** `typ` of the header (RFC 8417 2.3). */
 export const SECURITY_EVENT_TOKEN_TYPE = 'secevent+jwt';
 
 export interface SecurityEvent {
   readonly jti: string;
-  readonly type: EventType;
+  readonly type: SecurityEventType;
   /** Null for an event about the client or its stream. */
   readonly userId: number | null;
   readonly details: Readonly<Record<string, unknown>>;

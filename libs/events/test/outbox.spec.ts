@@ -148,7 +148,7 @@ describe('events that wait', () => {
     await fixture.store(EventStore).expire();
     expect(await events()).toHaveLength(1);
     await age(7.1);
-    expect(await fixture.store(EventStore).expire()).toBe(1);
+    expect(await fixture.store(EventStore).expire()).toEqual([{ delivery: 'poll', expired: 1 }]);
     expect(await events()).toEqual([]);
     expect(await fixture.sql('SELECT outcome FROM events WHERE jti = $1', [event?.jti])).toEqual([
       { outcome: 'expired' },

@@ -31,15 +31,6 @@ const has =
   (value) =>
     isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
 
-const hasProblem = has({ problem: isText });
-const isQueue = has({
-  messages: isCount,
-  bytes: isCount,
-  max_bytes: isCount,
-  oldest: (value) => value === null || isTime(value),
-  differing: (value) => Array.isArray(value) && value.every(isText),
-});
-
 const PARTS: Readonly<Record<string, Check>> = {
   missing: (value) => isObject(value) && Object.values(value).every(isText),
   keys: (value) =>
@@ -71,8 +62,6 @@ const PARTS: Readonly<Record<string, Check>> = {
     role: isText,
     connected_replicas: isCount,
   }),
-  logouts: has({ waiting: isCount, dropped: isCount }),
-  logout_queue: (value) => hasProblem(value) || isQueue(value),
 };
 
 const isProcess = has({

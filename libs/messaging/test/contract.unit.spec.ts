@@ -1,5 +1,4 @@
 import { INVALIDATIONS, isRequest, parseReply, SUBJECTS } from '#messaging/contract.js';
-import { parseLogoutDelivery, parseSessionsEnded } from '#messaging/logout/logout-queue.js';
 import { MalformedMessageError } from '#messaging/nats-message.js';
 
 const GRANT = 'g'.repeat(43);
@@ -62,38 +61,5 @@ describe('a request', () => {
     expect(isRequest(SUBJECTS.claims, { user_id: 7 })).toBe(false);
     expect(isRequest(SUBJECTS.applyRevocations, { client_id: 'sc_a', user_id: 7 })).toBe(false);
     expect(isRequest('oauth.unknown', {})).toBe(false);
-  });
-});
-
-describe('the log-out queue', () => {
-  const ended = { id: 'one', session: 's'.repeat(43), at: 1 };
-  const ofUser = { id: 'one', user_id: 7, at: 1 };
-  const delivery = { ...ended, client_id: 'sc_a', user_id: 7 };
-
-  it('accepts fields of later versions', () => {
-    expect(parseSessionsEnded({ ...ended, later: 1 })).toMatchObject(ended);
-    expect(parseSessionsEnded(ofUser)).toMatchObject(ofUser);
-    expect(parseLogoutDelivery({ ...delivery, later: 1 })).toMatchObject(delivery);
-  });
-
-  it.each([
-    { ...ofUser, user_id: 2 ** 31 },
-    { ...ofUser, user_id: 1e300 },
-    { ...ended, session: 'a\u0000b' },
-    { ...ended, session: '' },
-    { ...ended, session: null },
-    { ...ended, id: '\n' },
-    { ...ended, at: 1e300 },
-  ])('rejects an event with an invalid id or time: %j', (message) => {
-    expect(() => parseSessionsEnded(message)).toThrow(MalformedMessageError);
-  });
-
-  it.each([
-    { ...delivery, user_id: 2 ** 31 },
-    { ...delivery, client_id: 'a\u0000b' },
-    { ...delivery, session: 'a\u0000b' },
-    { ...delivery, at: -1e300 },
-  ])('rejects a delivery with an invalid id or time: %j', (message) => {
-    expect(() => parseLogoutDelivery(message)).toThrow(MalformedMessageError);
   });
 });

@@ -1,7 +1,7 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
 import { Injectable } from '@nestjs/common';
 import { UserStore } from '#users/user.store.js';
-import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { LogoutStore } from '#events/logout.store.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { isSessionId, isSubject } from '../configuration/profile-claims.js';
@@ -71,7 +71,7 @@ export class BackChannelLogoutService {
     private readonly tokens: LogoutTokenStore,
     private readonly sessions: SessionService,
     private readonly users: UserStore,
-    private readonly logouts: LogoutPublisher,
+    private readonly logouts: LogoutStore,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
@@ -93,12 +93,11 @@ export class BackChannelLogoutService {
   private async end({ sid, sub }: Logout): Promise<Readonly<Record<string, unknown>>> {
     const identity = { issuer: this.configuration.loginIssuer, externalId: sub ?? '' };
     if (sid !== null) {
-      for (const session of await this.sessions.endExternal(sid)) this.logouts.sessionEnded(session);
+      for (const session of await this.sessions.endExternal(sid)) await this.logouts.sessionEnded(session);
       if (sub === null || !(await this.sessions.hasWithoutSid(identity)))
         return { outcome: 'session ended by the provider' };
     }
     const userId = await this.users.endSessionsOf(identity);
-    if (userId !== null) this.logouts.userEnded(userId);
     return { outcome: 'sessions ended by the provider', user_id: userId };
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { addAuditEvent } from '#audit/request-events.js';
 import { UserStore } from '#users/user.store.js';
-import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { LogoutStore } from '#events/logout.store.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import {
   type EndedSession,
@@ -41,7 +41,7 @@ export class LogoutService {
     private readonly users: UserStore,
     private readonly sessions: SessionService,
     private readonly cookies: SessionCookie,
-    private readonly logouts: LogoutPublisher,
+    private readonly logouts: LogoutStore,
     private readonly continuation: LogoutContinuation,
     private readonly flashMessages: FlashMessageStore,
     private readonly returns: LogoutReturnStore,
@@ -60,7 +60,6 @@ export class LogoutService {
     if (account) {
       const { id: userId } = account.user;
       await this.users.endSessions(userId);
-      this.logouts.userEnded(userId);
       addLogContext(request, { user_id: userId, outcome: 'logged out everywhere' });
       addAuditEvent(request, 'login.ended');
     } else if (!(await this.sessions.hasEndedEverywhere(cookie))) return null;
@@ -69,12 +68,15 @@ export class LogoutService {
 
   /**
    * Ends the session here, but not at the login provider.
-   * @param isAnnounced false if the caller announces the end of all sessions of the user
+   * @param isRecorded true if the caller has recorded the end of all sessions of the user
    */
-  async end(request: IncomingMessage, isAnnounced = true): Promise<EndedSession | null> {
-    const ended = await this.sessions.end(this.cookies.read(request.headers.cookie));
+  async end(request: IncomingMessage, isRecorded = false): Promise<EndedSession | null> {
+    const cookie = this.cookies.read(request.headers.cookie);
+    // Recorded first, so that the session stays if PostgreSQL is unavailable, and the log-out can be repeated.
+    const ending = isRecorded ? null : await this.sessions.findEnding(cookie);
+    if (ending) await this.logouts.sessionEnded(ending.sessionId);
+    const ended = await this.sessions.end(cookie);
     if (!ended) return null;
-    if (isAnnounced) this.logouts.sessionEnded(ended.sessionId);
     addLogContext(request, { user_id: ended.session.userId });
     addAuditEvent(request, 'login.ended');
     return ended;
@@ -99,7 +101,7 @@ export class LogoutService {
     returnTo: string | null,
     message: FlashMessage,
   ): Promise<LoggedOut> {
-    const ended = await this.end(request, message.id !== 'flash.logged_out_everywhere');
+    const ended = await this.end(request, message.id === 'flash.logged_out_everywhere');
     const next = this.cookies.generate();
     const atProvider = ended && (await this.continuation.providerUrl(ended.cookie, ended.session));
     // Otherwise requests without a session could fill Redis with messages.

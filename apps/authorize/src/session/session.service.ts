@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Login } from '#grants/grant.js';
 import type { Identity, User } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
-import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
+import { LogoutStore } from '#events/logout.store.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { encrypt } from '#platform/encryption.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
@@ -53,7 +53,7 @@ export class SessionService {
     private readonly cookies: SessionCookie,
     private readonly sessions: SessionStore,
     private readonly users: UserStore,
-    private readonly logouts: LogoutPublisher,
+    private readonly logouts: LogoutStore,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -121,7 +121,7 @@ export class SessionService {
     if (cookie === null || !previous) return null;
     const id = sessionIdOf(cookie, previous);
     if (previous.userId !== user.id) {
-      this.logouts.sessionEnded(id);
+      await this.logouts.sessionEnded(id);
       return null;
     }
     // Does not continue a session that was ended everywhere or by the login provider, which notifies its applications.
@@ -191,6 +191,13 @@ export class SessionService {
   async end(cookie: string | null): Promise<EndedSession | null> {
     const session = cookie === null ? null : await this.sessions.delete(cookie);
     return cookie === null || !session ? null : { cookie, session, sessionId: sessionIdOf(cookie, session) };
+  }
+
+  /** Returns the session that `end` would return. */
+  async findEnding(cookie: string | null): Promise<EndedSession | null> {
+    if (cookie === null) return null;
+    const session = (await this.sessions.use(cookie)) ?? (await this.sessions.findEnded(cookie));
+    return session && { cookie, session, sessionId: sessionIdOf(cookie, session) };
   }
 
   /** Returns true for a session that ended in the last minute, if the browser did not get the response. */

@@ -1,63 +1,79 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createTrail, isolate } from '#test/support/isolate.js';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
-import { queuedLogouts } from '#test/support/logout-receiver.js';
 import { csrfToken } from '#ui/browser-cookie.js';
-import { RestartableNats } from '#test/support/restartable-nats.js';
-import { until } from '#test/support/until.js';
 import {
   type AuthorizeApp,
   PASSWORD,
   REDIRECT_URI,
-  startAuthorizeApp,
   useAuthorizeApp,
   useProviderLogin,
 } from '../support/start-authorize-app.js';
 import { FORGER_CLIENT } from '#test/support/forging-provider.js';
 import type { Browser } from '#test/support/browser.js';
 
-const WITHIN_MS = 60_000;
-
 const sessionOf = (browser: Browser): string =>
   createHash('sha256')
     .update(`session of ID tokens\n${browser.cookies.get('oauth_service_session')}`)
     .digest('base64url');
 
-/** Returns a function that waits for exactly `count` new events. */
-function useQueue(app: AuthorizeApp) {
+/**
+ * Returns a function that records an ID token of a browser's session for a client, and a function that reads exactly
+ * `count` new logout tokens, which must be recorded before the response.
+ */
+function useLogouts(app: AuthorizeApp) {
   let seen = 0;
-  return async (count = 1) => {
-    const natsUrl = app.configuration.auditUrl;
-    await until('the events', WITHIN_MS, async () => (await queuedLogouts(natsUrl)).length >= seen + count);
-    const events = await queuedLogouts(natsUrl);
-    const fresh = events.slice(seen);
-    seen = events.length;
+  let clientId: string | undefined;
+  let other: number | undefined;
+  const allowed = async (browser: Browser, userId?: number) => {
+    const session = sessionOf(browser);
+    other ??= (await app.user()).id;
+    clientId ??= (
+      await app.client({
+        scopes: ['openid'],
+        logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: 'https://app.example.com/logout' },
+      })
+    ).clientId;
+    await app.sql(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, session, lifetime, expires_at)
+       VALUES ($1, $2, $3, 'openid', 'openid', $4, interval '1 day', now() + interval '1 day')`,
+      [randomBytes(32).toString('base64url'), userId ?? other, clientId, session],
+    );
+    return session;
+  };
+  const next = async (count = 1) => {
+    const logouts = await app.sql<{ session: string | null; user_id: number }>(
+      "SELECT details->>'session' AS session, user_id FROM events WHERE type = 'logout' ORDER BY id",
+    );
+    const fresh = logouts.slice(seen);
+    seen = logouts.length;
     expect(fresh).toHaveLength(count);
     return fresh[0];
   };
+  return { allowed, next };
 }
 
-describe('the queue of log-out events with password logins', () => {
+describe('a logout token with password logins', () => {
   const { app, user } = useAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS });
-  const next = useQueue(app);
+  const { allowed, next } = useLogouts(app);
 
   // @back-channel logout 2.3
-  it('gets an event for the session after a log-out', async () => {
+  it('is recorded for the session after a log-out', async () => {
     const browser = await app.loggedIn(user);
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
-    expect(await next()).toMatchObject({ session, subject: 'oauth.logout.ended.authorize' });
+    expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event for the session after a confirmed log-out', async () => {
+  it('is recorded for the session after a confirmed log-out', async () => {
     const browser = await app.loggedIn(user);
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await browser.submit(await browser.get('/auth/logout'), {}, '/auth/logout/confirm');
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event for the user after a log-out everywhere', async () => {
+  it('is recorded for the user after a log-out everywhere', async () => {
     const browser = await app.loggedIn(user);
+    await allowed(browser, user.id);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout-everywhere');
     expect(await next()).toMatchObject({ user_id: user.id });
   });
@@ -74,17 +90,17 @@ describe('the queue of log-out events with password logins', () => {
   };
 
   // @back-channel logout 2.3
-  it('gets an event for the former session after another user logs in with the same browser', async () => {
+  it('is recorded for the former session after another user logs in with the same browser', async () => {
     const browser = await app.loggedIn(user);
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await logInAgain(browser, await app.user());
     expect(await next()).toMatchObject({ session });
   });
 
   // @back-channel logout 2.1
-  it('gets an event for the first session only at the log-out if the same user logs in again', async () => {
+  it('is recorded for the first session only at the log-out if the same user logs in again', async () => {
     const browser = await app.loggedIn(user);
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await logInAgain(browser, user);
     await logInAgain(browser, user);
     expect(sessionOf(browser)).not.toBe(session);
@@ -92,39 +108,40 @@ describe('the queue of log-out events with password logins', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event for the first session if the same user logs in twice concurrently', async () => {
+  it('is recorded for the first session if the same user logs in twice concurrently', async () => {
     const browser = await app.loggedIn(user);
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await Promise.all([logInAgain(browser, user), logInAgain(browser, user)]);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event for the new session if the user logged out everywhere before a new login', async () => {
+  it('is recorded for the new session if the user logged out everywhere before a new login', async () => {
     const browser = await app.loggedIn(user);
     const other = await app.loggedIn(user);
+    await allowed(other, user.id);
     await other.submit(await other.get('/auth/'), {}, '/auth/logout-everywhere');
     expect(await next()).toMatchObject({ user_id: user.id });
     await logInAgain(browser, user);
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets no event for a login or for a log-out without a session', async () => {
+  it('is not recorded for a login or for a log-out without a session', async () => {
     const browser = await app.loggedIn(user);
     await app.browser().get('/auth/logout');
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
     expect(await next()).toMatchObject({ session });
   });
 });
 
-describe('the queue of log-out events with a login provider', () => {
+describe('a logout token with a login provider', () => {
   const { app, provider } = useProviderLogin({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS }, (issuer) => ({
     end_session_endpoint: `${issuer}/end`,
   }));
-  const next = useQueue(app);
+  const { allowed, next } = useLogouts(app);
 
   const logoutToken = async (claims: object) =>
     app.browser().post('/auth/login/back-channel-logout', {
@@ -142,10 +159,13 @@ describe('the queue of log-out events with a login provider', () => {
       ),
     });
 
-  it('gets an event for the session whose sid the provider has ended', async () => {
+  const userOf = async (externalId: string) =>
+    (await app.sql<{ id: number }>('SELECT id FROM users WHERE external_id = $1', [externalId]))[0]?.id;
+
+  it('is recorded for the session whose sid the provider has ended', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'ada', sid: 'sid-1' } });
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     expect((await logoutToken({ sub: 'ada', sid: 'sid-1' })).status).toBe(200);
     expect(await next()).toMatchObject({ session });
   });
@@ -157,10 +177,10 @@ describe('the queue of log-out events with a login provider', () => {
     await provider.logIn(browser, { claims }, `/auth/login?${query.toString()}`);
   };
 
-  it('gets an event for the first session if the provider ends the new sid of the same user', async () => {
+  it('is recorded for the first session if the provider ends the new sid of the same user', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'joan', sid: 'old' } });
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     await logInAgain(browser, { sub: 'joan', sid: 'new' });
     expect(sessionOf(browser)).not.toBe(session);
     expect((await logoutToken({ sub: 'joan', sid: 'old' })).status).toBe(200);
@@ -170,25 +190,25 @@ describe('the queue of log-out events with a login provider', () => {
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event for the new session if the provider ended the former sid before the login', async () => {
+  it('is recorded for the new session if the provider ended the former sid before the login', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'mary', sid: 'ended' } });
-    const former = sessionOf(browser);
+    const former = await allowed(browser);
     expect((await logoutToken({ sub: 'mary', sid: 'ended' })).status).toBe(200);
     expect(await next()).toMatchObject({ session: former });
     await provider.logIn(browser, { claims: { sub: 'mary', sid: 'fresh' } });
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     expect((await logoutToken({ sub: 'mary', sid: 'fresh' })).status).toBe(200);
     expect(await next()).toMatchObject({ session });
   });
 
-  it('gets an event after a log-out that continues at the provider', async () => {
+  it('is recorded after a log-out that continues at the provider', async () => {
     const client = await app.client({
       logoutUris: { postLogoutRedirectUris: ['https://app.example.com/bye'], backchannelLogoutUri: null },
     });
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'ada' } });
-    const session = sessionOf(browser);
+    const session = await allowed(browser);
     const query = new URLSearchParams({
       client_id: client.clientId,
       post_logout_redirect_uri: 'https://app.example.com/bye',
@@ -213,10 +233,11 @@ describe('the queue of log-out events with a login provider', () => {
     ['the confirmation', '/auth/logout', '/auth/logout/confirm', 2],
     ['the log-out everywhere', '/auth/', '/auth/logout-everywhere', 1],
   ])(
-    'gets an event if a response was lost, and the repetition continues at the provider as well: %s',
+    'is recorded if a response was lost, and the repetition continues at the provider as well: %s',
     async (_name, from, action, events) => {
       const browser = app.browser();
       await provider.logIn(browser, { claims: { sub: action, email: `${events}@example.com` } });
+      await allowed(browser, await userOf(action));
       const cookie = browser.cookies.get('oauth_service_session') ?? '';
       const page = await browser.get(from);
       const first = await browser.submit(page, {}, action);
@@ -228,9 +249,10 @@ describe('the queue of log-out events with a login provider', () => {
     },
   );
 
-  it('gets an event if the response to a link was lost, and the repetition continues at the provider as well', async () => {
+  it('is recorded if the response to a link was lost, and the repetition continues at the provider as well', async () => {
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'link' } });
+    await allowed(browser);
     const cookie = browser.cookies.get('oauth_service_session') ?? '';
     const page = await browser.get('/auth/logout');
     await browser.submit(page, {}, '/auth/logout/confirm');
@@ -242,40 +264,12 @@ describe('the queue of log-out events with a login provider', () => {
     await next(2);
   });
 
-  it('gets an event for the user whose sessions the provider has ended', async () => {
-    await provider.logIn(app.browser(), { claims: { sub: 'grace', email: 'grace@example.com' } });
-    const [user] = await app.sql<{ id: number }>("SELECT id FROM users WHERE external_id = 'grace'");
+  it('is recorded for the user whose sessions the provider has ended', async () => {
+    const browser = app.browser();
+    await provider.logIn(browser, { claims: { sub: 'grace', email: 'grace@example.com' } });
+    const userId = await userOf('grace');
+    await allowed(browser, userId);
     expect((await logoutToken({ sub: 'grace' })).status).toBe(200);
-    expect(await next()).toMatchObject({ user_id: user?.id });
-  });
-});
-
-it('a log-out succeeds without NATS, and the event is published when NATS is available again', async () => {
-  const nats = await RestartableNats.start();
-  await createTrail(nats.url);
-  const settings = { ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, AUDIT_NATS_URL: nats.url };
-  const app = await startAuthorizeApp(settings, await isolate());
-  try {
-    const browser = await app.loggedIn(await app.user());
-    const session = sessionOf(browser);
-    await nats.kill();
-    const answer = await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
-    expect([answer.status, answer.headers['location']]).toEqual([303, '/auth/login?done']);
-    await nats.restart();
-    await until('the event', WITHIN_MS, async () => (await queuedLogouts(nats.url)).length > 0);
-    expect(await queuedLogouts(nats.url)).toMatchObject([{ session }]);
-  } finally {
-    await app.close();
-    await nats.stop();
-  }
-});
-
-describe('the queue of log-out events without OpenID Connect', () => {
-  const { app, user } = useAuthorizeApp();
-
-  it('gets no event', async () => {
-    const browser = await app.loggedIn(user);
-    await browser.submit(await browser.get('/auth/'), {}, '/auth/logout');
-    expect(await queuedLogouts(app.configuration.auditUrl)).toEqual([]);
+    expect(await next()).toMatchObject({ session: null, user_id: userId });
   });
 });

@@ -152,19 +152,12 @@ function differing({ settings = {} }: ServiceStatus, all: readonly ServiceStatus
     .map(([name, value]) => `${name}=${value}`);
 }
 
-function dependencies({ redis, audit, logouts, logout_queue: queue }: ServiceStatus): string[] {
+function dependencies({ redis, audit }: ServiceStatus): string[] {
   const buffer = (name: string, state: { waiting: number; dropped: number }) =>
     phrase('{name}: {waiting} waiting, {dropped} lost', { name, ...state });
   return [
     ...(redis ? [phrase('Redis {version}, {role}', { version: redis.version, role: redis.role })] : []),
     ...(audit ? [buffer('audit events', audit)] : []),
-    ...(logouts ? [buffer('log-outs', logouts)] : []),
-    ...(queue && 'problem' in queue
-      ? [phrase('queue of log-outs: {problem}', { problem: queue.problem })]
-      : []),
-    ...(queue && 'messages' in queue
-      ? [phrase('queue of log-outs: {messages}', { messages: queue.messages })]
-      : []),
   ];
 }
 

@@ -57,7 +57,7 @@ afterAll(async () => {
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
   const options = { settings: { NATS_URL: services.natsUrl } } as AdministrationOptions;
-  const running = new RunningServices(options, null as never, new CommandNats(options));
+  const running = new RunningServices(options, new CommandNats(options));
   await until('every process answers', 60_000, async () => {
     all = [...(await askServices(running)).statuses];
     return all.length === apps.length;

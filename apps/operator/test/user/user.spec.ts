@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { decodeJwt } from 'jose';
 import { UserStore } from '#users/user.store.js';
 import { databaseDataSource } from '#database/data-source.js';
 import { verifyPassword } from '#users/password.js';
-import { LOGOUT_STREAM } from '#messaging/logout/logout-queue.js';
-import { natsOptions } from '#messaging/nats.connection.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
@@ -202,26 +198,5 @@ describe('user logout', () => {
     const claims = decodeJwt(receiver.at(path)[0]?.token ?? '');
     expect(claims.sub).toBe(String(userId));
     expect(claims).not.toHaveProperty('sid');
-  });
-
-  describe('user disable without the log-out queue', () => {
-    beforeAll(async () => {
-      await token.stop();
-      const nats = await connect(natsOptions(services.natsUrl, 'user test'));
-      await (await jetstreamManager(nats)).streams.delete(LOGOUT_STREAM);
-      await nats.close();
-      token = await startApp('token', { ...env, LOG_LEVEL: 'fatal' });
-    });
-
-    it('warns that applications get no logout token', async () => {
-      const { userId } = await loggedInUser();
-      const { code, stderr } = await runCommand(['user', 'disable', `id:${userId}`], env);
-      expect([code, stderr]).toEqual([0, expect.stringContaining('applications get no logout token')]);
-    });
-
-    it('does not warn about a user without sessions at applications', async () => {
-      const { code, stderr } = await runCommand(['user', 'disable', `id:${await fixture.user()}`], env);
-      expect([code, stderr]).toEqual([0, '']);
-    });
   });
 });

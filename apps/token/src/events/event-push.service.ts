@@ -14,13 +14,14 @@ import {
   EventStreamStore,
   PAUSED_BECAUSE_UNREACHABLE,
 } from '#events/event-stream.store.js';
-import { SigningKeys } from '#oauth/openid/signing-keys.js';
+import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { BackgroundLoop } from '#platform/background-loop.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { OutsideFetchError, OutsideHttp } from '#platform/http/outside-http.js';
+import { OutsideFetchError } from '#platform/http/outside-http.js';
 import { messageOf } from '#platform/errors.js';
 import { EventCounter } from './event-counter.js';
-import { HeaderSeal } from './header-seal.js';
+import { type Attempt, SecurityEventDelivery } from './security-event-delivery.js';
+import { LogoutDelivery } from './logout-delivery.js';
 import { SecurityEventTokens } from './security-event-tokens.js';
 
 /** Streams that one process pushes at a time. A dead receiver occupies one of them for 5 seconds per attempt. */
@@ -30,25 +31,25 @@ const LEASE_S = 60;
 const BUSY_MS = 45_000;
 const BATCH = 50;
 const INTERVALS = { pass: 1_000, retry: 1_000 } as const;
-const EXPIRE_MS = 60_000;
-/** Maximum bytes of a receiver's error (RFC 8935 2.4). */
-const MAX_ERROR = 4_096;
+const EXPIRY = { pass: 60_000, retry: 10_000 } as const;
 
-interface Attempt {
-  readonly outcome: 'delivered' | 'refused' | 'failed';
-  readonly answer: string;
-}
+const CHECKS = {
+  delayed: { event: 'event_delayed', logout: 'logout_token_delayed' },
+  refused: { event: 'event_refused', logout: 'logout_token_refused' },
+  paused: { event: 'event_stream_paused', logout: 'logout_tokens_paused' },
+} as const;
+type Trouble = keyof typeof CHECKS;
 
 /**
- * Pushes security event tokens (RFC 8935). A stream is leased, so that its events are sent one after the other. An event
- * is sent again until the receiver answers, with the same `jti`.
+ * Sends security event tokens and logout tokens. A stream is leased, so that its events are sent one after the other. An
+ * event is sent again until the receiver answers, with the same `jti`.
  */
 @Injectable()
 export class EventPushService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('events');
   private readonly active = new Map<string, Promise<void>>();
-  private readonly loop: BackgroundLoop;
-  private expiredAt = 0;
+  private readonly pushing: BackgroundLoop;
+  private readonly expiry: BackgroundLoop;
   private isClosed = false;
 
   constructor(
@@ -57,40 +58,41 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
     private readonly clients: ClientStore,
     private readonly tokens: SecurityEventTokens,
     private readonly keys: SigningKeys,
-    private readonly seal: HeaderSeal,
-    private readonly http: OutsideHttp,
+    private readonly pushes: SecurityEventDelivery,
+    private readonly logouts: LogoutDelivery,
     private readonly audit: AuditPublisher,
     private readonly counter: EventCounter,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.loop = new BackgroundLoop(
-      () => this.pass(),
-      INTERVALS,
-      (reason) => this.logger.error(`security events wait: ${reason}`),
-    );
+    const onFailure = (reason: string) => this.logger.error(`events wait: ${reason}`);
+    this.pushing = new BackgroundLoop(() => this.pass(), INTERVALS, onFailure);
+    this.expiry = new BackgroundLoop(() => this.expire(), EXPIRY, onFailure);
   }
 
   onApplicationBootstrap(): void {
-    if (!this.keys.isEmpty) this.loop.run();
+    this.expiry.run();
+    if (!this.keys.isEmpty) this.pushing.run();
   }
 
   /** Finishes the attempts that have begun. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosed = true;
-    this.loop.stop();
+    this.expiry.stop();
+    this.pushing.stop();
     await Promise.all(this.active.values());
   }
 
+  private async expire(): Promise<void> {
+    for (const { delivery, expired } of await this.events.expire())
+      this.counter.count('expired', delivery, expired);
+  }
+
   private async pass(): Promise<void> {
-    if (this.clock() - this.expiredAt > EXPIRE_MS) {
-      this.counter.count('expired', await this.events.expire());
-      this.expiredAt = this.clock();
-    }
     const room = MAX_STREAMS - this.active.size;
     if (room === 0) return;
     for (const stream of await this.streams.leaseDue(room, LEASE_S)) {
       const pushed = this.pushAll(stream)
-        .catch((error: unknown) => this.logger.error(`security events wait: ${messageOf(error)}`))
+        .catch((error: unknown) => this.logger.error(`events wait: ${messageOf(error)}`))
         .finally(() => this.active.delete(stream.id));
       this.active.set(stream.id, pushed);
     }
@@ -104,89 +106,73 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
       if (!client || batch.length === 0) return this.streams.release(stream.id);
       const { wanted, excluded } = await this.tokens.split(client, stream, batch);
       await this.events.finish(stream.id, excluded, 'excluded', null);
-      this.counter.count('excluded', excluded.length);
+      this.counter.count('excluded', stream.delivery, excluded.length);
       for (const event of wanted) {
         if (this.isClosed || this.clock() > until) return this.streams.release(stream.id);
-        const { outcome, answer } = await this.push(client, stream, event);
-        this.counter.count(outcome);
-        if (outcome === 'failed') return this.fail(stream, event, answer);
-        await this.events.finish(stream.id, [event.jti], outcome, answer);
-        if (outcome === 'refused') this.record(stream, event, 'event_refused', { answer });
+        const attempt = await this.send(client, stream, event);
+        this.counter.count(attempt.outcome, stream.delivery);
+        if (attempt.outcome === 'failed') return this.fail(stream, event, attempt);
+        await this.events.finish(stream.id, [event.jti], attempt.outcome, attempt.answer);
+        if (attempt.outcome === 'refused') this.report('refused', stream, event, attempt);
       }
     }
   }
 
-  /** RFC 8935 2.2: 202 acknowledges the event. 2.4: 400 with `err` refuses it, which a repetition would not change. */
-  private async push(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
-    const sealed = stream.authorizationHeader;
-    const authorization = sealed && this.seal.open(sealed, stream.clientId);
-    if (sealed !== null && authorization === null)
-      return {
-        outcome: 'failed',
-        answer: 'the key of the authorization header was removed: set the header again',
-      };
+  private async send(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
+    const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
+    if (!this.keys.has(alg)) return { outcome: 'failed', answer: `no key of ${alg} signs` };
     try {
-      const { status, body } = await this.http.fetchOutside(stream.endpointUrl ?? '', {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/secevent+jwt',
-          Accept: 'application/json',
-          ...(authorization !== null && { Authorization: authorization }),
-        },
-        body: await this.tokens.sign(client, stream, event),
-        maxBytes: MAX_ERROR,
-      });
-      if (status >= 200 && status < 300) return { outcome: 'delivered', answer: `status ${status}` };
-      const err = status === 400 ? errorOf(body) : null;
-      return err === null
-        ? { outcome: 'failed', answer: `status ${status}` }
-        : { outcome: 'refused', answer: `status ${status}, ${err}` };
+      const delivery = stream.delivery === 'logout' ? this.logouts : this.pushes;
+      return await delivery.send(client, stream, event);
     } catch (error) {
       if (!(error instanceof OutsideFetchError)) throw error;
-      return { outcome: 'failed', answer: error.message.slice(0, 255) };
+      const isForbidden = error.reason === 'address_refused';
+      return { outcome: 'failed', answer: error.message.slice(0, 255), isForbidden };
     }
   }
 
-  private async fail(stream: EventStream, event: StoredEvent, answer: string): Promise<void> {
-    await this.events.recordAttempt(event.jti, answer);
+  private async fail(stream: EventStream, event: StoredEvent, attempt: Attempt): Promise<void> {
+    await this.events.recordAttempt(event.jti, attempt.answer);
     const isPaused = await this.streams.releaseFailed(stream.id);
-    this.logger.warn({
-      client_id: stream.clientId,
-      jti: event.jti,
-      failure: answer,
-      msg: 'event not delivered',
-    });
-    if (!isPaused) return;
+    if (isPaused) return this.pause(stream, event, attempt);
+    // Further failures usually have the same cause.
+    if (stream.failures === 0) this.report('delayed', stream, event, attempt);
+    else this.log('delayed', stream, event, attempt);
+  }
+
+  private async pause(stream: EventStream, event: StoredEvent, attempt: Attempt): Promise<void> {
     // Section 8.1.5: the receiver learns of the pause when the stream continues.
-    await this.events.record(stream.id, 'stream-updated', {
-      status: 'paused',
-      reason: PAUSED_BECAUSE_UNREACHABLE,
-    });
-    this.record(stream, event, 'event_stream_paused', { answer });
+    if (stream.delivery === 'push')
+      await this.events.record(stream.id, 'stream-updated', {
+        status: 'paused',
+        reason: PAUSED_BECAUSE_UNREACHABLE,
+      });
+    this.report('paused', stream, event, attempt);
   }
 
-  private record(
-    { clientId }: EventStream,
-    { jti, type, userId }: StoredEvent,
-    check: 'event_refused' | 'event_stream_paused',
-    detail: object,
-  ): void {
+  private report(outcome: Trouble, stream: EventStream, event: StoredEvent, attempt: Attempt): void {
+    this.log(outcome, stream, event, attempt);
+    const { jti, type, userId } = event;
+    const isLogout = stream.delivery === 'logout';
+    const { answer: failure, isForbidden = false } = attempt;
     this.audit.record({
-      type: 'event.failed',
-      client_id: clientId,
+      type: isLogout ? 'logout_token.failed' : 'event.failed',
+      client_id: stream.clientId,
       ...(userId !== null && { user_id: userId }),
-      check,
-      detail: { jti, event: type, ...detail },
+      check:
+        isForbidden && isLogout ? 'logout_address_forbidden' : CHECKS[outcome][isLogout ? 'logout' : 'event'],
+      detail: { jti, event: type, outcome, failure, attempts: event.attempts + 1 },
     });
   }
-}
 
-/** Returns the code of a receiver's error (RFC 8935 2.4); null if the body is not one. */
-function errorOf(body: Buffer): string | null {
-  try {
-    const { err } = JSON.parse(body.toString()) as { readonly err?: unknown };
-    return typeof err === 'string' && /^[\w-]{1,64}$/.test(err) ? err : null;
-  } catch {
-    return null;
+  private log(outcome: Trouble, stream: EventStream, { jti, type }: StoredEvent, attempt: Attempt): void {
+    const failure = { client_id: stream.clientId, jti, event: type, failure: attempt.answer };
+    const what = stream.delivery === 'logout' ? 'logout token' : 'event';
+    if (outcome === 'delayed') this.logger.warn({ ...failure, msg: `${what} not delivered yet` });
+    else
+      this.logger.error({
+        ...failure,
+        msg: outcome === 'paused' ? 'event stream paused' : `${what} refused`,
+      });
   }
 }

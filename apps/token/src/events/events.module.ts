@@ -6,7 +6,9 @@ import { EventPushService } from './event-push.service.js';
 import { EventTokenGuard } from './event-token.guard.js';
 import { EventsController, SsfConfigurationController } from './events.controller.js';
 import { HeaderSeal } from './header-seal.js';
+import { LogoutDelivery } from './logout-delivery.js';
 import { PollService } from './poll.service.js';
+import { SecurityEventDelivery } from './security-event-delivery.js';
 import { SecurityEventTokens } from './security-event-tokens.js';
 import { StreamService } from './stream.service.js';
 
@@ -18,7 +20,9 @@ import { StreamService } from './stream.service.js';
     EventPushService,
     EventTokenGuard,
     HeaderSeal,
+    LogoutDelivery,
     PollService,
+    SecurityEventDelivery,
     SecurityEventTokens,
     StreamService,
   ],

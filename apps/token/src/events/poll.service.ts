@@ -27,7 +27,11 @@ export class PollService {
   /** Responds immediately, also without events (RFC 8936 2.4: the wait is recommended). @throws OAuthError */
   async poll(stream: EventStream, body: Parameters | undefined): Promise<PolledEvents> {
     const { maxEvents, acknowledged, refused } = readPoll(body);
-    this.counter.count('delivered', await this.events.finish(stream.id, acknowledged, 'delivered', null));
+    this.counter.count(
+      'delivered',
+      'poll',
+      await this.events.finish(stream.id, acknowledged, 'delivered', null),
+    );
     for (const [jti, err] of refused) await this.refuse(stream, jti, err);
     if (maxEvents === 0 || stream.status !== 'enabled')
       return {
@@ -38,7 +42,7 @@ export class PollService {
     if (!client) return { sets: {}, moreAvailable: false };
     const found = await this.events.outstanding(stream.id, maxEvents + 1);
     const { wanted, excluded } = await this.tokens.split(client, stream, found.slice(0, maxEvents));
-    this.counter.count('excluded', await this.events.finish(stream.id, excluded, 'excluded', null));
+    this.counter.count('excluded', 'poll', await this.events.finish(stream.id, excluded, 'excluded', null));
     const sets = await Promise.all(
       wanted.map(async (event) => [event.jti, await this.tokens.sign(client, stream, event)] as const),
     );
@@ -48,13 +52,13 @@ export class PollService {
   /** RFC 8936 2.2: `setErrs` has the events that the client cannot use, which are final. */
   private async refuse({ id, clientId }: EventStream, jti: string, err: string): Promise<void> {
     const count = await this.events.finish(id, [jti], 'refused', err);
-    this.counter.count('refused', count);
+    this.counter.count('refused', 'poll', count);
     if (count > 0)
       this.audit.record({
         type: 'event.failed',
         client_id: clientId,
         check: 'event_refused',
-        detail: { jti, answer: err },
+        detail: { jti, outcome: 'refused', failure: err },
       });
   }
 }

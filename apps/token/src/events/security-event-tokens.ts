@@ -3,6 +3,7 @@ import type { Client } from '#clients/client.js';
 import { revocationReasons } from '#error-guide/revocation-reasons.js';
 import type { StoredEvent } from '#events/event.store.js';
 import { type EventStream, EventStreamStore } from '#events/event-stream.store.js';
+import type { SecurityEventType } from '#events/event-type.js';
 import {
   eventSubject,
   SECURITY_EVENT_TOKEN_TYPE,
@@ -20,12 +21,16 @@ export class SecurityEventTokens {
     private readonly configuration: TokenConfiguration,
   ) {}
 
-  /** Separates events about subjects that the client has removed from the stream. */
+  /** Separates events about subjects that the client has removed from the stream, and logouts of a disabled client. */
   async split(
     client: Client,
     stream: EventStream,
     events: readonly StoredEvent[],
   ): Promise<{ readonly wanted: readonly StoredEvent[]; readonly excluded: readonly string[] }> {
+    if (stream.delivery === 'logout')
+      return client.disabledAt === null
+        ? { wanted: events, excluded: [] }
+        : { wanted: [], excluded: events.map(({ jti }) => jti) };
     const subjects = events.flatMap(({ userId }) =>
       userId === null ? [] : [subjectIn(client, stream, userId)],
     );
@@ -39,12 +44,18 @@ export class SecurityEventTokens {
     };
   }
 
+  /** @param event not a logout token */
   sign(client: Client, stream: EventStream, { details, ...event }: StoredEvent): Promise<string> {
     const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     const { reason, ...others } = details as { readonly reason?: string };
-    const shown = event.type === 'tokens-revoked' ? { ...others, ...revocationReasons(reason) } : details;
+    const type = event.type as SecurityEventType;
+    const shown = type === 'tokens-revoked' ? { ...others, ...revocationReasons(reason) } : details;
     const receiver = { ...client, streamId: stream.id };
-    const claims = securityEventClaims({ ...event, details: shown }, receiver, this.configuration.BASE_URL);
+    const claims = securityEventClaims(
+      { ...event, type, details: shown },
+      receiver,
+      this.configuration.BASE_URL,
+    );
     return this.keys.sign(claims, alg, SECURITY_EVENT_TOKEN_TYPE);
   }
 }

@@ -129,7 +129,7 @@ export class StreamService {
     const { delivery, events_requested: events, description } = dto;
     const receiver = delivery === undefined ? previous : this.receiverOf(clientId, delivery);
     return {
-      delivery: receiver?.delivery ?? 'poll',
+      delivery: receiver?.delivery === 'push' ? 'push' : 'poll',
       endpointUrl: receiver?.endpointUrl ?? null,
       authorizationHeader: receiver?.authorizationHeader ?? null,
       eventsRequested: events

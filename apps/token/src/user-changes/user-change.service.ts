@@ -18,7 +18,6 @@ import {
   type UserDisableReply,
   type UserUpsertReply,
 } from '#messaging/contract.js';
-import { LogoutPublisher } from '#messaging/logout/logout-publisher.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '#users/end-user.js';
@@ -47,7 +46,6 @@ export class UserChangeService implements EndAnnouncer {
     private readonly grants: GrantRecordStore,
     private readonly revocations: RevocationService,
     private readonly nats: NatsConnection,
-    private readonly logouts: LogoutPublisher,
     private readonly audit: AuditPublisher,
     private readonly configuration: TokenConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -120,7 +118,6 @@ export class UserChangeService implements EndAnnouncer {
 
   /** Evicts caches before revoking tokens. */
   async endAccess(userId: number): Promise<void> {
-    this.logouts.userEnded(userId);
     await this.announce(userId);
     await this.revocations.apply(await this.grants.revokedOf({ userId }));
   }

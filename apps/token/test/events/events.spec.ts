@@ -319,7 +319,7 @@ describe('a revocation', () => {
     const [event] = await auditEvents(app.natsUrl, { types: ['event.failed'], clientId: client.clientId });
     expect(event).toMatchObject({
       check: 'event_refused',
-      detail: { answer: 'status 400, invalid_audience' },
+      detail: { outcome: 'refused', failure: 'status 400, invalid_audience' },
     });
     receiver.answer = () => 202;
     await client.call('post', 'verify', { stream_id: client.streamId });

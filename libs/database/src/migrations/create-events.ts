@@ -8,6 +8,7 @@ import { createFunction, createTriggerFunction } from './functions.js';
 export async function createEvents(runner: QueryRunner): Promise<void> {
   await createTables(runner);
   await recordGrantEvents(runner);
+  await recordLogouts(runner);
   await recordUserEvents(runner);
   await recordClientEvents(runner);
 }
@@ -15,18 +16,19 @@ export async function createEvents(runner: QueryRunner): Promise<void> {
 export async function dropEvents(runner: QueryRunner): Promise<void> {
   await runner.query('DROP TABLE events, event_stream_subjects, event_streams');
   await runner.query(`
-    DROP FUNCTION grants_record_events, users_record_events, clients_record_events, client_secrets_record_events,
-      event_receivers, record_events CASCADE`);
+    DROP FUNCTION grants_record_events, users_record_events, clients_record_events,
+      clients_logout_stream, client_secrets_record_events,       event_receivers, record_events, record_logouts CASCADE`);
 }
 
 async function createTables(runner: QueryRunner): Promise<void> {
-  // A client has one stream. `authorization_header` is encrypted with a subkey of TOKEN_KEYS. A worker holds the stream
-  // until `leased_until`; `due_at` is the time of the next attempt.
+  // A client has at most one stream of security events, which it manages itself, and one of logout tokens, which has the
+  // address of the client's registration. `authorization_header` is encrypted with a subkey of TOKEN_KEYS. A worker holds
+  // the stream until `leased_until`; `due_at` is the time of the next attempt.
   await runner.query(`
     CREATE TABLE event_streams (
       id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-      client_id            text NOT NULL UNIQUE REFERENCES clients ON DELETE CASCADE,
-      delivery             text NOT NULL CHECK (delivery IN ('push', 'poll')),
+      client_id            text NOT NULL REFERENCES clients ON DELETE CASCADE,
+      delivery             text NOT NULL CHECK (delivery IN ('push', 'poll', 'logout')),
       endpoint_url         text CHECK (char_length(endpoint_url) <= 2000),
       authorization_header bytea,
       events_requested     text[] NOT NULL CHECK (cardinality(events_requested) <= 50),
@@ -39,9 +41,15 @@ async function createTables(runner: QueryRunner): Promise<void> {
       leased_until         timestamptz NOT NULL DEFAULT '-infinity',
       verified_at          timestamptz NOT NULL DEFAULT '-infinity',
       created_at           timestamptz NOT NULL DEFAULT now(),
-      CONSTRAINT event_streams_push_check CHECK ((delivery = 'push') = (endpoint_url IS NOT NULL)
+      CONSTRAINT event_streams_receiver_check CHECK ((delivery = 'poll') = (endpoint_url IS NULL)
         AND (delivery = 'push' OR authorization_header IS NULL))
     )`);
+  await runner.query(
+    "CREATE UNIQUE INDEX event_streams_client ON event_streams (client_id) WHERE delivery <> 'logout'",
+  );
+  await runner.query(
+    "CREATE UNIQUE INDEX event_streams_logout ON event_streams (client_id) WHERE delivery = 'logout'",
+  );
   // Removed subjects, by their `sub` for this client.
   await runner.query(`
     CREATE TABLE event_stream_subjects (
@@ -100,6 +108,29 @@ async function recordGrantEvents(runner: QueryRunner): Promise<void> {
 }
 
 /**
+ * Creates a function that records logout tokens (OpenID Connect Back-Channel Logout 1.0 2.5) for the clients with an ID
+ * token of a session, or of any session of a user. Includes ended grants, because clients may keep their ID tokens, but
+ * not grants whose code expired without a redemption.
+ */
+async function recordLogouts(runner: QueryRunner): Promise<void> {
+  await createFunction(
+    runner,
+    'record_logouts(ended text, owner integer) RETURNS void',
+    `BEGIN
+       INSERT INTO events (stream_id, type, user_id, details, txn)
+       SELECT s.id, 'logout', g.user_id, jsonb_strip_nulls(jsonb_build_object('session', ended)), gen_random_uuid()
+       FROM (
+         SELECT DISTINCT client_id, user_id FROM grants
+         WHERE (session = ended OR user_id = owner) AND session IS NOT NULL
+           AND 'openid' = ANY (string_to_array(scope, ' ')) AND (last_used_on IS NOT NULL OR expires_at > created_at)
+       ) g
+       JOIN event_streams s ON s.client_id = g.client_id AND s.delivery = 'logout'
+       JOIN clients c ON c.client_id = g.client_id AND c.disabled_at IS NULL;
+     END`,
+  );
+}
+
+/**
  * Records changes of a user for the clients with a live grant of the user, or with a grant that ended with the change. A password that is only
  * hashed again keeps the sessions. Names no columns, so that an operator can change the collation of one.
  */
@@ -121,6 +152,10 @@ async function recordUserEvents(runner: QueryRunner): Promise<void> {
     `DECLARE
        wasEnabled boolean := OLD.disabled_at IS NULL;
      BEGIN
+       IF wasEnabled AND (TG_OP = 'DELETE' OR NEW.disabled_at IS NOT NULL
+           OR NEW.session_generation <> OLD.session_generation) THEN
+         PERFORM record_logouts(NULL, OLD.id);
+       END IF;
        IF TG_OP = 'DELETE' THEN
          PERFORM record_events('account-purged', event_receivers(OLD.id, coalesce(OLD.disabled_at, now()), NULL), OLD.id, '{}');
          RETURN NULL;
@@ -146,6 +181,25 @@ async function recordUserEvents(runner: QueryRunner): Promise<void> {
 }
 
 async function recordClientEvents(runner: QueryRunner): Promise<void> {
+  // A changed address is tried immediately.
+  await createTrigger(
+    runner,
+    'clients_logout_stream',
+    'AFTER INSERT OR UPDATE OF backchannel_logout_uri ON clients FOR EACH ROW',
+    `BEGIN
+       IF NEW.backchannel_logout_uri IS NULL THEN
+         DELETE FROM event_streams WHERE client_id = NEW.client_id AND delivery = 'logout';
+       ELSE
+         INSERT INTO event_streams AS s (client_id, delivery, endpoint_url, events_requested)
+         VALUES (NEW.client_id, 'logout', NEW.backchannel_logout_uri, '{}')
+         ON CONFLICT (client_id) WHERE delivery = 'logout' DO UPDATE
+         SET endpoint_url = excluded.endpoint_url, status = 'enabled', status_reason = NULL, failing_since = NULL,
+             failures = 0, due_at = now()
+         WHERE s.endpoint_url <> excluded.endpoint_url;
+       END IF;
+       RETURN NULL;
+     END`,
+  );
   await createTrigger(
     runner,
     'clients_record_events',

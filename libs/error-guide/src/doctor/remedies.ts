@@ -143,16 +143,6 @@ const REMEDIES = {
     'find out why NATS rejected them: the process logs the error once a minute; its log still has the requests',
   'audit-waiting': () => 'restore JetStream: events are lost when the buffer is full or the process ends',
 
-  'logout-queue-unreadable': () =>
-    `turn on JetStream for its NATS user (AUDIT_NATS_URL), with the permissions of audit-token in ${NATS_CONFIGURATION}`,
-  'logout-queue-differs': () =>
-    `permit audit-token to update it, as in ${NATS_CONFIGURATION}, and restart one token app`,
-  'logout-queue-full': () =>
-    'make the applications that do not answer reachable, or remove their address for log-outs',
-  'logout-queue-late': () =>
-    'tell the owners of these applications; if there are none, read the log of the token apps',
-  'logout-events-lost': () => 'restore JetStream: the log of the process has the error of NATS',
-  'logout-events-waiting': () => 'restore JetStream: they are lost when 20,000 wait, or the process ends',
   'logout-tokens-failed': ({ clientId }: { readonly clientId: string }) =>
     step('tell its owner what failed', 'explain', '--client', clientId, '--since', '1d'),
 

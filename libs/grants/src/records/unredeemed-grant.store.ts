@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, LessThanOrEqual, MoreThan } from 'typeorm';
+import { GrantRecordEntity } from './grant-record.entity.js';
 
 /**
  * SQL condition: no use of the grant is recorded, so its code may be unredeemed. Ended grants expire at their creation.
@@ -29,6 +30,34 @@ export class UnredeemedGrantStore {
       if (!end || page.length < PAGE) return;
       last = end;
     }
+  }
+
+  /**
+   * Returns ids of a client's grants with `openid` created after `since`, whose codes may not be redeemed yet: grants of
+   * an ended session, or of all sessions of a user, which ended at `at`.
+   * @param skew seconds that cover the difference between clocks and the duration of a request
+   */
+  async ofEndedSession(
+    clientId: string,
+    ended: { readonly session: string } | { readonly userId: number; readonly at: Date },
+    since: Date,
+    skew: number,
+  ): Promise<string[]> {
+    const query = this.dataSource
+      .createQueryBuilder(GrantRecordEntity, 'grant')
+      .select('grant.id')
+      .where({ clientId, createdAt: MoreThan(since) })
+      .andWhere("grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))");
+    if ('session' in ended) query.andWhere({ session: ended.session });
+    else {
+      // A grant created after `at` belongs to a new session, unless the grant's login was before `at`.
+      const { userId, at } = ended;
+      const second = Math.floor(at.getTime() / 1000);
+      query
+        .andWhere({ userId, createdAt: LessThanOrEqual(new Date(at.getTime() + skew * 1000)) })
+        .andWhere('(grant.createdAt <= :at OR coalesce(grant.authTime, 0) < :second)', { at, second });
+    }
+    return (await query.getMany()).map(({ id }) => id);
   }
 
   /** Ends grants, unless a use was recorded. A use that is recorded later makes a grant live again. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { createInbox, type NatsConnection } from '@nats-io/transport-node';
-import { LogoutRecipientStore } from '#clients/logout-recipient.store.js';
 import {
   type ApplyRevocationsReply,
   type ApplyRevocationsRequest,
@@ -11,10 +10,9 @@ import {
 import { natsOptions } from '#messaging/nats.connection.js';
 import type { NatsWork } from '#messaging/use-connection.js';
 import { statusInbox } from '#messaging/service-status.js';
-import { LOGOUT_SUBJECTS, sessionsEnded, storeLogout } from '#messaging/logout/logout-queue.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationError } from '../administration.error.js';
-import { AdministrationOptions, trailServer } from '../administration.options.js';
+import { AdministrationOptions } from '../administration.options.js';
 import { OperatorNats } from '../operator-nats.js';
 
 declare module '#platform/validation/problem.js' {
@@ -35,7 +33,6 @@ const AUTHORIZE_TIMEOUT_MS = 3_000;
 export class RunningServices {
   constructor(
     private readonly options: AdministrationOptions,
-    private readonly recipients: LogoutRecipientStore,
     private readonly nats: OperatorNats,
   ) {}
 
@@ -62,23 +59,6 @@ export class RunningServices {
       return [];
     } catch {
       return ['NATS (NATS_URL) does not answer: running services may take 30 s to notice the change'];
-    }
-  }
-
-  /** Publishes only if there are applications to notify: NATS may have no queue for log-outs. @returns warnings */
-  async sessionsEnded(userId: number): Promise<string[]> {
-    const { variable } = trailServer(this.options.settings);
-    try {
-      if ((await this.recipients.ofUser(userId)).length === 0) return [];
-      const message = sessionsEnded({ user_id: userId });
-      await this.nats.use(
-        'trail',
-        (nats) => storeLogout(nats, LOGOUT_SUBJECTS.ended('operator'), message),
-        TIMEOUT_MS,
-      );
-      return [];
-    } catch {
-      return [`NATS (${variable}) did not store the log-out: applications get no logout token`];
     }
   }
 

@@ -26,10 +26,6 @@ export interface ServiceStatus {
   readonly database_rights?: RightsDifference;
   /** Like `database_rights`; absent if the user of Redis may not ask. */
   readonly redis_rights?: RightsDifference;
-  /** Number of ended sessions that wait for NATS, and number lost since startup. Absent without OpenID Connect. */
-  readonly logouts?: { readonly waiting: number; readonly dropped: number };
-  /** Queue of log-outs, from which only token apps with keys of ID tokens read. */
-  readonly logout_queue?: LogoutQueueStatus | { readonly problem: string };
 }
 
 /** Rights of a process at a server that differ from those that it needs, such as `UPDATE users (console_role)`. */
@@ -37,17 +33,6 @@ export interface RightsDifference {
   readonly user: string;
   readonly extra: readonly string[];
   readonly missing: readonly string[];
-}
-
-export interface LogoutQueueStatus {
-  /** Number of ended sessions and logout tokens in the queue. */
-  readonly messages: number;
-  readonly bytes: number;
-  readonly max_bytes: number;
-  /** ISO 8601; null if the queue is empty. */
-  readonly oldest: string | null;
-  /** Settings of the stream that the process's version of the service would change. */
-  readonly differing: readonly string[];
 }
 
 interface KeyStatus {
@@ -83,15 +68,7 @@ export const PART_TIMEOUT_MS = 500;
 type Parts = Required<
   Pick<
     ServiceStatus,
-    | 'missing'
-    | 'keys'
-    | 'id_token_keys'
-    | 'audit'
-    | 'redis'
-    | 'database_rights'
-    | 'redis_rights'
-    | 'logouts'
-    | 'logout_queue'
+    'missing' | 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'database_rights' | 'redis_rights'
   >
 >;
 type Part = keyof Parts;

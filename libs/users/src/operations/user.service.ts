@@ -63,12 +63,7 @@ export class OperatorEndAnnouncer implements EndAnnouncer {
   }
 
   async endAccess(userId: number, step: 'disabled' | 'deleted'): Promise<void> {
-    const loggedOut = this.services.sessionsEnded(userId);
-    try {
-      await this.services.applyRevocations({ user_id: userId }, this.states[step]);
-    } finally {
-      this.warnings.push(...(await loggedOut));
-    }
+    await this.services.applyRevocations({ user_id: userId }, this.states[step]);
   }
 
   /** Adds the warnings to an error. */
@@ -241,7 +236,6 @@ export class UserService {
     const change = this.accounts.setPassword(id, hash, endSessions, conditionOf(actor, expected));
     const changed = await unlessRefused(actor, change);
     if (!changed) throw unknownUser(login);
-    const warnings = endSessions ? await this.services.sessionsEnded(id) : [];
     const record = {
       type: 'user.password_changed',
       user_id: id,
@@ -255,7 +249,7 @@ export class UserService {
         password: given === undefined ? password : null,
         sessions_ended: endSessions,
       },
-      announced: this.announcer.record(actor, record).then((others) => [...warnings, ...others]),
+      announced: this.announcer.record(actor, record),
     };
   }
 
@@ -272,12 +266,9 @@ export class UserService {
     const { id, username } = await findUser(this.accounts, login);
     const ended = this.accounts.endSessions(id, conditionOf(actor, expected));
     if (!(await unlessRefused(actor, ended))) throw unknownUser(login);
-    const warnings = await this.services.sessionsEnded(id);
     return {
       result: { id, username, logged_out: true },
-      announced: this.announcer
-        .record(actor, { type: 'user.logged_out', user_id: id })
-        .then((others) => [...warnings, ...others]),
+      announced: this.announcer.record(actor, { type: 'user.logged_out', user_id: id }),
     };
   }
 

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { Client } from '#clients/client.js';
+import type { StoredEvent } from '#events/event.store.js';
+import type { EventStream } from '#events/event-stream.store.js';
+import { OutsideHttp } from '#platform/http/outside-http.js';
+import { HeaderSeal } from './header-seal.js';
+import { SecurityEventTokens } from './security-event-tokens.js';
+
+export interface Attempt {
+  readonly outcome: 'delivered' | 'refused' | 'failed';
+  readonly answer: string;
+  /** True if the service must not connect to the address. */
+  readonly isForbidden?: boolean;
+}
+
+/** Maximum bytes of a receiver's error (RFC 8935 2.4). */
+const MAX_ERROR = 4_096;
+
+/** Pushes security event tokens (RFC 8935). */
+@Injectable()
+export class SecurityEventDelivery {
+  constructor(
+    private readonly tokens: SecurityEventTokens,
+    private readonly seal: HeaderSeal,
+    private readonly http: OutsideHttp,
+  ) {}
+
+  /**
+   * RFC 8935 2.2: 202 acknowledges the event. 2.4: 400 with `err` refuses it, which a repetition would not change.
+   * @throws OutsideFetchError
+   */
+  async send(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
+    const sealed = stream.authorizationHeader;
+    const authorization = sealed && this.seal.open(sealed, stream.clientId);
+    if (sealed !== null && authorization === null)
+      return {
+        outcome: 'failed',
+        answer: 'the key of the authorization header was removed: set the header again',
+      };
+    const { status, body } = await this.http.fetchOutside(stream.endpointUrl ?? '', {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/secevent+jwt',
+        Accept: 'application/json',
+        ...(authorization !== null && { Authorization: authorization }),
+      },
+      body: await this.tokens.sign(client, stream, event),
+      maxBytes: MAX_ERROR,
+    });
+    if (status >= 200 && status < 300) return { outcome: 'delivered', answer: `status ${status}` };
+    const err = status === 400 ? errorOf(body) : null;
+    return err === null
+      ? { outcome: 'failed', answer: `status ${status}` }
+      : { outcome: 'refused', answer: `status ${status}, ${err}` };
+  }
+}
+
+/** Returns the code of a receiver's error (RFC 8935 2.4); null if the body is not one. */
+function errorOf(body: Buffer): string | null {
+  try {
+    const { err } = JSON.parse(body.toString()) as { readonly err?: unknown };
+    return typeof err === 'string' && /^[\w-]{1,64}$/.test(err) ? err : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,13 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+/** Triggers record the end of all sessions of a user. A single session is only in Redis, so its end is recorded here. */
+@Injectable()
+export class LogoutStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Records a logout token for each client with an ID token of the session. @param session as recorded in grants */
+  async sessionEnded(session: string): Promise<void> {
+    await this.dataSource.query('SELECT record_logouts($1, NULL)', [session]);
+  }
+}
