@@ -9,12 +9,9 @@ export interface LogOut {
   /** Null for all sessions of the user. */
   readonly sids: readonly string[] | null;
   readonly sentAt: number;
-  /** Null if the log-out may have had no effect, or if its event may be lost. */
+  /** Null if the log-out may have had no effect. */
   confirmedAt: number | null;
 }
-
-/** Maximum time between the response to a log-out and the publication of its event. */
-const PUBLISHED_WITHIN_MS = 2_000;
 
 /** Checks that every log-out reaches its application (section 2.5 of OpenID Connect Back-Channel Logout 1.0). */
 export class LogOuts {
@@ -48,17 +45,12 @@ export class LogOuts {
     this.violate({ rule: 'a logout token follows a log-out', detail, since: at });
   }
 
-  /** Returns confirmed log-outs that have no logout token, although no fault explains the loss. */
+  /** Returns confirmed log-outs that have no logout token. */
   missing(): LogOut[] {
-    return this.requested.filter(
-      (logOut) => logOut.confirmedAt !== null && !this.isKnown(logOut) && !this.mayBeLost(logOut),
-    );
+    return this.requested.filter((logOut) => logOut.confirmedAt !== null && !this.isKnown(logOut));
   }
 
   reportMissing(): void {
-    for (const logOut of this.requested)
-      if (logOut.confirmedAt !== null && !this.isKnown(logOut) && this.mayBeLost(logOut))
-        this.statistics.lostLogOuts += 1;
     for (const { sub, sids, sentAt } of this.missing()) {
       const what = sids === null ? 'every session' : `${sids.length} sessions`;
       const detail = `user ${sub}, ${what}, logged out at ${Math.round(sentAt)} ms`;
@@ -71,23 +63,5 @@ export class LogOuts {
     const tokens = this.received.filter((token) => token.sub === sub && token.at >= sentAt);
     if (sids === null) return tokens.some(({ sid }) => sid === undefined);
     return sids.every((sid) => tokens.some((token) => token.sid === sid));
-  }
-
-  /** Returns true if a process may have died before it had published the event. */
-  private mayBeLost({ sentAt, confirmedAt }: LogOut): boolean {
-    const from = confirmedAt ?? sentAt;
-    const delays = this.timeline
-      .inEffect(sentAt, from + PUBLISHED_WITHIN_MS)
-      .filter(({ fault }) => ['nats', 'authorize'].includes(fault.kind.target));
-    const isWithoutNats = delays.some(({ fault }) => fault.kind.target === 'nats');
-    const ends = delays.map(({ settledAt = Infinity }) => settledAt);
-    const publishedBy = Math.max(from, ...ends) + PUBLISHED_WITHIN_MS;
-    return this.timeline.faultWindows.some(
-      ({ fault: { kind }, startedAt }) =>
-        kind.target === 'authorize' &&
-        (kind.effect === 'killed' || (kind.effect === 'restarted' && isWithoutNats)) &&
-        startedAt >= sentAt &&
-        startedAt <= publishedBy,
-    );
   }
 }

@@ -113,7 +113,6 @@ function statisticRows(statistics: Statistics): string[][] {
     ['log-outs', statistics.logOuts],
     ['logout tokens received', statistics.logoutTokens],
     ['… received again, with the same `jti`', statistics.repeatedLogoutTokens],
-    ['log-outs lost with a killed process', statistics.lostLogOuts],
     ['revoked grants', statistics.revocations],
     ['uses of revoked tokens, refused', statistics.revokedUsesRefused],
     ['… and accepted by an API before the revocation reached it', statistics.revokedUsesAccepted],
@@ -173,7 +172,5 @@ export function newStatistics() {
     logOuts: 0,
     logoutTokens: 0,
     repeatedLogoutTokens: 0,
-    /** Log-outs whose event was lost with a killed process. */
-    lostLogOuts: 0,
   };
 }

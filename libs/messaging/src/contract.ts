@@ -166,9 +166,9 @@ const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 const isThumbprint = (value: unknown): boolean => isText(value, 43) && /^[\w-]{43}$/.test(value);
 /** Returns true for a possible id of a grant, client, session or message. */
-export const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
+const isId = (value: unknown): boolean => isText(value, 255) && /^[!-~]+$/.test(value);
 /** A PostgreSQL `integer`. */
-export const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+const isUserId = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
 /** Returns the user id in a `sub`, or null if the `sub` is not a user id, but for example a client id (`sc_…`). */
 export function userIdOf(sub: unknown): number | null {

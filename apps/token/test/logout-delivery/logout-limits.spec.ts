@@ -84,7 +84,7 @@ describe('logout limits', () => {
     expect(receiver.at(path)).toEqual([]);
   });
 
-  it('a client that was disabled meanwhile, or has no address any longer, gets no logout token', async () => {
+  it('a waiting logout token is not sent to a client that was disabled, or whose address was removed', async () => {
     const session = newSession();
     const [disabled, removed, other] = [
       await clientOf(503, session),
