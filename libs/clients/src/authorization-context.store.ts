@@ -24,8 +24,8 @@ export interface AuthorizationContext {
   readonly decisions: readonly EarlierDecision[];
   /** Number of the user's grants to the client in the last 24 hours, including revoked grants; at most 100. */
   readonly grantsOfDay: number;
-  /** True if the user owns or tests the client. */
-  readonly isMember: boolean;
+  /** False if the client is in testing, and the user is not an owner or tester. */
+  readonly isAdmitted: boolean;
 }
 
 type Decision = Omit<EarlierDecision, 'at'> & { readonly at: string };
@@ -38,6 +38,7 @@ type ClientRow = Omit<Client, 'createdAt' | 'disabledAt' | 'subjectKey' | 'docum
   readonly documentDueAt: string | null;
   readonly documentChangedAt: string | null;
   readonly documentProblem: string | null;
+  readonly isAdmitted: boolean;
 };
 
 interface Row {
@@ -45,15 +46,17 @@ interface Row {
   readonly user: User | null;
   readonly decisions: readonly Decision[] | null;
   readonly grantsOfDay: number;
-  readonly isMember: boolean;
 }
 
 const COUNT_LIMIT = 100;
 
+/** PostgreSQL evaluates this only for a grant with an end. */
+const IN_TESTING = `EXISTS (SELECT FROM clients WHERE client_id = $1 AND stage = 'testing')`;
+
 /** Uses the order of the index `grants_live`, because PostgreSQL might otherwise read all revoked grants. */
 const QUERY = `
   WITH own AS MATERIALIZED (
-    SELECT requested_scope, scope, resources, created_at, expires_at FROM grants
+    SELECT requested_scope, scope, resources, created_at, expires_at, ends_at FROM grants
     WHERE user_id = $2 AND client_id = $1 AND revoked_at IS NULL ORDER BY created_at DESC
   )
   SELECT
@@ -65,7 +68,9 @@ const QUERY = `
               c.post_logout_redirect_uris AS "postLogoutRedirectUris", c.backchannel_logout_uri AS "backchannelLogoutUri",
               c.client_uri AS "clientUri", c.policy_uri AS "policyUri", c.contacts, c.stage, c.disabled_at AS "disabledAt", l.digest AS logo,
               c.document_due_at AS "documentDueAt", c.document_changed_at AS "documentChangedAt",
-              c.document_problem AS "documentProblem", c.created_at AS "createdAt"
+              c.document_problem AS "documentProblem", c.created_at AS "createdAt",
+              CASE c.stage WHEN 'live' THEN true ELSE EXISTS (SELECT FROM client_owners WHERE client_id = $1 AND user_id = $2)
+                OR EXISTS (SELECT FROM client_testers WHERE client_id = $1 AND user_id = $2) END AS "isAdmitted"
        FROM clients c LEFT JOIN client_logos l ON l.client_id = c.client_id
        WHERE c.client_id = $1 AND c.deleted_at IS NULL
      ) client) AS client,
@@ -74,16 +79,14 @@ const QUERY = `
      ) account) AS "user",
     (SELECT json_agg(decision) FROM (
        SELECT requested_scope AS requested, scope AS granted, nullif(resources, '') AS resources, max(created_at) AS at
-       FROM own WHERE expires_at > now()
+       FROM own WHERE expires_at > now() AND (ends_at IS NULL OR ${IN_TESTING})
        GROUP BY requested_scope, scope, resources
        ORDER BY at DESC
      ) decision) AS decisions,
     (SELECT count(*)::integer FROM (
        SELECT FROM grants WHERE user_id = $2 AND client_id = $1 AND created_at > now() - interval '1 day'
        ORDER BY created_at DESC LIMIT ${COUNT_LIMIT}
-     ) recent) AS "grantsOfDay",
-    (EXISTS (SELECT FROM client_owners WHERE client_id = $1 AND user_id = $2)
-      OR EXISTS (SELECT FROM client_testers WHERE client_id = $1 AND user_id = $2)) AS "isMember"`;
+     ) recent) AS "grantsOfDay"`;
 
 /** Reads client, user and earlier consent in one query, without secrets. `client.name` is the name that pages show. */
 @Injectable()
@@ -95,7 +98,7 @@ export class AuthorizationContextStore {
     const known = isClientId(clientId) ? clientId : null;
     const [row] = await this.dataSource.query<Row[]>(QUERY, [known, userId]);
     if (!row) throw new Error('the query returned no row');
-    const { user, decisions, grantsOfDay, isMember } = row;
+    const { user, decisions, grantsOfDay } = row;
     const client = row.client && toClient(row.client);
     const since = client?.document?.changedAt.getTime() ?? -Infinity;
     const earlier = client ? (decisions ?? []) : [];
@@ -106,14 +109,22 @@ export class AuthorizationContextStore {
         .map(({ at, ...decision }) => ({ ...decision, at: new Date(at) }))
         .filter(({ at }) => at.getTime() >= since),
       grantsOfDay,
-      isMember,
+      isAdmitted: row.client?.isAdmitted === true,
     };
   }
 }
 
 function toClient(row: ClientRow): Client {
-  const { createdAt, disabledAt, subjectKey, documentDueAt, documentChangedAt, documentProblem, ...client } =
-    row;
+  const {
+    createdAt,
+    disabledAt,
+    subjectKey,
+    documentDueAt,
+    documentChangedAt,
+    documentProblem,
+    isAdmitted: _,
+    ...client
+  } = row;
   return {
     ...client,
     name: shownName(client.clientId, client.name, documentDueAt !== null),

@@ -42,6 +42,18 @@ export const CLIENT_CHECKS = {
     operator: 'Find out who disabled it. Enable it when the problem is solved.',
     commands: ['audit search --client {client_id} --type client', 'client enable {client_id}'],
   },
+  client_in_testing: {
+    title: 'The application is in testing',
+    meaning:
+      'The operator has not approved the application yet. Until then, only its owners and the testers who accepted an invitation can use it.',
+    application: [
+      'Log in with the account of an owner or tester, or invite this user in the developer portal.',
+      'The users see a page, and your redirect URI gets no response. Only `prompt=none` returns this error.',
+    ],
+    user: 'Log in with the account that was invited, or ask the developer for an invitation.',
+    operator: 'Review the request of the application.',
+    commands: ['client show {client_id}'],
+  },
   client_secret_missing: {
     title: 'The client secret is missing',
     meaning:
@@ -123,6 +135,7 @@ export const CLIENT_DESCRIPTIONS: Descriptions<ClientReasons> = {
   client_disabled:
     'the operator has disabled this client: all its requests fail until the operator enables it again',
   'client_disabled.authorization': 'the operator has disabled this application',
+  client_in_testing: 'this application is in testing: only its owners and testers can use it',
   client_id_missing: "the parameter 'client_id' is missing",
   'client_id_mismatch.basic': "the parameter 'client_id' is not the client of the Authorization header",
   'client_id_mismatch.assertion': "the parameter 'client_id' is not the client of the client_assertion",

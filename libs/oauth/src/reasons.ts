@@ -108,6 +108,7 @@ export interface ClientReasons {
   client_secret_unexpected: null;
   client_disabled: null;
   'client_disabled.authorization': null;
+  client_in_testing: null;
   client_id_missing: null;
   'client_id_mismatch.basic': null;
   'client_id_mismatch.assertion': null;

@@ -62,12 +62,17 @@ export class AuthorizationRequestService {
     const context = await this.contextOf(clientId, session?.userId ?? null);
     const client = enabledClient(context.client, clientId);
     const user = session && context.user && isCurrent(session, context.user) ? context.user : null;
+    const refusal = user && testingRefusal(client, context, user);
     const { request, pushedId } = await this.check(parameters, client, user !== null, form).catch(
       (error: unknown) => {
-        const showsPage = error instanceof OAuthError && !(error instanceof RedirectableError);
-        throw showsPage ? new KnownClientError(error, client) : error;
+        const showsPage = error instanceof OAuthError && (refusal || !(error instanceof RedirectableError));
+        throw showsPage ? new KnownClientError(refusal ?? error, client) : error;
       },
     );
+    if (refusal)
+      throw request.prompt.has('none')
+        ? new RedirectableError(refusal, request, client)
+        : new KnownClientError(refusal, client);
     const scopes = requestedScopes(request, client, user ? context.decisions : []);
     const loginTooOld = session !== null && this.isLoginTooOld(session, request.maxAge);
     const isOtherUser = await this.isOtherUser(request, client, user);
@@ -166,6 +171,21 @@ function clientIdOf(parameters: Parameters): string {
   const clientId = readParameter(parameters, 'client_id');
   if (clientId !== undefined) return clientId;
   throw OAuthError.invalidRequest('client_id_missing');
+}
+
+/**
+ * Returns the error for a user who is not an owner or tester of an application in testing; null for other users. The user
+ * sees a page, because a redirect could lead to a phishing site: the redirect URI was not reviewed (RFC 9700 4.11.2). The
+ * application gets the error only with `prompt=none`, which forbids a page.
+ */
+export function testingRefusal(
+  { clientId }: Client,
+  { isAdmitted }: Pick<AuthorizationContext, 'isAdmitted'>,
+  user: User,
+): OAuthError | null {
+  if (isAdmitted) return null;
+  const detail = { client_id: clientId, user_id: user.id };
+  return new OAuthError('access_denied', 403, 'client_in_testing', { detail });
 }
 
 /** RFC 6749 4.1.2.1: with an invalid client, the server "MUST NOT automatically redirect the user-agent". */

@@ -1,4 +1,4 @@
-import type { Client } from '#clients/client.js';
+import { type Client, TESTING_GRANT_DAYS } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { withQuery } from '../urls.js';
@@ -111,6 +111,7 @@ function party({ translator, request: { client }, user, product }: ConsentForm):
         </p>
       </div>
     </div>
+    ${client.stage === 'testing' && html`<p><strong>${translator.rich('consent.testing', { client: client.name, product, days: TESTING_GRANT_DAYS })}</strong></p>`}
     ${clientLinks(translator, client)}
   `;
 }

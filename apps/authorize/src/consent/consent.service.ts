@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
+import { TESTING_GRANT_DAYS } from '#clients/client.js';
 import { MAX_LIVE_GRANTS } from '#grants/grant.js';
 import {
   type EndedGrants,
@@ -19,6 +20,9 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { declinedScopes } from './interaction.js';
 import type { ValidatedRequest } from '../validated-request.js';
+
+/** Seconds. */
+const DAY = 24 * 60 * 60;
 
 export interface Approval {
   readonly scope: string;
@@ -139,10 +143,24 @@ export class ConsentService {
     { scope, continuesConsent, login: userLogin }: Approval,
   ) {
     const login = scopeTokens(scope).includes(OPENID) ? userLogin : null;
-    const expiresAt = new Date(this.clock() + this.configuration.REFRESH_TOKEN_LIFETIME * 1000);
-    const { clientId } = client;
+    const now = this.clock();
+    const unused = now + this.configuration.REFRESH_TOKEN_LIFETIME * 1000;
+    const { clientId, stage } = client;
+    const endsAt = stage === 'testing' ? Math.floor(now / 1000 + TESTING_GRANT_DAYS * DAY) * 1000 : null;
+    const expiresAt = new Date(Math.min(unused, endsAt ?? Infinity));
     return {
-      record: { id, clientId, userId, scope, resources, login, requestedScope, expiresAt, continuesConsent },
+      record: {
+        id,
+        clientId,
+        userId,
+        scope,
+        resources,
+        login,
+        requestedScope,
+        expiresAt,
+        endsAt,
+        continuesConsent,
+      },
       declined: continuesConsent ? [] : declinedScopes(scope, requestedScope),
     };
   }

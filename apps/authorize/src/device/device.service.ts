@@ -9,7 +9,7 @@ import { checkDeviceGrant } from '#oauth/device-authorization.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { checkScope, ScopeCatalogue, scopeTokens } from '#oauth/scope.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import { enabledClient } from '../authorize/authorization-request.service.js';
+import { enabledClient, testingRefusal } from '../authorize/authorization-request.service.js';
 import { KnownClientError } from '../authorize/known-client.error.js';
 import type { RequestedScope } from '../validated-request.js';
 import { type Approval, ConsentEndedError, ConsentService } from '../consent/consent.service.js';
@@ -56,10 +56,12 @@ export class DeviceService {
     if (lookup.outcome === 'unknown' || lookup.outcome === 'refused') return lookup;
     const { request } = lookup;
     if (lookup.outcome === 'answered') throw alreadyDecided(request);
-    const { client: registered, decisions } = await this.contexts.find(request.clientId, user.id);
-    const client = enabledClient(registered, request.clientId);
+    const context = await this.contexts.find(request.clientId, user.id);
+    const client = enabledClient(context.client, request.clientId);
+    const refusal = testingRefusal(client, context, user);
+    if (refusal) throw new KnownClientError(refusal, client);
     const scope = this.availableScope(request, client);
-    const scopes = requestedScopes({ ...request, scope }, client, decisions);
+    const scopes = requestedScopes({ ...request, scope }, client, context.decisions);
     return { outcome: 'found', device: { ...request, scope, userCode, client, scopes } };
   }
 

@@ -91,7 +91,7 @@ describe('error page', () => {
       expect(page.text).toMatch(/Reference: <code>[\w-]{12}<\/code>/);
       const details = /<details>([\s\S]*)<\/details>/.exec(page.text)?.[1] ?? '';
       expect(details).toMatch(
-        /<dd><code>(invalid_request|unauthorized_client|not_found|method_not_allowed|[a-z]+_(error|unavailable))<\/code>/,
+        /<dd><code>(invalid_request|unauthorized_client|access_denied|not_found|method_not_allowed|[a-z]+_(error|unavailable))<\/code>/,
       );
       if (check === null) expect(details).not.toContain('Failed check');
       else expect(details).toContain(`<dd><code>${check}</code></dd>`);

@@ -107,6 +107,16 @@ export function everyError({
       },
     ],
     [
+      'an application in testing, whose owners have not invited the user',
+      'client_in_testing',
+      'client_testing',
+      async () => {
+        const { clientId } = await app.client({ stage: 'testing' });
+        const query = { client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' };
+        return (await app.loggedIn(user)).get(authorizeAddress(query));
+      },
+    ],
+    [
       'an API client, which has no users',
       'grant_type_unregistered',
       'request_malformed',

@@ -19,7 +19,7 @@ export async function dropOwners(runner: QueryRunner): Promise<void> {
     DROP TABLE client_history, client_request_messages, client_requests, client_invitations, client_testers, client_owners CASCADE`);
   await runner.query(`
     DROP FUNCTION current_developer, owned_clients, clients_guard_review, client_requests_next_version, clients_end_ownership,
-      users_end_drafts, clients_record_owner, record_client_history, clients_record_history, client_members_record_history,
+      users_end_drafts, clients_record_owner, record_client_history, clients_record_history, client_members_record_history, client_members_lock_client,
       accept_client_invitation, client_team, end_client_grants, count_client_grants CASCADE`);
 }
 
@@ -220,6 +220,19 @@ async function recordHistory(runner: QueryRunner): Promise<void> {
        RETURN NULL;
      END`,
   );
+  // Waits for grants that are being recorded, so that the removal of a member ends them too.
+  await createTriggerFunction(
+    runner,
+    'client_members_lock_client',
+    `BEGIN
+       PERFORM FROM clients WHERE client_id = OLD.client_id FOR NO KEY UPDATE;
+       RETURN OLD;
+     END`,
+  );
+  for (const table of ['client_owners', 'client_testers'])
+    await runner.query(`
+      CREATE TRIGGER ${table}_lock_client BEFORE DELETE ON ${table}
+        FOR EACH ROW EXECUTE FUNCTION client_members_lock_client()`);
   // The name of the table gives the action: client_owners_added, client_secrets_removed.
   await createTriggerFunction(
     runner,

@@ -14,7 +14,10 @@ export interface NewGrantRecord {
   login?: { readonly authTime: number | null; readonly session: string } | null;
   /** Expiry of an unused grant. The time from the creation until then is the lifetime, which each use starts anew. */
   expiresAt: Date;
-  /** End of the grant in milliseconds, whatever its use; null or absent without an end. */
+  /**
+   * End of the grant in milliseconds, whatever its use: requires that the client is live, or that the user owns or tests
+   * it. Null or absent without an end.
+   */
   endsAt?: number | null;
   /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
   continuesConsent?: boolean;
@@ -50,6 +53,7 @@ const CONTINUED_CONSENT = `
         FROM (
           SELECT id, scope, resources, created_at FROM grants
           WHERE user_id = account.user_id AND client_id = client.client_id AND revoked_at IS NULL AND expires_at > now()
+            AND (ends_at IS NULL OR $11::timestamptz IS NOT NULL)
             AND created_at >= coalesce(client.document_changed_at, '-infinity')
           ORDER BY created_at DESC
         ) g CROSS JOIN LATERAL unnest(string_to_array(g.scope, ' ')) token
@@ -62,6 +66,15 @@ const CONTINUED_CONSENT = `
   WHERE string_to_array($4, ' ') <@ string_to_array(continued.scope, ' ')`;
 
 const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
+
+/**
+ * SQL condition of a grant with an end. The caller locks the client in an earlier statement, so that this statement sees
+ * a removal of the owner or tester that the lock waited for.
+ */
+const MEMBER = `
+  AND (client.stage = 'live'
+    OR EXISTS (SELECT FROM client_owners m WHERE m.client_id = client.client_id AND m.user_id = u.id)
+    OR EXISTS (SELECT FROM client_testers m WHERE m.client_id = client.client_id AND m.user_id = u.id))`;
 
 /** Locks client and user in the common lock order. Returns no row if either is missing or disabled. */
 export const LOCK_CLIENT_AND_USER = `
@@ -114,12 +127,12 @@ export async function recordGrant(
               FOR UPDATE SKIP LOCKED
             )
           ),
-          client AS (SELECT client_id, document_changed_at FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
+          client AS (SELECT client_id, document_changed_at, stage FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
      INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session, ends_at)
      SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9, $11::timestamptz FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
-       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL FOR NO KEY UPDATE
+       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL ${endsAt === null ? '' : MEMBER} FOR NO KEY UPDATE
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
      ON CONFLICT (id) DO UPDATE

@@ -74,12 +74,13 @@ export class GrantRecordStore {
    * these scopes, in the same transaction. Otherwise the tokens of older grants would stay valid, and older grants
    * would count as consent once the newer grant is revoked.
    * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with
-   * `continuesConsent`) a scope was concurrently revoked or declined, or if the grant is already recorded (after two
-   * approvals of one device) and the record is not `repeatableFor` this time
+   * `continuesConsent`) a scope was concurrently revoked or declined, if (with `endsAt`) the user is not an owner or tester
+   * of the client in testing, or if the grant is already recorded (after two approvals of one device) and the record is
+   * not `repeatableFor` this time
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
-    if (declined.length > 0)
-      return this.createDeclining(record, declined).catch((error: unknown) => {
+    if (declined.length > 0 || record.endsAt)
+      return this.createLocked(record, declined).catch((error: unknown) => {
         if (error instanceof AlreadyRecordedError) return null;
         throw error;
       });
@@ -229,13 +230,16 @@ export class GrantRecordStore {
     }
   }
 
-  private createDeclining(record: NewGrantRecord, scopes: readonly string[]): Promise<EndedGrants | null> {
+  private createLocked(record: NewGrantRecord, scopes: readonly string[]): Promise<EndedGrants | null> {
     const { userId, clientId } = record;
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
       const locked = await manager.query<unknown[]>(LOCK_CLIENT_AND_USER, [clientId, userId]);
       if (locked.length === 0) return null;
       const condition = "user_id = $1 AND client_id = $2 AND string_to_array(scope, ' ') && $3::text[]";
-      const declined = await revokeGrants(manager, condition, [userId, clientId, scopes], 'declined');
+      const declined =
+        scopes.length === 0
+          ? []
+          : await revokeGrants(manager, condition, [userId, clientId, scopes], 'declined');
       // Runs last, because this statement locks expired grants in no particular order, skipping locked rows.
       const aboveLimit = await recordGrant(manager, record);
       if (!aboveLimit) throw new AlreadyRecordedError();

@@ -17,7 +17,8 @@ export type Advice =
   | 'enter_less'
   | 'wait'
   | 'contact_us'
-  | 'review_apps';
+  | 'review_apps'
+  | 'ask_invitation';
 
 interface Remedy {
   /** Null if nobody needs to act. Pages do not distinguish the operator from the platform team. */
@@ -31,6 +32,7 @@ export const ERROR_KINDS = {
   client_unknown: { party: 'application', advice: 'contact_developer' },
   client_document: { party: 'application', advice: 'contact_developer' },
   client_disabled: { party: 'operator', advice: 'review_apps' },
+  client_testing: { party: 'application', advice: 'ask_invitation' },
   redirect_missing: { party: 'application', advice: 'contact_developer' },
   redirect_mismatch: { party: 'application', advice: 'contact_developer' },
   logout_malformed: { party: 'application', advice: 'contact_developer' },
@@ -74,6 +76,7 @@ const KIND_BY_CHECK = new Map<Check | undefined, (detail: Detail) => ErrorKind>(
   ['client_document_unavailable', () => 'client_document'],
   ['client_document_limit_exceeded', () => 'busy'],
   ['client_disabled', () => 'client_disabled'],
+  ['client_in_testing', () => 'client_testing'],
   ['grant_type_unregistered', () => 'request_malformed'],
   [
     'redirect_uri_unregistered',

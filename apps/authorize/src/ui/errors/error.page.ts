@@ -69,7 +69,7 @@ function ownPage(translator: Translator, kind: ErrorKind): Html {
     : html`<a class="alone" href="${ENDPOINTS.account}">${translator.text('account.title')}</a>`;
 }
 
-/** Name and links of the application. Omits the links of a disabled application, which are not trusted. */
+/** Name and links of the application. Omits the links of an application that is disabled or was not reviewed. */
 function application(translator: Translator, client: Client): Html {
   return html`
     <div class="party">
@@ -78,7 +78,7 @@ function application(translator: Translator, client: Client): Html {
         <strong><bdi>${client.name}</bdi></strong>
       </p>
     </div>
-    ${client.disabledAt === null && clientLinks(translator, client)}
+    ${client.disabledAt === null && client.stage === 'live' && clientLinks(translator, client)}
   `;
 }
 

@@ -77,6 +77,8 @@ export const AR: Messages = {
   'consent.heading': 'يريد {client} الوصول إلى حسابك على {product}',
   'consent.third_party': 'تطبيق تابع لجهة خارجية',
   'consent.first_party': 'تطبيق رسمي من {product}',
+  'consent.testing':
+    '{client} قيد الاختبار: لم يراجعه {product} بعد. ينتهي إذن وصوله بعد {days, plural, zero {# يوم} one {يوم واحد} two {يومين} few {# أيام} many {# يومًا} other {# يوم}}.',
   'consent.registered': 'مسجَّل بتاريخ {date}',
   'consent.goes_to.site': 'ستتم إعادة توجيهك إلى <b>{place}</b>',
   'consent.goes_to.device': 'ستتم إعادة توجيهك إلى تطبيق على هذا الجهاز: <b>{place}</b>',
@@ -129,6 +131,9 @@ export const AR: Messages = {
   'error.client_disabled.title': 'هذا التطبيق موقوف',
   'error.client_disabled.what':
     'لقد أوقفنا التطبيق الذي أرسلك إلى هنا. لا يمكنه الوصول إلى حسابك، حتى لو سمحت له من قبل.',
+  'error.client_testing.title': 'هذا التطبيق قيد الاختبار',
+  'error.client_testing.what':
+    'لم نراجع هذا التطبيق بعد. وحتى ذلك الحين، لا يمكن أن يستخدمه إلا مالكوه والمختبِرون الذين دعوهم.',
   'error.redirect_missing.title': 'عنوان العودة غير موجود',
   'error.redirect_missing.what':
     'يجب أن يتضمن الرابط أحد عناوين التطبيق المسجَّلة (redirect_uri)، لكنه لا يتضمن أيًا منها.',
@@ -208,6 +213,8 @@ export const AR: Messages = {
   'error.advice.contact_us': 'حاول مرة أخرى. إذا استمرت المشكلة، فتواصل معنا واذكر المرجع أدناه.',
   'error.advice.review_apps':
     'لا يلزمك فعل أي شيء. لإزالة إذن وصوله نهائيًا، افتح التطبيقات المتصلة. إذا كانت لديك أسئلة، فتواصل معنا واذكر المرجع أدناه.',
+  'error.advice.ask_invitation':
+    'إذا تلقيت الدعوة على حساب آخر، فسجّل الدخول بذلك الحساب. وإلا فاطلب دعوة من المطوّر. لم يتغيّر أي شيء.',
   'error.button.again': 'إعادة المحاولة',
   'error.button.start_again': 'البدء من جديد',
   'error.button.continue': 'متابعة',

@@ -83,6 +83,8 @@ export const DE: Messages = {
   'consent.heading': '{client} möchte auf Ihr Konto bei {product} zugreifen',
   'consent.third_party': 'Anwendung eines Drittanbieters',
   'consent.first_party': 'Offizielle Anwendung von {product}',
+  'consent.testing':
+    '{client} ist in der Testphase: {product} hat die Anwendung nicht geprüft. Ihr Zugriff endet nach {days, plural, one {# Tag} other {# Tagen}}.',
   'consent.registered': 'Registriert am {date}',
   'consent.goes_to.site': 'Sie werden weitergeleitet zu <b>{place}</b>',
   'consent.goes_to.device': 'Sie werden zu einer App auf diesem Gerät weitergeleitet: <b>{place}</b>',
@@ -138,6 +140,9 @@ export const DE: Messages = {
   'error.client_disabled.title': 'Diese Anwendung ist gesperrt',
   'error.client_disabled.what':
     'Wir haben die Anwendung gesperrt, von der Sie gekommen sind. Sie kann nicht auf Ihr Konto zugreifen, auch wenn Sie es früher erlaubt haben.',
+  'error.client_testing.title': 'Diese Anwendung ist in der Testphase',
+  'error.client_testing.what':
+    'Wir haben diese Anwendung noch nicht geprüft. Bis dahin können sie nur ihre Eigentümer und die von ihnen eingeladenen Tester verwenden.',
   'error.redirect_missing.title': 'Die Rücksprungadresse fehlt',
   'error.redirect_missing.what':
     'Der Link muss eine der registrierten Adressen der Anwendung (redirect_uri) enthalten, aber sie fehlt.',
@@ -226,6 +231,8 @@ export const DE: Messages = {
     'Versuchen Sie es noch einmal. Tritt das Problem wieder auf, wenden Sie sich an uns, und geben Sie die Referenz unten an.',
   'error.advice.review_apps':
     'Sie müssen nichts tun. Unter „Verbundene Anwendungen“ können Sie der Anwendung den Zugriff dauerhaft entziehen. Wenn Sie Fragen haben, wenden Sie sich an uns, und geben Sie die Referenz unten an.',
+  'error.advice.ask_invitation':
+    'Wenn Sie mit einem anderen Konto eingeladen wurden, melden Sie sich mit diesem an. Bitten Sie sonst den Entwickler um eine Einladung. Es wurde nichts geändert.',
   'error.button.again': 'Erneut versuchen',
   'error.button.start_again': 'Neu beginnen',
   'error.button.continue': 'Weiter',

@@ -80,6 +80,8 @@ export const EN = {
   'consent.heading': '{client} wants to access your {product} account',
   'consent.third_party': 'Third-party application',
   'consent.first_party': 'Official {product} application',
+  'consent.testing':
+    '{client} is in testing: {product} has not reviewed it. Its access ends after {days, plural, one {# day} other {# days}}.',
   'consent.registered': 'Registered on {date}',
   'consent.goes_to.site': 'You will be redirected to <b>{place}</b>',
   'consent.goes_to.device': 'You will be redirected to an app on this device: <b>{place}</b>',
@@ -134,6 +136,9 @@ export const EN = {
   'error.client_disabled.title': 'This application is disabled',
   'error.client_disabled.what':
     'We have disabled the application that sent you here. It cannot access your account, even if you allowed it before.',
+  'error.client_testing.title': 'This application is in testing',
+  'error.client_testing.what':
+    'We have not reviewed this application yet. Until then, only its owners and the testers whom they invited can use it.',
   'error.redirect_missing.title': 'The return address is missing',
   'error.redirect_missing.what':
     'The link must include one of the application’s registered addresses (redirect_uri), but it does not include any.',
@@ -220,6 +225,8 @@ export const EN = {
     'Try again. If this keeps happening, contact us and include the reference below.',
   'error.advice.review_apps':
     'You do not need to do anything. To remove its access permanently, go to your connected applications. If you have questions, contact us and include the reference below.',
+  'error.advice.ask_invitation':
+    'If you were invited with another account, log in with that account. Otherwise ask the developer for an invitation. Nothing has been changed.',
   'error.button.again': 'Try again',
   'error.button.start_again': 'Start again',
   'error.button.continue': 'Continue',

@@ -81,6 +81,8 @@ export const ES: Messages = {
   'consent.heading': '{client} quiere acceder a tu cuenta de {product}',
   'consent.third_party': 'Aplicación de terceros',
   'consent.first_party': 'Aplicación oficial de {product}',
+  'consent.testing':
+    '{client} está en fase de pruebas: {product} no la ha revisado. Su acceso termina después de {days, plural, one {# día} other {# días}}.',
   'consent.registered': 'Registrada el {date}',
   'consent.goes_to.site': 'Se te redirigirá a <b>{place}</b>',
   'consent.goes_to.device': 'Se te redirigirá a una aplicación de este dispositivo: <b>{place}</b>',
@@ -136,6 +138,9 @@ export const ES: Messages = {
   'error.client_disabled.title': 'Esta aplicación está desactivada',
   'error.client_disabled.what':
     'Hemos desactivado la aplicación desde la que has llegado. No puede acceder a tu cuenta, aunque se lo hayas permitido antes.',
+  'error.client_testing.title': 'Esta aplicación está en fase de pruebas',
+  'error.client_testing.what':
+    'Todavía no hemos revisado esta aplicación. Hasta entonces, solo pueden usarla sus propietarios y los testers que hayan invitado.',
   'error.redirect_missing.title': 'Falta la dirección de retorno',
   'error.redirect_missing.what':
     'El enlace debe incluir una de las direcciones registradas de la aplicación (redirect_uri), pero no incluye ninguna.',
@@ -222,6 +227,8 @@ export const ES: Messages = {
     'Vuelve a intentarlo. Si el problema continúa, ponte en contacto con nosotros e indica la referencia que aparece abajo.',
   'error.advice.review_apps':
     'No tienes que hacer nada. Para quitarle el acceso definitivamente, ve a tus aplicaciones conectadas. Si tienes preguntas, ponte en contacto con nosotros e indica la referencia que aparece abajo.',
+  'error.advice.ask_invitation':
+    'Si te invitaron con otra cuenta, inicia sesión con ella. Si no, pide una invitación al desarrollador. No se ha cambiado nada.',
   'error.button.again': 'Reintentar',
   'error.button.start_again': 'Empezar de nuevo',
   'error.button.continue': 'Continuar',

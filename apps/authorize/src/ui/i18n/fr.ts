@@ -82,6 +82,8 @@ export const FR: Messages = {
   'consent.heading': '{client} souhaite accéder à votre compte {product}',
   'consent.third_party': 'Application tierce',
   'consent.first_party': 'Application officielle de {product}',
+  'consent.testing':
+    '{client} est en phase de test : {product} ne l’a pas examinée. Son accès prend fin après {days, plural, one {# jour} other {# jours}}.',
   'consent.registered': 'Enregistrée le {date}',
   'consent.goes_to.site': 'Vous serez redirigé vers <b>{place}</b>',
   'consent.goes_to.device': 'Vous serez redirigé vers une application sur cet appareil : <b>{place}</b>',
@@ -137,6 +139,9 @@ export const FR: Messages = {
   'error.client_disabled.title': 'Cette application est désactivée',
   'error.client_disabled.what':
     'Nous avons désactivé l’application qui vous a envoyé ici. Elle ne peut pas accéder à votre compte, même si vous l’aviez autorisée.',
+  'error.client_testing.title': 'Cette application est en phase de test',
+  'error.client_testing.what':
+    'Nous n’avons pas encore examiné cette application. D’ici là, seuls ses propriétaires et les testeurs qu’ils ont invités peuvent l’utiliser.',
   'error.redirect_missing.title': 'L’adresse de retour est manquante',
   'error.redirect_missing.what':
     'Le lien doit contenir une des adresses enregistrées de l’application (redirect_uri), mais il n’en contient aucune.',
@@ -224,6 +229,8 @@ export const FR: Messages = {
     'Réessayez. Si le problème persiste, contactez-nous en indiquant la référence ci-dessous.',
   'error.advice.review_apps':
     'Vous n’avez rien à faire. Pour supprimer définitivement son accès, ouvrez vos applications connectées. Si vous avez des questions, contactez-nous en indiquant la référence ci-dessous.',
+  'error.advice.ask_invitation':
+    'Si vous avez été invité avec un autre compte, connectez-vous avec celui-ci. Sinon, demandez une invitation au développeur. Rien n’a été modifié.',
   'error.button.again': 'Réessayer',
   'error.button.start_again': 'Recommencer',
   'error.button.continue': 'Continuer',

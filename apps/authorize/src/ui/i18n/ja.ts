@@ -80,6 +80,8 @@ export const JA: Messages = {
   'consent.heading': '{client} が {product} アカウントへのアクセスを求めています',
   'consent.third_party': 'サードパーティのアプリケーション',
   'consent.first_party': '{product} の公式アプリケーション',
+  'consent.testing':
+    '{client} はテスト中です。{product} による審査は完了していません。アクセス権は {days, plural, other {# 日}}後に終了します。',
   'consent.registered': '登録日: {date}',
   'consent.goes_to.site': '<b>{place}</b> にリダイレクトされます',
   'consent.goes_to.device': 'このデバイス上のアプリ（<b>{place}</b>）にリダイレクトされます',
@@ -135,6 +137,9 @@ export const JA: Messages = {
   'error.client_disabled.title': 'このアプリケーションは停止されています',
   'error.client_disabled.what':
     '元のアプリケーションは、当サービスによって停止されました。以前に許可していても、アカウントにはアクセスできません。',
+  'error.client_testing.title': 'このアプリケーションはテスト中です',
+  'error.client_testing.what':
+    'このアプリケーションの審査はまだ完了していません。それまでは、所有者と、所有者が招待したテスターのみが利用できます。',
   'error.redirect_missing.title': '戻り先のアドレスがありません',
   'error.redirect_missing.what':
     'リンクには、登録済みのアドレス（redirect_uri）のいずれかが必要ですが、含まれていません。',
@@ -218,6 +223,8 @@ export const JA: Messages = {
     'もう一度お試しください。問題が解決しない場合は、下の参照番号を添えてお問い合わせください。',
   'error.advice.review_apps':
     '特に操作は必要ありません。アクセス権を完全に削除するには、連携中のアプリケーションを開いてください。ご不明な点は、下の参照番号を添えてお問い合わせください。',
+  'error.advice.ask_invitation':
+    '別のアカウントで招待された場合は、そのアカウントでログインしてください。それ以外の場合は、開発者に招待を依頼してください。変更は行われていません。',
   'error.button.again': 'もう一度試す',
   'error.button.start_again': 'やり直す',
   'error.button.continue': '続ける',

@@ -79,6 +79,8 @@ export const PT: Messages = {
   'consent.heading': '{client} pretende aceder à sua conta {product}',
   'consent.third_party': 'Aplicação de terceiros',
   'consent.first_party': 'Aplicação oficial de {product}',
+  'consent.testing':
+    '{client} está em fase de testes: {product} não a analisou. O acesso termina ao fim de {days, plural, one {# dia} other {# dias}}.',
   'consent.registered': 'Registada em {date}',
   'consent.goes_to.site': 'Será redirecionado para <b>{place}</b>',
   'consent.goes_to.device': 'Será redirecionado para uma aplicação neste dispositivo: <b>{place}</b>',
@@ -133,6 +135,9 @@ export const PT: Messages = {
   'error.client_disabled.title': 'Esta aplicação está desativada',
   'error.client_disabled.what':
     'Desativámos a aplicação que o enviou para aqui. Ela não pode aceder à sua conta, mesmo que a tenha autorizado antes.',
+  'error.client_testing.title': 'Esta aplicação está em fase de testes',
+  'error.client_testing.what':
+    'Ainda não analisámos esta aplicação. Até lá, só os seus proprietários e os testadores que convidaram a podem utilizar.',
   'error.redirect_missing.title': 'Falta o endereço de retorno',
   'error.redirect_missing.what':
     'A ligação tem de incluir um dos endereços registados da aplicação (redirect_uri), mas não inclui nenhum.',
@@ -218,6 +223,8 @@ export const PT: Messages = {
     'Tente novamente. Se o problema persistir, contacte-nos e indique a referência abaixo.',
   'error.advice.review_apps':
     'Não precisa de fazer nada. Para remover definitivamente o acesso, abra as suas aplicações ligadas. Se tiver dúvidas, contacte-nos e indique a referência abaixo.',
+  'error.advice.ask_invitation':
+    'Se foi convidado com outra conta, inicie sessão com essa conta. Caso contrário, peça um convite ao programador. Nada foi alterado.',
   'error.button.again': 'Tentar novamente',
   'error.button.start_again': 'Começar de novo',
   'error.button.continue': 'Continuar',

@@ -30,6 +30,7 @@ const ADVICE_WITH_BUTTON: readonly Advice[] = [
 
 const KNOWN_CLIENT: readonly ErrorKind[] = [
   'client_disabled',
+  'client_testing',
   'redirect_missing',
   'redirect_mismatch',
   'request_expired',
@@ -44,6 +45,7 @@ const CLIENT: Client = registeredClient({
 });
 
 function clientOf(kind: ErrorKind): Client {
+  if (kind === 'client_testing') return { ...CLIENT, stage: 'testing' };
   return kind === 'client_disabled' ? { ...CLIENT, disabledAt: new Date('2026-11-20') } : CLIENT;
 }
 
