@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { AbstractLogger, type DataSource, type DataSourceOptions } from 'typeorm';
+import { AbstractLogger, type DataSourceOptions } from 'typeorm';
 import { DEFAULT_SCHEMA, serverUrls } from '#platform/configuration/variables.js';
 import { AuditChunkEntity, AuditCountEntity } from '#audit/index/audit-index.entity.js';
 import { GrantRecordEntity, UsageDayEntity } from '#grants/records/grant-record.entity.js';
@@ -61,7 +61,7 @@ export function databaseDataSource(
   databaseUrl: string,
   limits = REQUEST_LIMITS,
   schema: string = DEFAULT_SCHEMA,
-): DataSource {
+): ServiceDataSource {
   const servers = serverUrls(databaseUrl);
   // Leaves half of the time for the connection to the primary.
   const primary = servers.length > 1 && new PrimaryResolver(servers, limits.connectTimeoutMs / 2);

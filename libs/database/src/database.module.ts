@@ -8,6 +8,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { ServiceDataSource } from '#platform/postgres/service-data-source.js';
 import { Readiness } from '#platform/health/readiness.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuditIndexStore } from '#audit/index/audit-index.store.js';
@@ -77,6 +78,8 @@ export interface DatabaseOptions {
   timeoutMs?: number;
   /** Time limit for retrying the first connection; 60,000 ms by default. 0 means a single attempt. */
   retryForMs?: number;
+  /** True to connect when a store first needs it, in a process that may not need the database. */
+  connectsOnUse?: boolean;
 }
 
 const STORES = [
@@ -108,13 +111,11 @@ const STORES = [
 
 const REPORTED_PROCESS = Symbol('process');
 
-export const EXPORTS = [...STORES, DatabaseInspection];
-
 /** Provides the stores, which share a connection pool. The data source is not exported. */
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(
-    private readonly dataSource: DataSource,
+    @Inject(DataSource) private readonly dataSource: ServiceDataSource,
     health: DatabaseHealth,
     // Absent in the operator app, and in tests that use this module without an application.
     @Optional() readiness?: Readiness,
@@ -127,7 +128,7 @@ export class DatabaseModule implements OnApplicationShutdown {
       status?.register('database_rights', () => rightsDifference(this.dataSource, process));
   }
 
-  /** @throws DependencyUnavailableError if no connection succeeds in time */
+  /** @throws DependencyUnavailableError if no connection succeeds in time, on use if `connectsOnUse` */
   static forRoot({
     process,
     databaseUrl,
@@ -135,10 +136,14 @@ export class DatabaseModule implements OnApplicationShutdown {
     poolSize = REQUEST_LIMITS.poolSize,
     timeoutMs = 2_000,
     retryForMs = 60_000,
+    connectsOnUse = false,
   }: DatabaseOptions): DynamicModule {
     const limits = { ...requestLimits(timeoutMs), poolSize };
-    const useFactory = () =>
-      connect(databaseDataSource(databaseUrl, limits, schema), databaseUrl, retryForMs);
+    const useFactory = () => {
+      const source = databaseDataSource(databaseUrl, limits, schema);
+      const open = () => connect(source, databaseUrl, retryForMs);
+      return connectsOnUse ? source.connectOnUse(open) : open();
+    };
     return {
       module: DatabaseModule,
       providers: [
@@ -151,12 +156,12 @@ export class DatabaseModule implements OnApplicationShutdown {
           useFactory: (dataSource: DataSource) => new DatabaseInspection(dataSource, databaseUrl, process),
         },
       ],
-      exports: EXPORTS,
+      exports: [...STORES, DatabaseInspection],
     };
   }
 
   /** Disconnects last in a shutdown, because requests in flight may still need the stores. */
-  async onApplicationShutdown(): Promise<void> {
-    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  onApplicationShutdown(): Promise<void> {
+    return this.dataSource.close();
   }
 }

@@ -11,6 +11,7 @@ import { PATIENT_MS } from '#test/support/app-settings.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
+import { ClientEntity } from '#clients/client.entity.js';
 import { ClientStore } from '#clients/client.store.js';
 import { DatabaseHealth, DatabaseModule } from '#database/database.module.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
@@ -110,6 +111,53 @@ describe('connections', () => {
       expect(failedRequest(error)).toMatchObject({ status: 503, detail: { dependency: 'postgres' } });
       expect(await sum(false)).toEqual([{ sum: 2 }]);
       await source.destroy();
+    });
+  });
+
+  describe('a data source that connects on use', () => {
+    const LIMITS = { ...requestLimits(PATIENT_MS), poolSize: 3 };
+    const three = (source: DataSource, statement: (n: number) => string) =>
+      Promise.allSettled([1, 2, 3].map((n) => source.query<unknown>(statement(n))));
+
+    it('connects once, for the first statements', async () => {
+      let connections = 0;
+      const source = databaseDataSource(services.databaseUrl, LIMITS);
+      await source.connectOnUse(() => {
+        connections += 1;
+        return source.initialize();
+      });
+      const clients = source.getRepository(ClientEntity).createQueryBuilder('client');
+      expect(connections).toBe(0);
+      const [count, ...numbers] = await Promise.all([
+        clients.getCount(),
+        three(source, (n) => `SELECT ${n} AS number`),
+      ]);
+      expect(count).toBe(0);
+      expect(numbers).toMatchObject([[1, 2, 3].map((number) => ({ value: [{ number }] }))]);
+      expect(connections).toBe(1);
+      await source.close();
+      expect(source.isInitialized).toBe(false);
+    });
+
+    it('executes no statement if the schema is another one', async () => {
+      const overridden = `${services.databaseUrl}?options=-c%20search_path%3Dpublic`;
+      const source = databaseDataSource(overridden, LIMITS);
+      await source.connectOnUse(() => source.initialize());
+      const results = await three(source, (n) => `CREATE TABLE unwanted_${n} ()`);
+      expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      await source.close();
+      const other = await databaseDataSource(services.databaseUrl, LIMITS).initialize();
+      expect(await other.query("SELECT FROM pg_tables WHERE tablename LIKE 'unwanted%'")).toEqual([]);
+      await other.destroy();
+    });
+
+    it('closes after an attempt to connect has ended', async () => {
+      const source = databaseDataSource(services.databaseUrl, LIMITS);
+      await source.connectOnUse(() => source.initialize());
+      const statement = source.query('SELECT 1').catch(() => undefined);
+      await source.close();
+      await statement;
+      expect(source.isInitialized).toBe(false);
     });
   });
 

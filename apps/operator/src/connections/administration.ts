@@ -2,20 +2,15 @@ import type { AdministrationSettings } from '#operations/administration.options.
 import { readSettings } from '../settings/settings.js';
 import type { Administration } from './open-administration.js';
 
-/**
- * Reads the settings and connects to PostgreSQL on demand, so that wrong input is reported without a database.
- */
+/** PostgreSQL is connected on use, so that wrong input is reported without a database. */
 export async function withAdministration<T>(
   shape: new () => Partial<AdministrationSettings>,
   work: (administration: Administration) => Promise<T>,
 ): Promise<T> {
   // Imported on demand, because help and unknown options do not need it.
   const { openAdministration } = await import('./open-administration.js');
-  let settings: Partial<AdministrationSettings> | undefined;
-  const administration = await openAdministration(
-    // The cast is safe: a command uses only operations whose settings are in its shape. A test runs every command.
-    () => (settings ??= readSettings(shape)) as AdministrationSettings,
-  );
+  // The cast is safe: a command uses only operations whose settings are in its shape. A test runs every command.
+  const administration = await openAdministration(readSettings(shape) as AdministrationSettings);
   try {
     return await work(administration);
   } finally {

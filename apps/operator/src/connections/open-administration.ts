@@ -7,6 +7,7 @@ import { EventOperationsModule } from '#events/operations/event-operations.modul
 import { EventService } from '#events/operations/event.service.js';
 import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
+import { DatabaseModule } from '#database/database.module.js';
 import { DatabaseOperationsModule, MigrationService } from '#database/operations/migration.service.js';
 import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
 import { OperationsModule } from '#operations/operations.module.js';
@@ -25,7 +26,6 @@ import { ConsoleOperatorService } from '#users/operations/operators/console-oper
 import { ResourceServerService } from '#clients/operations/resource-server.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { readScopes } from '../settings/settings.js';
-import { OnDemandDatabaseModule } from './on-demand-database.module.js';
 
 @Module({
   imports: [
@@ -43,19 +43,23 @@ class AdministrationModule {}
 
 export type Administration = Awaited<ReturnType<typeof openAdministration>>;
 
-export async function openAdministration(settings: () => AdministrationSettings) {
-  const options = {
-    get settings() {
-      return settings();
-    },
-    scopes: readScopes,
-    version: process.env.SERVICE_VERSION,
-  };
-  const stores = OnDemandDatabaseModule.forRoot(settings);
+/** Nothing retries a failed command, so it waits for a failover, but only as long as an operator would wait. */
+const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
+
+export async function openAdministration(settings: AdministrationSettings) {
+  const { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema } = settings;
+  const database = DatabaseModule.forRoot({
+    ...LIMITS,
+    process: 'operator',
+    databaseUrl,
+    schema,
+    connectsOnUse: true,
+  });
+  const options = { settings, scopes: readScopes, version: process.env.SERVICE_VERSION };
   const context = await NestFactory.createApplicationContext(
     {
       module: AdministrationModule,
-      imports: [OperationsModule.forRoot(options, [stores])],
+      imports: [OperationsModule.forRoot(options, [database])],
     },
     { logger: false, abortOnError: false },
   );

@@ -152,6 +152,10 @@ export class FailFastClient extends Client {
  * DependencyUnavailableError.
  */
 export class ServiceDataSource extends DataSource {
+  private metadatas: Promise<void> | undefined;
+  private connecting: Promise<unknown> | undefined;
+  private connected: () => Promise<unknown> | undefined = () => undefined;
+
   constructor(
     options: DataSourceOptions,
     private readonly schema: string,
@@ -159,26 +163,61 @@ export class ServiceDataSource extends DataSource {
     super(options);
   }
 
+  /** The first statement connects. @param connect calls `initialize` */
+  async connectOnUse(connect: () => Promise<unknown>): Promise<this> {
+    await this.buildMetadatas();
+    this.connected = () => (this.connecting ??= connect());
+    return this;
+  }
+
+  /** Disconnects, after an attempt to connect has ended. */
+  async close(): Promise<void> {
+    await this.connecting?.catch(() => undefined);
+    if (this.isInitialized) await this.destroy();
+  }
+
   /** Covers every query and transaction, because TypeORM creates a runner for each. */
   override createQueryRunner(mode?: ReplicationMode): QueryRunner {
-    const runner = super.createQueryRunner(mode);
-    const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
-    runner.query = ((...parameters: unknown[]) =>
-      query(...parameters).catch((error: unknown) => {
-        throw translateOutage(error);
-      })) as QueryRunner['query'];
-    return runner;
+    return this.runnerAfter(() => this.connected(), mode);
   }
 
   override async initialize(): Promise<this> {
     await super.initialize();
-    const [{ search_path: path } = { search_path: '' }] =
-      await this.query<{ search_path: string }[]>('SHOW search_path');
+    const path = await this.searchPath();
     if (path === this.schema) return this;
     await this.destroy();
     throw new Error(
       `the search_path is ${path}, not DATABASE_SCHEMA (${this.schema}): a connection pooler or the options in the URL override it. ` +
         `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
     );
+  }
+
+  /** Builds them once, because statements that wait for the connection refer to them. */
+  protected override buildMetadatas(): Promise<void> {
+    return (this.metadatas ??= super.buildMetadatas());
+  }
+
+  private async searchPath(): Promise<string> {
+    // Other statements wait for this one.
+    const runner = this.runnerAfter(() => undefined);
+    try {
+      const [row] = await this.query<{ search_path: string }[]>('SHOW search_path', [], runner);
+      return row?.search_path ?? '';
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private runnerAfter(ready: () => Promise<unknown> | undefined, mode?: ReplicationMode): QueryRunner {
+    const runner = super.createQueryRunner(mode);
+    const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+    runner.query = ((...parameters: unknown[]) => {
+      const connecting = ready();
+      const result = connecting ? connecting.then(() => query(...parameters)) : query(...parameters);
+      return result.catch((error: unknown) => {
+        throw translateOutage(error);
+      });
+    }) as QueryRunner['query'];
+    return runner;
   }
 }
