@@ -20,7 +20,7 @@ import { ConfigurationFilesModule } from '#platform/configuration/configuration-
 import { RedisModule } from '#platform/redis/redis.module.js';
 import { Brand, readBrand } from '#ui/brand/brand.js';
 import { ApiModule } from './api/api.module.js';
-import { parseApiBody } from './api/request-input.js';
+import { acceptImages, parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
 import { BackgroundTasks } from './background-tasks.js';
 import { PagesModule } from '#pages/pages.module.js';
@@ -33,17 +33,14 @@ import { HealthModule } from './health/health.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LoginModule } from './login/login.module.js';
 import { addRateLimits } from '#pages/rate-limit.js';
-import { RequestLimitsModule } from './request-limits/request-limits.module.js';
+import { RunningReports } from './concurrency-limit.interceptor.js';
 import { FormInterceptor } from '#pages/form.interceptor.js';
 import { OperatorGuard } from './session/operator.guard.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
-import { acceptImages } from './api/request-input.js';
 import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
 import { ConsoleNats } from './console-nats.js';
 import { PAGE_RULES } from '#pages/stylesheet.js';
-
-/** Configuration and connections, which every feature uses. */
 import { AuditController } from './audit/audit.controller.js';
 import { EventsController } from './events/events.controller.js';
 import { OperatorsController } from './operators/operators.controller.js';
@@ -51,6 +48,7 @@ import { OverviewController } from './overview/overview.controller.js';
 import { PageInterceptor } from '#pages/page.responder.js';
 import { GrantsController, UsersController } from './users/users.controller.js';
 
+/** Configuration and connections, which every feature uses. */
 @Module({})
 class CoreModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
@@ -81,6 +79,7 @@ class CoreModule {
       { provide: Brand, useValue: readBrand(configuration, PAGE_RULES) },
       { provide: CLOCK, useValue: clock },
       { provide: ScopeCatalogue, useValue: scopes.value },
+      RunningReports,
     ];
     return {
       module: CoreModule,
@@ -115,7 +114,6 @@ export class AppModule {
       imports: [
         CoreModule.forRoot(configuration, clock),
         PagesModule.forRoot(new ConsolePagesOptions(configuration), ConsoleFrame),
-        RequestLimitsModule,
         SessionModule,
         LoginModule,
         ApplicationsModule,

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { ClientLogoApiController } from './client-logo.controller.js';
 import { ClientsApiController } from './clients.controller.js';
 import { GrantsApiController } from './grants.controller.js';
@@ -11,7 +10,6 @@ import { ScopesApiController } from './scopes.controller.js';
 import { UsersApiController } from './users.controller.js';
 
 @Module({
-  imports: [RequestLimitsModule],
   controllers: [
     ClientsApiController,
     ClientLogoApiController,

@@ -4,7 +4,7 @@ import { DisabledClientDto } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import { validated } from '#operations/validate.js';
-import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './request-input.js';

@@ -4,7 +4,7 @@ import { diagnosisJson } from '#diagnosis/diagnosis.description.js';
 import { DoctorService } from '#diagnosis/doctor.service.js';
 import { ExplainService, explanationJson } from '#audit/operations/explain/explain.service.js';
 import { KeyService } from '#keys/operations/key.service.js';
-import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
 import { type ApiResponse, listed, result } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import { Query } from './request-input.js';

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { RequestLimitsModule } from '../request-limits/request-limits.module.js';
 import { SessionModule } from '../session/session.module.js';
 import { ApplicationPageService } from './application-page.service.js';
 import { ApplicationsController } from './applications.controller.js';
@@ -10,7 +9,7 @@ import { ClientKeysController } from './client-keys.controller.js';
 import { ApplicationLogoController } from './application-logo.controller.js';
 
 @Module({
-  imports: [RequestLimitsModule, SessionModule],
+  imports: [SessionModule],
   controllers: [
     // Must precede the route `applications/:id`.
     CreateApplicationController,

@@ -8,7 +8,7 @@ import { UserService } from '#users/operations/user.service.js';
 import { AuditService, type SelectedEvents } from '#audit/operations/audit.service.js';
 import { jsonText } from '#operations/wording.js';
 import { labelOf } from '../applications/application.form.js';
-import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
 import { utc } from '#pages/text.js';

@@ -6,7 +6,7 @@ import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import { ExplainService } from '#audit/operations/explain/explain.service.js';
 import { labelOf } from '../applications/application.form.js';
-import { ConcurrencyLimitInterceptor } from '../request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
 import { problemBox } from '#pages/components.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';

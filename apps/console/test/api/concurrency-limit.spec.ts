@@ -3,10 +3,7 @@ import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from '@nestjs/common';
 import { lastValueFrom, type Observable, of, Subject } from 'rxjs';
-import {
-  ConcurrencyLimitInterceptor,
-  RunningReports,
-} from '../../src/request-limits/concurrency-limit.interceptor.js';
+import { ConcurrencyLimitInterceptor, RunningReports } from '../../src/concurrency-limit.interceptor.js';
 
 const server = createServer();
 const sent: ReturnType<typeof request>[] = [];

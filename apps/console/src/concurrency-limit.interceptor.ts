@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { finalize, type Observable } from 'rxjs';
 import type { ClientTokenInfo } from '#introspection/index.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
-import type { OperatorRequest } from '../operator.js';
+import type { OperatorRequest } from './operator.js';
 
 const MAX_RUNNING = 4;
 
