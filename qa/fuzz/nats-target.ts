@@ -152,6 +152,10 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     data: async ({ confidential }) => ({ client_id: confidential.id }),
     isExpected: ({ applied }) => typeof applied === 'number',
   },
+  sealHeader: {
+    data: async ({ confidential }) => ({ client_id: confidential.id, header: 'Bearer fuzz' }),
+    isExpected: ({ sealed }) => typeof sealed === 'string',
+  },
   userUpsert: {
     data: async (actor) => ({ ...externalUser(actor), email: 'fuzz@example.com' }),
     isExpected: ({ status }) => status === 'created',

@@ -6,6 +6,7 @@ import { type Clock, CLOCK } from '#platform/clock.js';
 import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
 import { UserOperationsModule } from '#users/operations/user-operations.module.js';
 import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
+import { EventOperationsModule } from '#events/operations/event-operations.module.js';
 import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
 import { DiagnosisModule } from '#diagnosis/diagnosis.module.js';
@@ -69,6 +70,7 @@ class CoreModule {
       ClientOperationsModule,
       UserOperationsModule,
       GrantOperationsModule,
+      EventOperationsModule,
       KeyOperationsModule,
       AuditOperationsModule,
       DiagnosisModule,

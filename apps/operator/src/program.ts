@@ -18,12 +18,12 @@ const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands but scope list
   DATABASE_SCHEMA  the same, if the tables are in another schema than oauth
-  NATS_URL         client create, client handover, client update, client disable, client enable, client delete, client import, client secret rotate, client secret revoke, resource-server create, resource-server update, resource-server revoke, user create, user import, user update, user set-password, user logout, user disable, user enable, user delete, grant revoke, console grant, console revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
+  NATS_URL         client create, client handover, client update, client disable, client enable, client delete, client import, client secret rotate, client secret revoke, resource-server create, resource-server update, resource-server revoke, user create, user import, user update, user set-password, user logout, user disable, user enable, user delete, grant revoke, event redeliver, event pause, event enable, console grant, console revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
   AUDIT_NATS_URL,  AUDIT_RETENTION_DAYS, AUDIT_MAX_MEGABYTES, AUDIT_REPLICAS: the audit trail, if it has its own NATS user, and its limits, which migrate sets
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
-  CONSOLE_URL      client create, client handover, client update, client disable, client delete, client import, client secret revoke
+  CONSOLE_URL      client create, client handover, client update, client disable, client delete, client import, client secret revoke, event pause, event enable
   CONSOLE_GROUPS_CLAIM  console grant, console revoke
   SCOPES_FILE      client create, client handover, client update, client import, scope list, explain, doctor; scopes.yaml in the working directory if not set
   OTHER_API_URLS   scope list, with API_URL: to check the APIs of scopes

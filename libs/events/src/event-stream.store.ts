@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
+import { DataSource, IsNull, Not, type Repository } from 'typeorm';
 import { violatedConstraint } from '#platform/postgres/errors.js';
-import type { RequestableEvent } from './event-type.js';
+import { type RequestableEvent, REQUESTABLE_EVENTS } from './event-type.js';
 import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './event-stream.entity.js';
 
 export type EventStream = Readonly<EventStreamEntity>;
@@ -10,10 +10,19 @@ export type EventStream = Readonly<EventStreamEntity>;
 export interface StreamSettings {
   readonly delivery: 'push' | 'poll';
   readonly endpointUrl: string | null;
-  readonly authorizationHeader: Buffer | null;
+  /** Undefined keeps the stored header. */
+  readonly authorizationHeader: Buffer | null | undefined;
   readonly eventsRequested: readonly RequestableEvent[];
   readonly description: string | null;
 }
+
+export interface PushReceiver {
+  readonly endpointUrl: string;
+  readonly authorizationHeader?: Buffer | null | undefined;
+  readonly eventsRequested?: readonly RequestableEvent[] | undefined;
+}
+
+const TRIED_NOW = { failingSince: null, failures: 0, dueAt: () => 'now()' };
 
 /** Maximum number of subjects that a client may remove from its stream. */
 const MAX_EXCLUDED = 10_000;
@@ -35,9 +44,16 @@ export class EventStreamStore {
 
   /** Returns the client's stream of security events. */
   ofClient(clientId: string): Promise<EventStream | null> {
-    return this.withHeader()
-      .where({ clientId, delivery: Not('logout') })
-      .getOne();
+    return this.streams.findOneBy({ clientId, delivery: Not('logout') });
+  }
+
+  /** Streams that are paused, or whose latest push failed; oldest failure first. */
+  failing(limit: number): Promise<EventStream[]> {
+    return this.streams.find({
+      where: [{ status: 'paused' }, { failingSince: Not(IsNull()), status: 'enabled' }],
+      order: { failingSince: { direction: 'ASC', nulls: 'LAST' }, clientId: 'ASC' },
+      take: limit,
+    });
   }
 
   /** @returns null if the client has a stream */
@@ -63,20 +79,59 @@ export class EventStreamStore {
 
   /** A changed receiver is tried immediately. */
   async update(id: string, settings: StreamSettings): Promise<EventStream | null> {
-    const reset = { failingSince: null, failures: 0, dueAt: () => 'now()' };
-    await this.streams.update({ id }, { ...writable(settings), ...reset });
+    await this.streams.update({ id }, { ...writable(settings), ...TRIED_NOW });
     return this.find(id);
   }
 
   async setStatus(id: string, status: StreamStatus, reason: string | null): Promise<EventStream | null> {
-    const reset = { failingSince: null, failures: 0, dueAt: () => 'now()' };
-    await this.streams.update({ id }, { status, statusReason: reason, ...reset });
+    await this.streams.update({ id }, { status, statusReason: reason, ...TRIED_NOW });
     return this.find(id);
   }
 
+  /**
+   * Registers a receiver for pushes, or changes the receiver. An absent header stays only if the URL stays, because another
+   * receiver must not get it. Without events, a new stream has every event, and an existing one keeps its events.
+   */
+  async register(clientId: string, { endpointUrl, eventsRequested, authorizationHeader }: PushReceiver) {
+    const receiver = { delivery: 'push' as const, endpointUrl };
+    const events = eventsRequested && { eventsRequested: [...eventsRequested] };
+    const update = async (where: { endpointUrl?: string }, header?: Buffer | null) => {
+      const values = { ...receiver, ...events, ...TRIED_NOW };
+      const { affected } = await this.streams.update(
+        { clientId, ...where },
+        header === undefined ? values : { ...values, authorizationHeader: header },
+      );
+      return affected === 1;
+    };
+    for (;;) {
+      if (authorizationHeader === undefined && (await update({ endpointUrl }))) return;
+      const header = authorizationHeader ?? null;
+      if (await update({}, header)) return;
+      const settings = { ...receiver, authorizationHeader: header, description: null };
+      if (
+        await this.create(clientId, { ...settings, eventsRequested: eventsRequested ?? REQUESTABLE_EVENTS })
+      )
+        return;
+    }
+  }
+
+  /** Sets the status, and records the event by which the receiver learns of it (section 8.1.5), if the status changes. */
+  async announceStatus(clientId: string, status: StreamStatus, reason: string): Promise<void> {
+    await this.dataSource.query(
+      `WITH changed AS (
+         UPDATE event_streams
+         SET status = $2, status_reason = $3, failing_since = NULL, failures = 0, due_at = now()
+         WHERE client_id = $1 AND status <> $2 RETURNING id
+       )
+       INSERT INTO events (stream_id, type, details, txn)
+       SELECT id, 'stream-updated', jsonb_build_object('status', $2::text, 'reason', $3::text), gen_random_uuid() FROM changed`,
+      [clientId, status, reason],
+    );
+  }
+
   /** Deletes the stream with its events. */
-  async delete(id: string): Promise<void> {
-    await this.streams.delete({ id });
+  async delete(id: string): Promise<boolean> {
+    return (await this.streams.delete({ id })).affected === 1;
   }
 
   /** @returns false if the client has removed MAX_EXCLUDED subjects */
@@ -145,11 +200,7 @@ export class EventStreamStore {
   }
 
   private find(id: string): Promise<EventStream | null> {
-    return this.withHeader().where({ id }).getOne();
-  }
-
-  private withHeader(): SelectQueryBuilder<EventStreamEntity> {
-    return this.streams.createQueryBuilder('stream').addSelect('stream.authorizationHeader');
+    return this.streams.findOneBy({ id });
   }
 
   /** Ends a lease after a success. */
@@ -182,6 +233,7 @@ export class EventStreamStore {
   }
 }
 
-function writable({ eventsRequested, ...settings }: StreamSettings) {
-  return { ...settings, eventsRequested: [...eventsRequested] };
+function writable({ eventsRequested, authorizationHeader: header, ...settings }: StreamSettings) {
+  const values = { ...settings, eventsRequested: [...eventsRequested] };
+  return header === undefined ? values : { ...values, authorizationHeader: header };
 }

@@ -14,6 +14,8 @@ export const SUBJECTS = {
   profile: 'oauth.user.profile',
   claims: 'oauth.user.claims',
   applyRevocations: 'oauth.grant.apply_revocations',
+  /** Sent by operators. Only the token app has the key. */
+  sealHeader: 'oauth.event.seal_header',
   /** Sent by the product (docs/users.md). The reply is a {@link UserUpsertReply}. */
   userUpsert: 'oauth.user.upsert',
   /** Sent by the product with the identity and `updated_at`. The reply is a {@link UserDisableReply}. */
@@ -101,6 +103,17 @@ export interface ApplyRevocationsReply {
   readonly applied: number;
 }
 
+/** Header Authorization by which the receiver of a client's events recognizes the service. */
+export interface SealHeaderRequest {
+  readonly client_id: string;
+  readonly header: string;
+}
+
+export interface SealHeaderReply {
+  /** The encrypted header in Base64. */
+  readonly sealed: string;
+}
+
 export interface GrantRevoked {
   readonly grant_id: string;
 }
@@ -156,6 +169,7 @@ export const tagOf = {
 };
 
 const MAX_TOKEN = 1024;
+const MAX_HEADER = 2000;
 /** Limit of DpopVerifier for the claims of a proof. */
 const MAX_CLAIM = 256;
 
@@ -196,6 +210,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   [SUBJECTS.userDelete]: () => true,
   [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
+  [SUBJECTS.sealHeader]: ({ client_id: clientId, header }) => isId(clientId) && isText(header, MAX_HEADER),
 };
 
 export function isRequest(subject: string, data: unknown): boolean {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ClientLogoApiController } from './client-logo.controller.js';
 import { ClientsApiController } from './clients.controller.js';
+import { EventDeliveriesApiController, EventStreamsApiController } from './event-deliveries.controller.js';
 import { GrantsApiController } from './grants.controller.js';
 import { OpenApiController } from './openapi.controller.js';
 import { OperatorInvitationsApiController, OperatorsApiController } from './operators.controller.js';
@@ -16,6 +17,8 @@ import { UsersApiController } from './users.controller.js';
     ScopesApiController,
     UsersApiController,
     GrantsApiController,
+    EventStreamsApiController,
+    EventDeliveriesApiController,
     ResourceServersApiController,
     OperatorsApiController,
     OperatorInvitationsApiController,

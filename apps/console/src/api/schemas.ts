@@ -8,6 +8,7 @@ import { CONSOLE_ROLES } from '#users/operators/console-role.js';
 import { classSchema } from '#openapi/class-schema.js';
 import type { Schema } from '#openapi/schema.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
+import { ReceiverDto } from '#events/operations/stream.dto.js';
 import { InvitationDto, RoleDto } from '#users/operations/operators/console-operator.service.js';
 import {
   DisabledUserDto,
@@ -216,6 +217,46 @@ export const NEW_INVITATION = body('NewInvitation', InvitationDto);
 export const INVITATION = object(
   'Invitation',
   { id: text, email: text, role: ROLE, invited_by: text, created_at: time, expires_at: time },
+  WARNINGS,
+);
+
+export const EVENT_RECEIVER = body('EventReceiver', ReceiverDto);
+const STREAM_STATUS = oneOf('enabled', 'paused', 'disabled');
+export const EVENT_STREAM = object(
+  'EventStream',
+  {
+    client_id: text,
+    stream_id: text,
+    delivery: oneOf('push', 'poll'),
+    events_url: orNull(text),
+    events: texts,
+    status: STREAM_STATUS,
+    status_reason: orNull(text),
+    failing_since: orNull(time),
+    next_attempt_at: orNull(time),
+    description: orNull(text),
+    created_at: time,
+  },
+  WARNINGS,
+);
+export const EVENT_DELIVERY = object(
+  'EventDelivery',
+  {
+    jti: text,
+    type: text,
+    client_id: text,
+    user_id: orNull(number),
+    created_at: time,
+    state: oneOf('waiting', 'delivered', 'refused', 'excluded', 'expired'),
+    attempts: number,
+    answer: orNull(text),
+    finished_at: orNull(time),
+    next_attempt_at: orNull(time),
+    receiver: text,
+    stream_status: STREAM_STATUS,
+    stream_reason: orNull(text),
+    failing_since: orNull(time),
+  },
   WARNINGS,
 );
 

@@ -131,6 +131,7 @@ export function applicationPage(view: ApplicationView): Page {
         ${isAdmin && hasOwnKeys(client) && html`<a class="button even" href="${pathOf(id, 'keys')}">Keys</a>`}
         <a class="button even" href="${pathOf(id, 'handover')}">Instructions for the owner</a>
         ${hasUsers && html`<a class="button even" href="${pathOf(id, 'consent')}">Consent page</a>`}
+        <a class="button even" href="${pathOf(id, 'events')}">Events</a>
         <a class="button even" href="/grants?client=${encodeURIComponent(id)}">Grants</a>
         <a class="button even" href="/events?client=${encodeURIComponent(id)}">What happened</a>
         ${isSupport && mayChange && disableOrEnable(operator, pathOf(id), isDisabled)}

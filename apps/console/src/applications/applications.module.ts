@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { SessionModule } from '../session/session.module.js';
+import { ApplicationEventsController } from './application-events.controller.js';
 import { ApplicationPageService } from './application-page.service.js';
 import { ApplicationsController } from './applications.controller.js';
 import { ConsentPreviewController } from './consent-preview.controller.js';
@@ -17,6 +18,7 @@ import { ApplicationLogoController } from './application-logo.controller.js';
     EditApplicationController,
     ApplicationLogoController,
     ClientKeysController,
+    ApplicationEventsController,
     ApplicationsController,
   ],
   providers: [ApplicationPageService],

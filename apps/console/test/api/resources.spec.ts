@@ -150,6 +150,34 @@ it('the API lists, reads and revokes grants', async () => {
   expect((await api.call('get', `/grants?client=${clientId}&ended=true`)).body.items).toHaveLength(2);
 });
 
+it('the API registers a receiver of events, never shows its header, and delivers an event again', async () => {
+  const { client_id: clientId } = await api.fixture.client();
+  const path = `/clients/${clientId}/event-stream`;
+  expect((await api.call('get', path)).status).toBe(404);
+  const receiver = { events_url: 'https://app.example.com/events', events: ['tokens-revoked'] };
+  const body = { ...receiver, events_authorization: 'Bearer of-the-receiver' };
+  const put = await api.call('put', path, { body });
+  expect([put.status, put.body]).toEqual([200, expect.objectContaining({ ...receiver, status: 'enabled' })]);
+  expect(JSON.stringify([put.body, (await api.call('get', path)).body])).not.toContain('of-the-receiver');
+  const wrong = await api.call('put', path, { body: { ...receiver, events: ['logged-in'] } });
+  expect([wrong.status, wrong.body.errors]).toEqual([
+    400,
+    [expect.objectContaining({ id: 'event_type_unknown' })],
+  ]);
+  expect((await api.call('post', `${path}/pause`)).body).toMatchObject({ status: 'paused' });
+  const { body: waiting } = await api.call('get', `/event-deliveries?client=${clientId}&waiting=true`);
+  const [{ jti }] = waiting.items as [{ jti: string }];
+  expect((await api.call('get', `/event-deliveries/${jti}`)).body).toMatchObject({ type: 'stream-updated' });
+  expect((await api.call('post', `/event-deliveries/${jti}/redeliver`)).status).toBe(409);
+  await api.console.sql("UPDATE events SET outcome = 'delivered', finished_at = now() WHERE jti = $1", [jti]);
+  expect((await api.call('post', `/event-deliveries/${jti}/redeliver`)).body).toMatchObject({
+    state: 'waiting',
+  });
+  expect((await api.call('post', `${path}/enable`)).body).toMatchObject({ status: 'enabled' });
+  expect((await api.call('delete', path)).status).toBe(204);
+  expect((await api.call('get', path)).status).toBe(404);
+});
+
 it('the Link headers of a list lead through all pages, and back', async () => {
   for (let count = 0; count < 3; count++) await api.fixture.user();
   const read = async (path: string) => {

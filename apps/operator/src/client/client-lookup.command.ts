@@ -16,6 +16,7 @@ import {
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings, HandoverSettings } from '../settings/settings.js';
+import { describedStream } from './receiver.js';
 
 export const CLIENT = 'its client_id, or its name if no other application has it';
 
@@ -129,8 +130,13 @@ async function handover(
 }
 
 async function show(idOrName: string, options: JsonOption): Promise<void> {
-  const client = await withAdministration(DatabaseSettings, ({ clients }) => clients.find(idOrName));
-  printResult(options, client, () => printFields(clientText(client)));
+  const [client, stream] = await withAdministration(DatabaseSettings, async ({ clients, streams }) => {
+    const found = await clients.find(idOrName);
+    return [found, await streams.of(found.client_id)];
+  });
+  printResult(options, { ...client, ...(stream && { event_stream: stream }) }, () =>
+    printFields({ ...clientText(client), ...describedStream(stream) }),
+  );
 }
 
 /** Omits the JWK Set, because `keys` has the thumbprints. */

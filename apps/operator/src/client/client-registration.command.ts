@@ -1,7 +1,10 @@
 import { open } from 'node:fs/promises';
 import { MAX_JWKS } from '#oauth/client-assertion/client-keys.js';
 import { LOGO_LIMITS, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
+import type { ClientView } from '#clients/operations/client.description.js';
 import type { ClientChanges, NewClientInput } from '#clients/operations/client.dto.js';
+import type { UpdatedClient } from '#clients/operations/client.service.js';
+import type { Change } from '#operations/audit-trail.js';
 import { choice, fieldOf, withNone } from '../command-line/flags.js';
 import { actor, confirmedChange, printChange } from '../command-line/change.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
@@ -10,6 +13,15 @@ import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { ChangeSettings, RegistrationSettings } from '../settings/settings.js';
 import { CLIENT, clientText } from './client-lookup.command.js';
+import {
+  changeReceiver,
+  finishReceiver,
+  readReceiver,
+  type ReceiverOptions,
+  streamText,
+  withReceiverOptions,
+  withStream,
+} from './receiver.js';
 
 /** Paths of files; `none` removes the registered value. */
 export interface FileOptions {
@@ -59,7 +71,7 @@ const GRANT = { device: true, code: false };
 const ROTATION = { on: true, off: false };
 
 export function registerCommand(): OperatorCommand {
-  return new OperatorCommand('create')
+  return withReceiverOptions(new OperatorCommand('create'))
     .description('register an application and print its credentials and endpoints')
     .option('--name <name>', 'name that users see on the consent page')
     .option('--redirect-uri <uri>', 'callback address; repeat it for more than one', collect)
@@ -159,7 +171,7 @@ secret is shown only once. Keys replace the secret: public keys only, for ES256,
 }
 
 export function updateCommand(): OperatorCommand {
-  return new OperatorCommand('update')
+  return withReceiverOptions(new OperatorCommand('update'))
     .argument('<id>', CLIENT)
     .description('change the registration of an application')
     .option('--name <name>', 'name that users see on the consent page')
@@ -274,7 +286,7 @@ function collectWordsOrNone(value: string, previous: readonly string[] = []): re
 }
 
 /** Options that need more than a change of their name. */
-interface RegistrationOptions extends JsonOption, FileOptions {
+interface RegistrationOptions extends JsonOption, FileOptions, ReceiverOptions {
   readonly backchannelLogoutUri?: string;
   readonly clientUri?: string;
   readonly policyUri?: string;
@@ -283,38 +295,52 @@ interface RegistrationOptions extends JsonOption, FileOptions {
 }
 
 async function create({ json, ...options }: RegistrationOptions & { name?: string }): Promise<void> {
-  const input = await inputOf(options);
-  const change = await withAdministration(RegistrationSettings, ({ clients }) =>
-    clients.create(actor(), input),
-  );
+  const [input, receiver] = [await inputOf(options), await readReceiver(options)];
+  const { change, stream } = await withAdministration(RegistrationSettings, async ({ clients, streams }) => {
+    if (receiver) streams.check(receiver);
+    const created = await clients.create(actor(), input);
+    return { change: created, stream: await changeReceiver(streams, created.result.client_id, receiver) };
+  });
   await printChange(change, (registered) => {
     const { client_secret: secret } = registered;
-    printResult({ json }, registered, () => {
+    printResult({ json }, withStream(registered, stream), () => {
       printLine(
         `Registered ${JSON.stringify(options.name ?? registered.client_id)}. Hand these to the owner of the application:\n`,
       );
       const none = registered.auth_method ? 'it signs assertions' : 'a public client uses PKCE (S256)';
-      printFields(asText({ ...registered, client_secret: secret ?? `none: ${none}` }));
+      printFields({
+        ...asText({ ...registered, client_secret: secret ?? `none: ${none}` }),
+        ...streamText(stream),
+      });
       if (secret) printLine('\nThe client secret is shown only once: the service stores its hash.');
     });
   });
+  await finishReceiver(stream, change.result.client_id);
 }
 
 async function update(
   idOrName: string,
   { json, yes = false, ...options }: RegistrationOptions & { yes?: boolean },
 ): Promise<void> {
-  const input = await inputOf(options);
-  const change = await withAdministration(ChangeSettings, ({ clients }) =>
-    confirmedChange(yes, (isConfirmed) => {
-      const confirmations = { confirmNewSubjects: isConfirmed, confirmConsole: isConfirmed };
-      return clients.update(actor(), idOrName, { ...input, ...confirmations });
-    }),
-  );
+  const [input, receiver] = [await inputOf(options), await readReceiver(options)];
+  const isOnlyReceiver = receiver !== undefined && Object.values(input).every((value) => value === undefined);
+  const { change, stream } = await withAdministration(ChangeSettings, async ({ clients, streams }) => {
+    if (receiver) streams.check(receiver);
+    const updated = isOnlyReceiver
+      ? unchanged(await clients.find(idOrName))
+      : await confirmedChange(yes, (isConfirmed) => {
+          const confirmations = { confirmNewSubjects: isConfirmed, confirmConsole: isConfirmed };
+          return clients.update(actor(), idOrName, { ...input, ...confirmations });
+        });
+    return {
+      change: updated,
+      stream: await changeReceiver(streams, updated.result.client.client_id, receiver),
+    };
+  });
   await printChange(change, ({ client, lostScopes, requiredScopes }) =>
-    printResult({ json }, client, () => {
+    printResult({ json }, withStream(client, stream), () => {
       printLine('Changed the registration:\n');
-      printFields(clientText(client));
+      printFields({ ...clientText(client), ...streamText(stream) });
       if (lostScopes.length > 0)
         printLine(`\nIt may no longer request ${lostScopes.join(' ')}: what users granted stays.`);
       if (client.auth_method === 'client_secret' && client.live_secrets === 0)
@@ -324,6 +350,11 @@ async function update(
       if (requiredScopes.length > 0) printLine(`\nUsers may no longer decline ${requiredScopes.join(' ')}.`);
     }),
   );
+  await finishReceiver(stream, change.result.client.client_id);
+}
+
+function unchanged(client: ClientView): Change<UpdatedClient> {
+  return { result: { client, lostScopes: [], requiredScopes: [] }, announced: Promise.resolve([]) };
 }
 
 async function inputOf({
@@ -331,6 +362,9 @@ async function inputOf({
   jwks,
   addKey,
   public: isPublic,
+  eventsUrl: _url,
+  events: _events,
+  eventsAuthorization: _header,
   ...options
 }: RegistrationOptions): Promise<NewClientInput & ClientChanges> {
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;

@@ -5,6 +5,7 @@ import { UserOperationsModule } from '#users/operations/user-operations.module.j
 import { GrantOperationsModule } from '#grants/operations/grant-operations.module.js';
 import { EventOperationsModule } from '#events/operations/event-operations.module.js';
 import { EventService } from '#events/operations/event.service.js';
+import { EventStreamService } from '#events/operations/stream.service.js';
 import { KeyOperationsModule } from '#keys/operations/key-operations.module.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
 import { DatabaseModule } from '#database/database.module.js';
@@ -72,6 +73,7 @@ export async function openAdministration(settings: AdministrationSettings) {
     users: context.get(UserService),
     grants: context.get(GrantService),
     events: context.get(EventService),
+    streams: context.get(EventStreamService),
     consoleOperators: context.get(ConsoleOperatorService),
     audit: context.get(AuditService),
     doctor: context.get(DoctorService),

@@ -48,7 +48,35 @@ export function eventCommand(): OperatorCommand {
     .examples(`event redeliver ${EXAMPLE}`)
     .action(redeliver);
 
+  for (const [name, description] of Object.entries(STATUS_COMMANDS))
+    event
+      .command(name)
+      .argument('<id>', CLIENT)
+      .description(description)
+      .jsonOption()
+      .examples(`event ${name} sc_abcdefghijklmnopqrstuvwx`)
+      .action((id: string, options: JsonOption) =>
+        setStatus(name as keyof typeof STATUS_COMMANDS, id, options),
+      );
+
   return event;
+}
+
+const STATUS_COMMANDS = {
+  pause: 'keep the events of an application, for a week, until its stream is enabled',
+  enable: 'deliver the events of a paused application',
+};
+
+async function setStatus(
+  command: keyof typeof STATUS_COMMANDS,
+  idOrName: string,
+  options: JsonOption,
+): Promise<void> {
+  await makeChange(
+    options,
+    ({ streams }, by) => streams[command](by, idOrName),
+    ({ client_id: id, status }) => printLine(`The event stream of ${id} is ${status}.`),
+  );
 }
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {

@@ -6,6 +6,7 @@ import { EventPushService } from './event-push.service.js';
 import { EventTokenGuard } from './event-token.guard.js';
 import { EventsController, SsfConfigurationController } from './events.controller.js';
 import { HeaderSeal } from './header-seal.js';
+import { HeaderResponder } from './header.responder.js';
 import { LogoutDelivery } from './logout-delivery.js';
 import { PollService } from './poll.service.js';
 import { SecurityEventDelivery } from './security-event-delivery.js';
@@ -14,7 +15,7 @@ import { StreamService } from './stream.service.js';
 
 @Module({
   imports: [DpopModule, TokenIntrospectionModule],
-  controllers: [EventsController, SsfConfigurationController],
+  controllers: [EventsController, HeaderResponder, SsfConfigurationController],
   providers: [
     EventCounter,
     EventPushService,

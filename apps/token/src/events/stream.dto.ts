@@ -1,11 +1,10 @@
-import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length, Matches } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length } from 'class-validator';
+import { IsReceiverHeader, IsReceiverUrl } from '#events/receiver.rules.js';
 import { reports } from '#platform/validation/problem.js';
-import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
+import { MayBeAbsent } from '#platform/validation/validate.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
-    receiver_url_invalid: null;
-    receiver_header_invalid: null;
     events_invalid: { readonly max: number };
     description_invalid: { readonly max: number };
     verification_state_invalid: { readonly max: number };
@@ -17,29 +16,16 @@ export const DELIVERY_METHODS = { push: 'urn:ietf:rfc:8935', poll: 'urn:ietf:rfc
 const METHODS = Object.values(DELIVERY_METHODS);
 const MAX_EVENTS = 50;
 
-/** Permits http only on this machine, which `OutsideHttp` refuses unless OUTSIDE_FETCH_ALLOW names it. */
-function isReceiverUrl(text: string): boolean {
-  if (!URL.canParse(text) || text.length > 2000) return false;
-  const { protocol, hostname, hash, username, password } = new URL(text);
-  const isSafe =
-    protocol === 'https:' || (protocol === 'http:' && /^(?:localhost|127[.]0[.]0[.]1)$/.test(hostname));
-  return isSafe && hash === '' && username === '' && password === '';
-}
-
 export class DeliveryDto {
   @IsIn(METHODS)
   @IsString()
   method: (typeof METHODS)[number];
 
-  @Satisfies(isReceiverUrl, reports('receiver_url_invalid'))
-  @IsString()
+  @IsReceiverUrl()
   @MayBeAbsent()
   endpoint_url?: string;
 
-  /** Value of the header Authorization of each push. */
-  @Matches(/^[!-~]+(?: [!-~]+)*$/, reports('receiver_header_invalid'))
-  @Length(1, 2000, reports('receiver_header_invalid'))
-  @IsString()
+  @IsReceiverHeader()
   @MayBeAbsent()
   authorization_header?: string;
 }

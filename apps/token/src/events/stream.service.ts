@@ -17,6 +17,10 @@ import type { SsfConfiguration, StreamConfiguration, StreamState } from './event
 const VERIFICATION_INTERVAL = 10;
 const MAX_SUBJECT = 255;
 
+type Receiver = Pick<StreamSettings, 'delivery' | 'endpointUrl' | 'authorizationHeader'>;
+
+const POLLED: Receiver = { delivery: 'poll', endpointUrl: null, authorizationHeader: null };
+
 /** The stream of a client, which the client manages itself (section 8.1 of the Shared Signals Framework 1.0). */
 @Injectable()
 export class StreamService {
@@ -127,11 +131,11 @@ export class StreamService {
 
   private settingsOf(clientId: string, dto: StreamDto, previous: EventStream | null): StreamSettings {
     const { delivery, events_requested: events, description } = dto;
-    const receiver = delivery === undefined ? previous : this.receiverOf(clientId, delivery);
+    const receiver = delivery
+      ? this.receiverOf(clientId, delivery)
+      : ((previous && sameReceiver(previous)) ?? POLLED);
     return {
-      delivery: receiver?.delivery === 'push' ? 'push' : 'poll',
-      endpointUrl: receiver?.endpointUrl ?? null,
-      authorizationHeader: receiver?.authorizationHeader ?? null,
+      ...receiver,
       eventsRequested: events
         ? events.flatMap((uri) => requestableEvent(uri) ?? [])
         : (previous?.eventsRequested ?? REQUESTABLE_EVENTS),
@@ -139,13 +143,9 @@ export class StreamService {
     };
   }
 
-  private receiverOf(
-    clientId: string,
-    delivery: object,
-  ): Pick<StreamSettings, 'delivery' | 'endpointUrl' | 'authorizationHeader'> {
+  private receiverOf(clientId: string, delivery: object): Receiver {
     const { method, endpoint_url: url, authorization_header: header } = read(DeliveryDto, delivery);
-    if (method === DELIVERY_METHODS.poll)
-      return { delivery: 'poll', endpointUrl: null, authorizationHeader: null };
+    if (method === DELIVERY_METHODS.poll) return POLLED;
     if (url === undefined) throw refused([problem('receiver_url_invalid', 'endpoint_url')]);
     const authorizationHeader = header === undefined ? null : this.seal.seal(header, clientId);
     return { delivery: 'push', endpointUrl: url, authorizationHeader };
@@ -178,6 +178,11 @@ export class StreamService {
       ...(stream.description !== null && { description: stream.description }),
     };
   }
+}
+
+/** Without its header, which then stays. */
+function sameReceiver({ delivery, endpointUrl }: EventStream): Receiver {
+  return { delivery, endpointUrl, authorizationHeader: undefined };
 }
 
 function stateOf({ id, status, statusReason }: EventStream): StreamState {

@@ -296,6 +296,19 @@ describe('a revocation', () => {
     });
   });
 
+  it('is pushed with the same header after a change of the stream that does not replace the receiver', async () => {
+    const client = await listening({ ...pushTo('/patched'), authorization_header: 'Bearer ours' });
+    await client.call('patch', 'stream', { stream_id: client.streamId, description: 'mine' });
+    await revoke(client);
+    await arrived('/patched');
+    expect(at('/patched')[0]?.headers.authorization).toBe('Bearer ours');
+    await client.call('put', 'stream', { stream_id: client.streamId });
+    await client.call('patch', 'stream', { stream_id: client.streamId, delivery: pushTo('/patched') });
+    await client.call('post', 'verify', { stream_id: client.streamId });
+    await arrived('/patched', 2);
+    expect(at('/patched')[1]?.headers).not.toHaveProperty('authorization');
+  });
+
   // @ssf 10.3
   it('is sent again with the same jti until the receiver accepts it, and then not again', async () => {
     const client = await listening(pushTo('/flaky'));

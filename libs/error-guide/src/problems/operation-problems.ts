@@ -46,6 +46,7 @@ export const OPERATION_PROBLEMS = {
   part_unknown: ({ field, values: { words } }) => `${field} must be one of ${words.join(', ')}`,
   audit_trail_unavailable: ({ values: { variable, reason } }) => `NATS (${variable}) ${TRAIL[reason]}`,
   authorize_unavailable: () => 'no process of authorize answers over NATS (NATS_URL)',
+  token_unavailable: () => 'no process of token answers over NATS (NATS_URL)',
   revocations_not_applied: ({ values: { done } }) =>
     `${done}, but the token service did not answer over NATS (NATS_URL): tokens may work until it is back, and stop within seconds after that`,
   keys_needed: ({ values: { keys }, nameOf }) =>

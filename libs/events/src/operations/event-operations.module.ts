@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { EventService } from './event.service.js';
+import { EventStreamService } from './stream.service.js';
 
-const SERVICES = [EventService];
+const SERVICES = [EventService, EventStreamService];
 
 @Module({ providers: SERVICES, exports: SERVICES })
 export class EventOperationsModule {}

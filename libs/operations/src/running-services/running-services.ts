@@ -5,6 +5,8 @@ import {
   type ApplyRevocationsReply,
   type ApplyRevocationsRequest,
   type ClientChanged,
+  type SealHeaderReply,
+  type SealHeaderRequest,
   SUBJECTS,
 } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
@@ -18,6 +20,7 @@ import { OperatorNats } from '../operator-nats.js';
 declare module '#platform/validation/problem.js' {
   interface Problems {
     authorize_unavailable: null;
+    token_unavailable: null;
     /** `done` says what was changed. */
     revocations_not_applied: { readonly done: string };
   }
@@ -28,6 +31,7 @@ const REVOCATION_TIMEOUT_MS = 60_000;
 
 const TIMEOUT_MS = 5_000;
 const AUTHORIZE_TIMEOUT_MS = 3_000;
+const TOKEN_TIMEOUT_MS = 3_000;
 
 @Injectable()
 export class RunningServices {
@@ -76,6 +80,18 @@ export class RunningServices {
     }
   }
 
+  /** Encrypts a header for a token app, the only process that can decrypt it. @throws AdministrationError `unavailable` */
+  async sealHeader(request: SealHeaderRequest): Promise<Buffer> {
+    try {
+      const reply = await this.use((nats) =>
+        askToken<SealHeaderReply>(nats, SUBJECTS.sealHeader, request, TOKEN_TIMEOUT_MS),
+      );
+      return Buffer.from(reply.sealed, 'base64');
+    } catch (cause) {
+      throw new AdministrationError('unavailable', [problem('token_unavailable', [])], { cause });
+    }
+  }
+
   /**
    * Evicts the cached profile if the owner is a user. Resolves when the services reject the tokens of all revoked
    * grants of the owner.
@@ -95,9 +111,20 @@ export class RunningServices {
 async function requestRevocations(nats: NatsConnection, owner: ApplyRevocationsRequest): Promise<void> {
   // Published first, so that caches are evicted even if no token app answers.
   if ('user_id' in owner) nats.publish(SUBJECTS.userChanged, JSON.stringify(owner));
-  const packet = JSON.stringify({ pattern: SUBJECTS.applyRevocations, data: owner, id: randomUUID() });
-  const timeout = REVOCATION_TIMEOUT_MS;
-  const message = await nats.request(SUBJECTS.applyRevocations, packet, { timeout });
-  const reply = message.json<{ response?: ApplyRevocationsReply; err?: unknown }>();
+  await askToken<ApplyRevocationsReply>(nats, SUBJECTS.applyRevocations, owner, REVOCATION_TIMEOUT_MS);
+}
+
+async function askToken<Reply>(
+  nats: NatsConnection,
+  pattern: string,
+  data: object,
+  timeout: number,
+): Promise<Reply> {
+  const packet = JSON.stringify({ pattern, data, id: randomUUID() });
+  const reply = (await nats.request(pattern, packet, { timeout })).json<{
+    response?: Reply;
+    err?: unknown;
+  }>();
   if (reply.response === undefined) throw new Error('it failed on the request', { cause: reply.err });
+  return reply.response;
 }

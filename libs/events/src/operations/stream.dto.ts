@@ -1,0 +1,41 @@
+import { IsArray, IsOptional, IsString } from 'class-validator';
+import { problem } from '#platform/validation/problem.js';
+import { MayBeAbsent, Rule } from '#platform/validation/validate.js';
+import { type RequestableEvent, REQUESTABLE_EVENTS } from '../event-type.js';
+import { IsReceiverHeader, IsReceiverUrl } from '../receiver.rules.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    event_stream_missing: { readonly clientId: string };
+    event_types_missing: { readonly known: readonly string[] };
+    event_type_unknown: { readonly given: string; readonly known: readonly string[] };
+  }
+}
+
+const KNOWN: readonly string[] = REQUESTABLE_EVENTS;
+
+/** Receiver to which the events of an application are pushed. */
+export class ReceiverDto {
+  @IsReceiverUrl()
+  eventsUrl: string;
+
+  /** Names of `EVENT_TYPES`. Absent for every event, or for the events that the stream has. */
+  @IsString({ each: true })
+  @IsArray()
+  @MayBeAbsent()
+  @Rule(({ events: given }: ReceiverDto) =>
+    given?.length === 0
+      ? [problem('event_types_missing', 'events', { known: KNOWN })]
+      : (given ?? []).flatMap((name, index) =>
+          KNOWN.includes(name)
+            ? []
+            : [problem('event_type_unknown', ['events', index], { given: name, known: KNOWN })],
+        ),
+  )
+  events?: RequestableEvent[];
+
+  /** Value of the header Authorization of each push. Null removes it; absent keeps it if the URL stays. */
+  @IsReceiverHeader()
+  @IsOptional()
+  eventsAuthorization?: string | null;
+}

@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import { changesBetween } from '#audit/changes.js';
+import { ClientStore } from '#clients/client.store.js';
+import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
+import { checkPrivileges } from '#clients/operations/privileged-client.js';
+import { refused } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
+import { type Input, validated } from '#operations/validate.js';
+import { problem } from '#platform/validation/problem.js';
+import { type EventStream, EventStreamStore } from '../event-stream.store.js';
+import { ReceiverDto } from './stream.dto.js';
+
+const BY_OPERATOR = 'by the operator';
+
+/** The event stream of an application for operators. The application may manage the same stream by the SSF API. */
+@Injectable()
+export class EventStreamService {
+  constructor(
+    private readonly streams: EventStreamStore,
+    private readonly clients: ClientStore,
+    private readonly services: RunningServices,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /** @returns null if the application has no stream */
+  async of(idOrName: string): Promise<StreamView | null> {
+    const stream = await this.streams.ofClient(await this.registered(idOrName));
+    return stream && streamView(stream);
+  }
+
+  async find(idOrName: string): Promise<StreamView> {
+    const clientId = await this.registered(idOrName);
+    const stream = await this.streams.ofClient(clientId);
+    if (stream) return streamView(stream);
+    throw refused('unknown', problem('event_stream_missing', [], { clientId }));
+  }
+
+  check(input: Input<ReceiverDto>): void {
+    validated(ReceiverDto, input);
+  }
+
+  /** Registers or changes the receiver. */
+  async register(actor: Actor, idOrName: string, input: Input<ReceiverDto>): Promise<Change<StreamView>> {
+    const { eventsUrl, events, eventsAuthorization: header } = validated(ReceiverDto, input);
+    const clientId = await this.registered(idOrName, actor);
+    const before = await this.streams.ofClient(clientId);
+    const authorizationHeader =
+      typeof header === 'string' ? await this.services.sealHeader({ client_id: clientId, header }) : header;
+    await this.streams.register(clientId, {
+      endpointUrl: eventsUrl,
+      eventsRequested: events,
+      authorizationHeader,
+    });
+    return this.changed(actor, clientId, before, header !== undefined);
+  }
+
+  /** A paused stream keeps its events for a week. */
+  async pause(actor: Actor, idOrName: string): Promise<Change<StreamView>> {
+    return this.setStatus(actor, idOrName, 'paused');
+  }
+
+  async enable(actor: Actor, idOrName: string): Promise<Change<StreamView>> {
+    return this.setStatus(actor, idOrName, 'enabled');
+  }
+
+  /** Deletes the stream with its events. */
+  async delete(actor: Actor, idOrName: string): Promise<Change<StreamView>> {
+    const result = await this.find(idOrName);
+    await this.registered(result.client_id, actor);
+    await this.streams.delete(result.stream_id);
+    return { result, announced: this.record(actor, result.client_id, result, null, false) };
+  }
+
+  private async setStatus(
+    actor: Actor,
+    idOrName: string,
+    status: 'paused' | 'enabled',
+  ): Promise<Change<StreamView>> {
+    const { client_id: clientId } = await this.find(idOrName);
+    await this.registered(clientId, actor);
+    const before = await this.streams.ofClient(clientId);
+    await this.streams.announceStatus(clientId, status, BY_OPERATOR);
+    return this.changed(actor, clientId, before, false);
+  }
+
+  private async changed(
+    actor: Actor,
+    clientId: string,
+    before: EventStream | null,
+    isHeaderChanged: boolean,
+  ): Promise<Change<StreamView>> {
+    const result = await this.find(clientId);
+    const announced = this.record(actor, clientId, before && streamView(before), result, isHeaderChanged);
+    return { result, announced };
+  }
+
+  private record(
+    actor: Actor,
+    clientId: string,
+    before: StreamView | null,
+    after: StreamView | null,
+    isHeaderChanged: boolean,
+  ): Promise<string[]> {
+    const { changes } = changesBetween(recorded(before), recorded(after));
+    return this.announcer.record(actor, {
+      type: 'client.updated',
+      client_id: clientId,
+      changes: { ...changes, ...(isHeaderChanged && { events_authorization: { omitted: 'secret' } }) },
+    });
+  }
+
+  /** @param actor who changes the application @throws AdministrationError */
+  private async registered(idOrName: string, actor?: Actor): Promise<string> {
+    const client = await this.clients.find(await identifyClient(this.clients, idOrName));
+    if (!client) throw unknownClient(idOrName);
+    if (actor) checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
+    return client.clientId;
+  }
+}
+
+export type StreamView = ReturnType<typeof streamView>;
+
+function streamView(stream: EventStream) {
+  return {
+    client_id: stream.clientId,
+    stream_id: stream.id,
+    delivery: stream.delivery,
+    /** Null for a stream that the application polls. */
+    events_url: stream.endpointUrl,
+    events: stream.eventsRequested,
+    status: stream.status,
+    status_reason: stream.statusReason,
+    failing_since: stream.failingSince?.toISOString() ?? null,
+    next_attempt_at: stream.failingSince && stream.status === 'enabled' ? stream.dueAt.toISOString() : null,
+    description: stream.description,
+    created_at: stream.createdAt.toISOString(),
+  };
+}
+
+function recorded(view: StreamView | null): Readonly<Record<string, unknown>> {
+  if (!view) return {};
+  const { delivery: event_delivery, events_url, events, status: events_status } = view;
+  return { event_delivery, events_url, events, events_status };
+}
