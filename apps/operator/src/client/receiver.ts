@@ -24,16 +24,17 @@ export function withReceiverOptions(command: OperatorCommand): OperatorCommand {
     .option(
       '--events <events>',
       `with --events-url: the events, separated by spaces: ${REQUESTABLE_EVENTS.join(', ')} (default: all)`,
-      (text: string, previous: readonly string[] = []) => [
-        ...previous,
-        ...text.split(/[\s,]+/).filter(Boolean),
-      ],
+      collectEvents,
     )
     .option(
       '--events-authorization <stdin|none>',
       'with --events-url: the header Authorization of each push, a line on stdin; none removes it',
       choice('--events-authorization', { stdin: 'stdin', none: 'none' }),
     );
+}
+
+function collectEvents(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...text.split(/[\s,]+/).filter((word) => word !== '')];
 }
 
 /** Returns undefined without these options, and null if the stream is to be deleted. */
@@ -82,7 +83,7 @@ export async function finishReceiver(change: ReceiverChange, clientId: string): 
 }
 
 /** Adds the stream to the JSON of an application; null if it was deleted. */
-export function withStream<Client extends object>(client: Client, change: ReceiverChange): object {
+export function withStream(client: object, change: ReceiverChange): object {
   return change?.status === 'fulfilled' ? { ...client, event_stream: change.value.result } : client;
 }
 

@@ -41,6 +41,11 @@ const COMMANDS: [command: string, rest: string[], needs: string[]][] = [
   ['grant list', [], []],
   ['grant show', ['GbWvlLZo4bRhl8YlZ3RoUh4Nm4dX1QyS0m0O8m3pKcA'], []],
   ['grant revoke', ['--all', '--yes'], ['NATS_URL']],
+  ['event list', [], []],
+  ['event show', ['6f1c5f0e-3a0b-4a39-9d5e-2f6f4a1b7c11'], []],
+  ['event redeliver', ['6f1c5f0e-3a0b-4a39-9d5e-2f6f4a1b7c11'], ['NATS_URL']],
+  ['event pause', ['sc_nobody'], ['NATS_URL']],
+  ['event enable', ['sc_nobody'], ['NATS_URL']],
   ['user import', ['-'], ['NATS_URL']],
   ['audit tail', [], ['NATS_URL']],
   ['audit search', [], ['NATS_URL']],
@@ -72,6 +77,8 @@ describe('the settings of the commands', () => {
     'client delete',
     'client import',
     'client secret revoke',
+    'event pause',
+    'event enable',
   ];
   wanted.set('CONSOLE_URL', new Set(['client create', 'client handover', ...changed]));
 
