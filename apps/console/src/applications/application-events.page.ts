@@ -4,7 +4,7 @@ import type { EventView } from '#events/operations/event.service.js';
 import type { StreamView } from '#events/operations/stream.service.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { html, type Html } from '#ui/html.js';
-import type { Form } from '../form.js';
+import type { Form } from '#pages/form.js';
 import type { Operator } from '../operator.js';
 import { mayActAs } from '../role.js';
 import {
@@ -20,9 +20,9 @@ import {
   table,
   textField,
   timeCell,
-} from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
-import { moment, phrase } from '../ui/text.js';
+} from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { moment, phrase } from '#pages/text.js';
 import { labelOf, NO_PROBLEMS, type Problems } from './application.form.js';
 import { pathOf } from './application.page.js';
 
