@@ -5,6 +5,7 @@ import { DOCTOR_CLIENT_CHECKS } from './client.checks.js';
 import { DOCTOR_DATABASE_CHECKS } from './database.checks.js';
 import { DOCTOR_GENERAL_CHECKS } from './diagnose.js';
 import type { DoctorChecks } from './finding.js';
+import { DOCTOR_EVENT_CHECKS } from './event.area.js';
 import { DOCTOR_HEADER_CHECKS } from './header.checks.js';
 import { DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
 import { DOCTOR_KEY_CHECKS } from './key.checks.js';
@@ -26,6 +27,7 @@ export const CATALOGUE: DoctorChecks = {
   ...DOCTOR_NATS_CHECKS,
   ...DOCTOR_AUDIT_CHECKS,
   ...DOCTOR_LOGOUT_CHECKS,
+  ...DOCTOR_EVENT_CHECKS,
   ...DOCTOR_CERTIFICATE_CHECKS,
   ...DOCTOR_CLIENT_CHECKS,
   ...DOCTOR_GENERAL_CHECKS,

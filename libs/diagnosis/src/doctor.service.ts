@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsArray, IsIn, IsString } from 'class-validator';
 import { ClientStore } from '#clients/client.store.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
 import { DatabaseInspection } from '#database/database-inspection.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
@@ -16,6 +17,7 @@ import { clientArea } from './client.area.js';
 import { databaseArea } from './database.area.js';
 import { diagnose, type Diagnosis } from './diagnose.js';
 import { type Area, AREAS, noneChecked } from './finding.js';
+import { eventArea } from './event.area.js';
 import { logoutArea } from './logout.area.js';
 import { natsArea } from './nats.area.js';
 import { processAreas, statusesOf } from './process.area.js';
@@ -43,6 +45,7 @@ class DoctorDto {
 export class DoctorService {
   constructor(
     private readonly clients: ClientStore,
+    private readonly streams: EventStreamStore,
     private readonly tokenKeys: TokenKeyStore,
     private readonly inspection: DatabaseInspection,
     private readonly trail: AuditTrail,
@@ -68,6 +71,7 @@ export class DoctorService {
       addressArea(settings),
       ...processAreas({ options, inspection, tokenKeys }, ask),
       logoutArea(trail, clients),
+      eventArea(this.streams, clients),
       databaseArea(inspection),
       natsArea(settings, trail),
       certificateArea(settings),

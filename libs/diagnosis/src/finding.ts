@@ -43,6 +43,7 @@ export const AREAS = [
   'nats',
   'audit',
   'logouts',
+  'events',
   'clients',
 ] as const;
 

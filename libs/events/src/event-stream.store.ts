@@ -47,10 +47,18 @@ export class EventStreamStore {
     return this.streams.findOneBy({ clientId, delivery: Not('logout') });
   }
 
-  /** Streams that are paused, or whose latest push failed; oldest failure first. */
+  /** Returns the deliveries of logout tokens to the client. */
+  logoutsOf(clientId: string): Promise<EventStream | null> {
+    return this.streams.findOneBy({ clientId, delivery: 'logout' });
+  }
+
+  /** Returns streams of security events that are paused, or whose latest push failed; oldest failure first. */
   failing(limit: number): Promise<EventStream[]> {
     return this.streams.find({
-      where: [{ status: 'paused' }, { failingSince: Not(IsNull()), status: 'enabled' }],
+      where: [
+        { status: 'paused', delivery: Not('logout') },
+        { failingSince: Not(IsNull()), status: 'enabled', delivery: Not('logout') },
+      ],
       order: { failingSince: { direction: 'ASC', nulls: 'LAST' }, clientId: 'ASC' },
       take: limit,
     });
@@ -98,7 +106,7 @@ export class EventStreamStore {
     const update = async (where: { endpointUrl?: string }, header?: Buffer | null) => {
       const values = { ...receiver, ...events, ...TRIED_NOW };
       const { affected } = await this.streams.update(
-        { clientId, ...where },
+        { clientId, delivery: Not('logout'), ...where },
         header === undefined ? values : { ...values, authorizationHeader: header },
       );
       return affected === 1;
@@ -115,16 +123,20 @@ export class EventStreamStore {
     }
   }
 
-  /** Sets the status, and records the event by which the receiver learns of it (section 8.1.5), if the status changes. */
+  /**
+   * Sets the status of the stream and of the logout tokens. Records the event by which the receiver of the stream learns
+   * of it (section 8.1.5), if the status changes.
+   */
   async announceStatus(clientId: string, status: StreamStatus, reason: string): Promise<void> {
     await this.dataSource.query(
       `WITH changed AS (
          UPDATE event_streams
          SET status = $2, status_reason = $3, failing_since = NULL, failures = 0, due_at = now()
-         WHERE client_id = $1 AND status <> $2 RETURNING id
+         WHERE client_id = $1 AND status <> $2 RETURNING id, delivery
        )
        INSERT INTO events (stream_id, type, details, txn)
-       SELECT id, 'stream-updated', jsonb_build_object('status', $2::text, 'reason', $3::text), gen_random_uuid() FROM changed`,
+       SELECT id, 'stream-updated', jsonb_build_object('status', $2::text, 'reason', $3::text), gen_random_uuid()
+       FROM changed WHERE delivery <> 'logout'`,
       [clientId, status, reason],
     );
   }

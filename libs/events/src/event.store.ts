@@ -72,6 +72,23 @@ export class EventStore {
     return { ...page, items: inOrder(page.items, found, ({ id }) => id).map(administered) };
   }
 
+  /** Returns the latest events for the client about a grant or a user, newest first. */
+  async about(
+    clientId: string,
+    { grantId, userId }: { readonly grantId: string | null; readonly userId: number | null },
+    limit: number,
+  ): Promise<AdministeredEvent[]> {
+    const found = await this.events
+      .createQueryBuilder('event')
+      .innerJoinAndSelect('event.stream', 'stream')
+      .where('stream.clientId = :clientId', { clientId })
+      .andWhere("(event.userId = :userId OR event.details ->> 'grant_id' = :grantId)", { userId, grantId })
+      .orderBy('event.id', 'DESC')
+      .limit(limit)
+      .getMany();
+    return found.map(administered);
+  }
+
   async find(jti: string): Promise<AdministeredEvent | null> {
     const event = await this.events.findOne({ where: { jti }, relations: { stream: true } });
     return event && administered(event);

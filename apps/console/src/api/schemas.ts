@@ -227,7 +227,7 @@ export const EVENT_STREAM = object(
   {
     client_id: text,
     stream_id: text,
-    delivery: oneOf('push', 'poll'),
+    delivery: oneOf('push', 'poll', 'logout'),
     events_url: orNull(text),
     events: texts,
     status: STREAM_STATUS,

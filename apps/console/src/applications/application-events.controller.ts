@@ -142,8 +142,8 @@ export class ApplicationEventsController {
   ): Promise<Page> {
     const client = await this.clients.find(id);
     const { client_id: clientId } = client;
-    const stream = await this.streams.of(clientId);
+    const [stream, logouts] = [await this.streams.of(clientId), await this.streams.logoutsOf(clientId)];
     const events = await this.events.list({ client: clientId, limit: PAGE, ...query.filled('cursor') });
-    return applicationEventsPage({ operator, client, stream, events, ...more });
+    return applicationEventsPage({ operator, client, stream, logouts, events, ...more });
   }
 }

@@ -3,7 +3,7 @@ import { REQUESTABLE_EVENTS } from '#events/event-type.js';
 import type { EventView } from '#events/operations/event.service.js';
 import type { StreamView } from '#events/operations/stream.service.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
-import { html, type Html } from '#ui/html.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Form } from '#pages/form.js';
 import type { Operator } from '../operator.js';
 import { mayActAs } from '../role.js';
@@ -30,6 +30,8 @@ export interface EventsView {
   readonly operator: Operator;
   readonly client: ClientView;
   readonly stream: StreamView | null;
+  /** Deliveries of logout tokens; null without a back-channel logout URI. */
+  readonly logouts: StreamView | null;
   readonly events: ListPage<EventView>;
   /** The rejected form. */
   readonly form?: Form;
@@ -38,7 +40,7 @@ export interface EventsView {
 }
 
 export function applicationEventsPage(view: EventsView): Page {
-  const { operator, client, stream, events, problems = NO_PROBLEMS, changed = {} } = view;
+  const { operator, client, stream, logouts, events, problems = NO_PROBLEMS, changed = {} } = view;
   const { client_id: id, name } = client;
   const form = mayActAs(operator.role, 'admin') && receiverForm(view, problems);
   return {
@@ -47,36 +49,61 @@ export function applicationEventsPage(view: EventsView): Page {
     section: '/applications',
     content: html`
       ${notices(changed)} ${form && otherProblems(problems, form)}
-      ${stream ? streamFacts(operator, stream) : html`<p>The application gets no events.</p>`}
-      ${stream && deliveries(operator, id, events)} ${form}
+      ${stream ? streamFacts(stream) : html`<p>The application gets no events.</p>`}
+      ${logouts && logoutFacts(logouts)} ${statusActions(operator, id, stream, logouts)}
+      ${(stream ?? logouts) && deliveries(operator, id, events)} ${form}
       <p><a class="button even" href="${pathOf(id)}">Go to the application</a></p>
     `,
   };
 }
 
-function streamFacts(operator: Operator, stream: StreamView): Html {
-  const { client_id: id, events_url: url, status, status_reason: reason, failing_since: failing } = stream;
-  const action = status === 'enabled' ? 'pause' : 'enable';
-  return html`${facts([
-      [labelOf('eventsUrl'), url ?? 'none: the application polls'],
-      [labelOf('events'), codes(stream.events)],
-      ['Status', reason === null ? status : `${status}: ${reason}`],
-      ['Failing since', failing !== null && moment(failing)],
-      ['Next attempt', stream.next_attempt_at !== null && moment(stream.next_attempt_at)],
-      ['Description', stream.description],
-    ])}
-    <div class="actions">
-      ${
-        mayActAs(operator.role, 'support') &&
-        postForm(
-          operator,
-          pathOf(id, `events/${action}`),
-          button(action === 'pause' ? 'Pause' : 'Enable', 'even'),
-          '',
-        )
-      }
-      ${mayActAs(operator.role, 'admin') && html`<a class="button danger" href="${pathOf(id, 'events/delete')}">Delete</a>`}
-    </div>`;
+function streamFacts(stream: StreamView): Html {
+  return facts([
+    [labelOf('eventsUrl'), stream.events_url ?? 'none: the application polls'],
+    [labelOf('events'), codes(stream.events)],
+    ...statusFacts(stream),
+    ['Description', stream.description],
+  ]);
+}
+
+function logoutFacts(logouts: StreamView): Html {
+  return facts([[labelOf('backchannelLogoutUri'), logouts.events_url], ...statusFacts(logouts)]);
+}
+
+function statusFacts(stream: StreamView): [name: string, value: Fragment][] {
+  const { status, status_reason: reason, failing_since: failing, next_attempt_at: next } = stream;
+  return [
+    ['Status', reason === null ? status : `${status}: ${reason}`],
+    ['Failing since', failing !== null && moment(failing)],
+    ['Next attempt', next !== null && moment(next)],
+  ];
+}
+
+function statusActions(
+  operator: Operator,
+  id: string,
+  stream: StreamView | null,
+  logouts: StreamView | null,
+): Html | false {
+  const statuses = [stream, logouts].flatMap((one) => one?.status ?? []);
+  if (statuses.length === 0) return false;
+  const isEnabled = statuses.every((status) => status === 'enabled');
+  return html`<div class="actions">
+    ${
+      mayActAs(operator.role, 'support') &&
+      postForm(
+        operator,
+        pathOf(id, isEnabled ? 'events/pause' : 'events/enable'),
+        button(isEnabled ? 'Pause' : 'Enable', 'even'),
+        '',
+      )
+    }
+    ${
+      stream &&
+      mayActAs(operator.role, 'admin') &&
+      html`<a class="button danger" href="${pathOf(id, 'events/delete')}">Delete the stream</a>`
+    }
+  </div>`;
 }
 
 function deliveries(operator: Operator, id: string, page: ListPage<EventView>): Html {

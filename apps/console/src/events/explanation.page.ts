@@ -11,6 +11,8 @@ import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
 import { moment } from '#pages/text.js';
+import type { EventView } from '#events/operations/event.service.js';
+import { pathOf } from '../applications/application.page.js';
 import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
 
 type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };
@@ -18,7 +20,7 @@ type Explained = ExplainedRequest & { readonly warnings: readonly string[]; read
 export function explanationPage(
   operator: Operator,
   question: Question,
-  { explanation, around, uses, warnings, names }: Explained,
+  { explanation, around, uses, told, warnings, names }: Explained,
 ): Page {
   const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
   const events = [event, ...others];
@@ -54,7 +56,9 @@ export function explanationPage(
           ${facts(comparison.values.map(({ name, value }) => [name, html`<code>${value}</code>`]))}
           ${comparison.differences.map(difference)}`
       }
-      ${uses.length > 0 && usesTable(uses)} ${clientId !== null && aroundTable(around, names)}
+      ${uses.length > 0 && usesTable(uses)}
+      ${clientId !== null && told.length > 0 && toldTable(told, clientId)}
+      ${clientId !== null && aroundTable(around, names)}
     </section>`,
   );
 }
@@ -83,6 +87,21 @@ function usesTable(uses: readonly AuditEvent[]): Html {
       event.reference !== undefined && referenceLink(event.reference),
     ]),
   );
+}
+
+function toldTable(told: readonly EventView[], clientId: string): Html {
+  return html`${table(
+      'What the application was told, newest first',
+      ['Time (UTC)', 'Event', 'State', 'Answer', 'Next attempt (UTC)'],
+      told.map((event) => [
+        timeCell(event.created_at),
+        event.type,
+        event.state,
+        event.answer,
+        event.next_attempt_at !== null && timeCell(event.next_attempt_at),
+      ]),
+    )}
+    <p><a href="${pathOf(clientId, 'events')}">Events of the application</a></p>`;
 }
 
 function aroundTable(around: readonly AuditEvent[], names: EventNames): Html {

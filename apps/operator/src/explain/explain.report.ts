@@ -2,7 +2,8 @@ import { changesText } from '#audit/operations/changed-fields.js';
 import { counted, printable } from '#operations/wording.js';
 import type { AuditEvent } from '#audit/event.js';
 import type { Party } from '#error-guide/guide-entry.js';
-import { printFields, printLine, printTable } from '../command-line/output.js';
+import type { EventView } from '#events/operations/event.service.js';
+import { minuteOf, printFields, printLine, printTable } from '../command-line/output.js';
 import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/table.js';
 import { type Comparison, type Difference, marked, valueText } from '#audit/operations/explain/comparison.js';
@@ -18,7 +19,7 @@ const PARTIES: Readonly<Record<Party, string>> = {
   platform: 'platform team',
 };
 
-export function printExplanation({ explanation, around, uses }: ExplainedRequest): void {
+export function printExplanation({ explanation, around, uses, told }: ExplainedRequest): void {
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
   const { error, check } = event;
@@ -48,6 +49,7 @@ export function printExplanation({ explanation, around, uses }: ExplainedRequest
   printComparison(comparison);
   printRemedies(remedies);
   printUses(uses);
+  printTold(told);
   printAround(around, clientId);
 }
 
@@ -100,6 +102,23 @@ function printUses(uses: readonly AuditEvent[]): void {
   );
   if (uses.every(({ address }) => address === undefined))
     printLine('  The addresses are not recorded: AUDIT_CLIENT_ADDRESS is not true.');
+}
+
+function printTold(told: readonly EventView[]): void {
+  if (told.length === 0) return;
+  heading('What the application was told');
+  printTable(
+    ['time', 'event', 'state', 'attempts', 'answer', 'next attempt', 'jti'],
+    told.map((event) => [
+      minuteOf(event.created_at),
+      event.type,
+      event.stream_status === 'enabled' || event.state !== 'waiting' ? event.state : event.stream_status,
+      String(event.attempts),
+      event.answer ?? '',
+      event.next_attempt_at === null ? '' : minuteOf(event.next_attempt_at),
+      event.jti,
+    ]),
+  );
 }
 
 function printAround(around: readonly AuditEvent[], clientId: string | null): void {

@@ -111,6 +111,15 @@ describe('a receiver that the operator registers', () => {
     ]);
   });
 
+  it('is enabled again together with the logout tokens of the application', async () => {
+    const clientId = await create('/logout', '', '--backchannel-logout-uri', 'https://a.example/logout');
+    const statuses = () => fixture.sql('SELECT status FROM event_streams WHERE client_id = $1', [clientId]);
+    await run(['event', 'pause', clientId]);
+    expect(await statuses()).toEqual([{ status: 'paused' }, { status: 'paused' }]);
+    await run(['event', 'enable', clientId]);
+    expect(await statuses()).toEqual([{ status: 'enabled' }, { status: 'enabled' }]);
+  });
+
   it('is removed with its stream by none', async () => {
     const clientId = await create('/removed');
     expect(jsonOf(await update(clientId, ['--events-url', 'none']))).toMatchObject({ event_stream: null });

@@ -346,6 +346,34 @@ describe('explain product', () => {
       );
     });
 
+    it('shows by which event the application was told, the answer of its receiver and the next attempt', async () => {
+      const stream = `INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested, due_at)
+        VALUES ($1, 'push', 'https://app.example.com/events', '{tokens-revoked}', now() + interval '1 hour')`;
+      await fixture.sql(stream, [client.client_id]);
+      const { access_token: token = '', refresh_token: refresh = '' } = await redeem(
+        await fixture.code(client.client_id, userId),
+      );
+      await post('revoke', { token });
+      await fixture.sql("UPDATE events SET attempts = 2, answer = 'status 503'");
+      const { error_reference: reference = '' } = await post('token', {
+        grant_type: 'refresh_token',
+        refresh_token: refresh,
+      });
+      expect(await explain(reference, [token, refresh])).toMatchObject({
+        told: [
+          {
+            type: 'tokens-revoked',
+            user_id: userId,
+            state: 'waiting',
+            answer: 'status 503',
+            next_attempt_at: expect.any(String) as string,
+          },
+        ],
+      });
+      const { stdout } = await runCommand(['explain', reference], env);
+      expect(stdout).toMatch(/What the application was told[^]*tokens-revoked +waiting +2 +status 503/);
+    });
+
     it('groups all refused requests of a client', async () => {
       const { headers } = await authorize({ scope: 'profile:reed' });
       const callback = new URL(headers.get('location') ?? '');

@@ -182,7 +182,7 @@ export class StreamService {
 
 /** Without its header, which then stays. */
 function sameReceiver({ delivery, endpointUrl }: EventStream): Receiver {
-  return { delivery, endpointUrl, authorizationHeader: undefined };
+  return { delivery: delivery === 'push' ? 'push' : 'poll', endpointUrl, authorizationHeader: undefined };
 }
 
 function stateOf({ id, status, statusReason }: EventStream): StreamState {

@@ -146,6 +146,11 @@ const REMEDIES = {
   'logout-tokens-failed': ({ clientId }: { readonly clientId: string }) =>
     step('tell its owner what failed', 'explain', '--client', clientId, '--since', '1d'),
 
+  'event-stream-paused': ({ clientId }: { readonly clientId: string }) =>
+    step('when its owner has repaired the receiver, or ends the pause', 'event', 'enable', clientId),
+  'event-receiver-failing': ({ clientId }: { readonly clientId: string }) =>
+    step('tell its owner what failed', 'event', 'list', '--waiting', '--client', clientId),
+
   'redirect-uri-unencrypted': replaced,
   'redirect-uri-invalid': replaced,
   'redirect-uri-unresolvable': (uri: RedirectUri) =>

@@ -46,8 +46,8 @@ export class EventService {
 
 export type EventView = ReturnType<typeof eventView>;
 
-function eventView({ clientId, stream, ...event }: AdministeredEvent) {
-  const isDue = event.outcome === null && stream.status === 'enabled' && stream.delivery === 'push';
+export function eventView({ clientId, stream, ...event }: AdministeredEvent) {
+  const isDue = event.outcome === null && stream.status === 'enabled' && stream.delivery !== 'poll';
   return {
     jti: event.jti,
     type: event.type,

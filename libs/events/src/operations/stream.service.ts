@@ -39,6 +39,12 @@ export class EventStreamService {
     throw refused('unknown', problem('event_stream_missing', [], { clientId }));
   }
 
+  /** The deliveries of logout tokens, which has the registered address. @returns null without such an address */
+  async logoutsOf(idOrName: string): Promise<StreamView | null> {
+    const stream = await this.streams.logoutsOf(await this.registered(idOrName));
+    return stream && streamView(stream);
+  }
+
   check(input: Input<ReceiverDto>): void {
     validated(ReceiverDto, input);
   }
@@ -55,7 +61,15 @@ export class EventStreamService {
       eventsRequested: events,
       authorizationHeader,
     });
-    return this.changed(actor, clientId, before, header !== undefined);
+    const result = await this.find(clientId);
+    const announced = this.record(
+      actor,
+      clientId,
+      before && streamView(before),
+      result,
+      header !== undefined,
+    );
+    return { result, announced };
   }
 
   /** A paused stream keeps its events for a week. */
@@ -75,27 +89,19 @@ export class EventStreamService {
     return { result, announced: this.record(actor, result.client_id, result, null, false) };
   }
 
+  /** Applies to the logout tokens of the application, too. */
   private async setStatus(
     actor: Actor,
     idOrName: string,
     status: 'paused' | 'enabled',
   ): Promise<Change<StreamView>> {
-    const { client_id: clientId } = await this.find(idOrName);
-    await this.registered(clientId, actor);
-    const before = await this.streams.ofClient(clientId);
+    const clientId = await this.registered(idOrName, actor);
+    const any = async () =>
+      (await this.of(clientId)) ?? (await this.logoutsOf(clientId)) ?? this.find(clientId);
+    const before = await any();
     await this.streams.announceStatus(clientId, status, BY_OPERATOR);
-    return this.changed(actor, clientId, before, false);
-  }
-
-  private async changed(
-    actor: Actor,
-    clientId: string,
-    before: EventStream | null,
-    isHeaderChanged: boolean,
-  ): Promise<Change<StreamView>> {
-    const result = await this.find(clientId);
-    const announced = this.record(actor, clientId, before && streamView(before), result, isHeaderChanged);
-    return { result, announced };
+    const result = await any();
+    return { result, announced: this.record(actor, clientId, before, result, false) };
   }
 
   private record(

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ClientStore } from '#clients/client.store.js';
+import { EventStore } from '#events/event.store.js';
+import { type EventView, eventView } from '#events/operations/event.service.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
@@ -14,6 +16,7 @@ import { clientIdOf, type Explanation, explanationOf } from './explanation.js';
 import { type GrantOwner, GrantOwners } from './grant-owners.js';
 import { referenceIn, searchedSince } from './refusal-summary.js';
 import { markedText } from './comparison.js';
+import { isClientId } from '#oauth/oauth-client.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -30,7 +33,11 @@ export interface ExplainedRequest {
   readonly around: readonly AuditEvent[];
   /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
   readonly uses: readonly AuditEvent[];
+  /** Latest events (docs/events.md) and logout tokens by which the application was told about the grant or the user. */
+  readonly told: readonly EventView[];
 }
+
+const MAX_TOLD = 10;
 
 type WithWarnings<Result> = Result & { readonly warnings: readonly string[] };
 
@@ -43,6 +50,7 @@ export class ExplainService {
     private readonly trail: AuditTrail,
     private readonly options: AdministrationOptions,
     private readonly index: AuditIndex,
+    private readonly events: EventStore,
   ) {}
 
   /** @param text text with the `error_reference`, which may be in quotes or follow the field name */
@@ -68,9 +76,20 @@ export class ExplainService {
       if (!isNotEmpty(events))
         throw unknownReference(reference, similar, await reader.streams(), isBehind ? [INDEX_BEHIND] : []);
       const explained = await explainEvents(source, owners, reference, events, scopes);
+      const told = await this.toldAbout(explained.request.explanation, owners);
       const behind = isBehind || explained.isBehind ? [INDEX_BEHIND] : [];
-      return { ...explained.request, warnings: [...owners.warnings, ...explained.warnings, ...behind] };
+      return { ...explained.request, told, warnings: [...owners.warnings, ...explained.warnings, ...behind] };
     });
+  }
+
+  private async toldAbout(
+    { clientId, grantId: grant, userId }: Explanation,
+    owners: GrantOwners,
+  ): Promise<EventView[]> {
+    const grantId = grant !== null && isClientId(grant) ? grant : null;
+    if (clientId === null || !isClientId(clientId) || (grantId === null && userId === null)) return [];
+    const found = await owners.ask(() => this.events.about(clientId, { grantId, userId }, MAX_TOLD), []);
+    return found.map(eventView);
   }
 }
 
@@ -81,7 +100,7 @@ async function explainEvents(
   events: readonly [AuditEvent, ...AuditEvent[]],
   scopes: readonly string[] | null,
 ): Promise<{
-  readonly request: ExplainedRequest;
+  readonly request: Omit<ExplainedRequest, 'told'>;
   readonly isBehind: boolean;
   readonly warnings: readonly string[];
 }> {
@@ -138,7 +157,7 @@ function unknownReference(
 }
 
 export function explanationJson(
-  { explanation, around, uses }: ExplainedRequest,
+  { explanation, around, uses, told }: ExplainedRequest,
   commandOf: (words: readonly string[]) => string | readonly string[],
 ): object {
   const { event, others, comparison, remedies } = explanation;
@@ -164,5 +183,6 @@ export function explanationJson(
     other_events: others,
     around,
     uses,
+    told,
   };
 }

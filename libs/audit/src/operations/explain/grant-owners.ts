@@ -31,7 +31,7 @@ export class GrantOwners {
     return isClientId(clientId) ? this.ask(() => this.clients.find(clientId), undefined) : null;
   }
 
-  private async ask<T>(question: () => Promise<T>, unknown: T): Promise<T> {
+  async ask<T>(question: () => Promise<T>, unknown: T): Promise<T> {
     if (this.warnings.length > 0) return unknown;
     try {
       return await question();
