@@ -12,6 +12,15 @@ const TRAIL_TYPES = [
   'client.deleted',
   'client_secret.rotated',
   'client_secret.revoked',
+  'client_request.submitted',
+  'client_request.answered',
+  'client_request.withdrawn',
+  'client_request.asked',
+  'client_request.approved',
+  'client_request.rejected',
+  'client_member.invited',
+  'client_member.added',
+  'client_member.removed',
   'resource_server.created',
   'resource_server.updated',
   'resource_server.revoked',
@@ -53,7 +62,7 @@ export const AUDIT_TYPES = [...TRAIL_TYPES, ...ACTIVITY_TYPES, ...REFUSAL_TYPES]
 
 export type AuditType = (typeof AUDIT_TYPES)[number];
 
-export type AuditedApp = 'authorize' | 'token' | 'resource' | 'operator';
+export type AuditedApp = 'authorize' | 'token' | 'resource' | 'operator' | 'developers';
 
 /** Fields that do not apply are absent, never null. */
 export interface AuditEvent {
@@ -116,7 +125,12 @@ type Shares = Readonly<Partial<Record<AuditedApp, number>>>;
 /** Each service has separate streams, because new events displace old events in a full stream. */
 export const AUDIT_STREAMS: readonly AuditStream[] = [
   // The token app records every change that the product makes to a user, so it needs as large a share as the operator.
-  ...streamsOf('OAUTH_AUDIT', AUDIT_KINDS.trail, { operator: 1 / 8, token: 1 / 8, authorize: 1 / 64 }),
+  ...streamsOf('OAUTH_AUDIT', AUDIT_KINDS.trail, {
+    operator: 1 / 8,
+    token: 1 / 8,
+    authorize: 1 / 64,
+    developers: 1 / 64,
+  }),
   ...streamsOf('OAUTH_ACTIVITY', AUDIT_KINDS.activity, { token: 1, authorize: 1 / 16, operator: 1 / 64 }),
   ...streamsOf('OAUTH_REFUSALS', AUDIT_KINDS.refusals, {
     authorize: 1 / 8,

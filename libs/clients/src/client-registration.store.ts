@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
-import { revokeOwned } from '#grants/records/grant-record.statements.js';
+import { BATCH, revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
 import type { ClientCondition, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
@@ -52,8 +52,9 @@ export class ClientRegistrationStore {
       existing: { type: ClientType; hasSecrets: boolean; hasDocument: boolean },
     ) => ChangedRegistration,
     condition?: ClientCondition,
+    within: EntityManager = this.dataSource.manager,
   ): Promise<RegistrationUpdate | null> {
-    return this.dataSource.transaction(async (manager) => {
+    return within.transaction(async (manager) => {
       const current = await lockClient(manager, clientId, condition);
       if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
@@ -63,7 +64,13 @@ export class ClientRegistrationStore {
       const { logo, ...changed } = change(registration, existing);
       if (changed.sector !== null && changed.sector !== current.sector)
         await ensureSector(manager, changed.sector);
-      await manager.update(ClientEntity, { clientId }, changed);
+      // The portal may write only some of the columns.
+      const fields = Object.entries(changed).filter(
+        ([field, value]) =>
+          JSON.stringify(value) !== JSON.stringify(registration[field as keyof ClientRegistration]),
+      );
+      if (fields.length === 0) await manager.increment(ClientEntity, { clientId }, 'version', 1);
+      else await manager.update(ClientEntity, { clientId }, Object.fromEntries(fields));
       const digest = logo ? await writeClientLogo(manager, clientId, logo) : logo;
       if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
       return {
@@ -95,33 +102,45 @@ export class ClientRegistrationStore {
 
   /**
    * Revokes secrets and grants, and deletes the logo. Disables a client with `client_credentials`, because its tokens
-   * have no recorded grant that could be revoked. Idempotent: a second call completes an interrupted call.
-   * @returns null if the client never existed
+   * have no recorded grant that could be revoked. Idempotent for operators: a second call completes an interrupted call.
+   * @returns null if the client never existed, or the user does not own it
    * @throws OutdatedVersionError
    */
   async delete(clientId: string, condition?: ClientCondition): Promise<Deletion | null> {
     const first = await this.dataSource.transaction(async (manager) => {
-      await lockClient(manager, clientId, condition);
-      await manager.update(
-        ClientEntity,
-        { clientId, grantType: 'client_credentials', disabledAt: IsNull() },
-        { disabledAt: () => 'now()' },
-      );
-      const { affected } = await manager.softDelete(ClientEntity, { clientId });
-      if (affected !== 1 && !(await manager.exists(ClientEntity, { where: { clientId }, withDeleted: true })))
-        return null;
+      const client = await lockClient(manager, clientId, condition);
+      if (!client && condition?.owner !== undefined) return null;
+      if (client?.grantType === 'client_credentials')
+        await manager.update(ClientEntity, { clientId, disabledAt: IsNull() }, { disabledAt: () => 'now()' });
+      // Before the deletion, which ends the ownership.
       await manager.update(
         ClientSecretEntity,
         { clientId, revokedAt: IsNull() },
         { revokedAt: () => 'now()' },
       );
-      await manager.delete(ClientLogoEntity, { clientId });
+      const { affected } = await manager.softDelete(ClientEntity, { clientId });
+      if (affected !== 1 && !(await manager.exists(ClientEntity, { where: { clientId }, withDeleted: true })))
+        return null;
       return affected === 1;
     });
     if (first === null) return null;
     let revokedGrants = 0;
-    await revokeOwned(this.dataSource, { clientId }, (revoked) => (revokedGrants += revoked));
+    if (condition?.owner === undefined)
+      await revokeOwned(this.dataSource, { clientId }, (revoked) => (revokedGrants += revoked));
+    else revokedGrants = await this.endGrants(clientId);
     return { first, revokedGrants };
+  }
+
+  /** Revokes the grants of a deleted client by a function, because the portal may not write grants. */
+  private async endGrants(clientId: string): Promise<number> {
+    for (let all = 0; ;) {
+      const [{ ended } = { ended: 0 }] = await this.dataSource.query<{ ended: number }[]>(
+        'SELECT end_client_grants($1, $2) AS ended',
+        [clientId, BATCH],
+      );
+      all += ended;
+      if (ended < BATCH) return all;
+    }
   }
 }
 

@@ -35,11 +35,20 @@ export class ClientSecretStore {
     return this.change(clientId, undefined, (_, live) => Promise.resolve({ outcome: 'done', live }));
   }
 
-  /** @param hash SHA-256 of the secret, 32 bytes @throws OutdatedVersionError */
-  add(clientId: string, hash: Buffer, condition?: ClientCondition): Promise<SecretOutcome> {
+  /**
+   * @param hash SHA-256 of the secret, 32 bytes
+   * @param expiresAt null for a secret that does not expire
+   * @throws OutdatedVersionError
+   */
+  add(
+    clientId: string,
+    hash: Buffer,
+    condition?: ClientCondition,
+    expiresAt: Date | null = null,
+  ): Promise<SecretOutcome> {
     return this.change(clientId, condition, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
-      const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedOn: null });
+      const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedOn: null, expiresAt });
       await manager.insert(ClientSecretEntity, added);
       await nextVersion(manager, clientId);
       return { outcome: 'done', live: [...live, toRecord(added)] };
@@ -105,6 +114,6 @@ async function nextVersion(manager: EntityManager, clientId: string): Promise<vo
   await manager.increment(ClientEntity, { clientId }, 'version', 1);
 }
 
-function toRecord({ id, createdAt, lastUsedOn }: ClientSecretEntity): ClientSecretRecord {
-  return { id, createdAt, lastUsedOn };
+function toRecord({ id, createdAt, lastUsedOn, expiresAt }: ClientSecretEntity): ClientSecretRecord {
+  return { id, createdAt, lastUsedOn, expiresAt };
 }

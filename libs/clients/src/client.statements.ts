@@ -2,22 +2,32 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
 import type { ClientCondition, ClientLogo } from './client.js';
+import { ClientOwnerEntity } from './owners/client-owner.entity.js';
 import { checkVersion } from '#platform/postgres/errors.js';
 
 /** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(
   manager: EntityManager,
   clientId: string,
-  { version, check }: ClientCondition = {},
+  { version, owner, operator, check }: ClientCondition = {},
 ): Promise<ClientEntity | null> {
   const client = await manager.findOne(ClientEntity, {
     where: { clientId },
     lock: { mode: 'for_no_key_update' },
   });
   if (!client) return null;
+  // Owners are added and removed under the lock of the client.
+  if (owner !== undefined && !(await manager.existsBy(ClientOwnerEntity, { clientId, userId: owner })))
+    return null;
+  if (operator !== undefined) await recordOperator(manager, operator);
   check?.(client);
   checkVersion(client, version);
   return client;
+}
+
+/** Names the operator of the transaction in the history of clients. */
+export async function recordOperator(manager: EntityManager, operator: string): Promise<void> {
+  await manager.query(`SELECT set_config('oauth.operator', $1, true)`, [operator]);
 }
 
 /** Returns the sector with its key, which is generated once and never changes. */

@@ -1,9 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Any, DataSource, IsNull, Not, type Repository, type SelectQueryBuilder } from 'typeorm';
+import {
+  Any,
+  DataSource,
+  type EntityManager,
+  IsNull,
+  Not,
+  type Repository,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { type ClientFlags, INITIAL_FLAGS } from './client-flags.js';
-import { ensureSector, writeClientLogo } from './client.statements.js';
+import { ensureSector, recordOperator, writeClientLogo } from './client.statements.js';
 import {
   type ClientLinks,
   type ClientLogo,
@@ -46,6 +54,8 @@ export interface NewClient extends Partial<ClientFlags> {
   clientId?: string;
   /** `live` if absent. */
   stage?: ClientStage;
+  /** Name of the operator in the history; absent if an owner or the service creates the client. */
+  operator?: string;
   /** Time of the next fetch of the metadata document, if the client_id is the URL of one. */
   documentDueAt?: Date;
   documentProblem?: string | null;
@@ -64,7 +74,9 @@ export interface ClientFilter {
 
 /** Row with dates as text, because PostgreSQL returns the secrets as JSON. */
 type EnabledRow = Omit<EnabledClient, 'secrets'> & {
-  readonly secrets: readonly (Omit<ClientSecretRecord, 'createdAt'> & { readonly createdAt: string })[];
+  readonly secrets: readonly (Pick<ClientSecretRecord, 'id' | 'lastUsedOn'> & {
+    readonly createdAt: string;
+  })[];
 };
 
 const PAGE = 5_000;
@@ -108,7 +120,7 @@ export class ClientStore {
     if (!isClientId(clientId)) return null;
     const client = await this.withLiveSecrets().addSelect('secret.hash').where({ clientId }).getOne();
     if (!client) return null;
-    const secrets = (client.secrets ?? []).map(({ id, hash }) => ({ id, hash }));
+    const secrets = (client.secrets ?? []).map(({ id, hash, expiresAt }) => ({ id, hash, expiresAt }));
     return { ...toClient(client), secrets };
   }
 
@@ -168,6 +180,20 @@ export class ClientStore {
     return new Map(clients.map(({ clientId, name }) => [clientId, name]));
   }
 
+  /** Returns other clients whose names have the same skeleton. @param skeletonOf equal for names that look alike */
+  async othersLike(
+    clientId: string,
+    skeletonOf: (name: string) => string,
+    name: string,
+  ): Promise<{ readonly clientId: string; readonly name: string }[]> {
+    const others = await this.dataSource.query<{ clientId: string; name: string }[]>(
+      'SELECT client_id AS "clientId", name FROM clients WHERE deleted_at IS NULL AND client_id <> $1',
+      [clientId],
+    );
+    const skeleton = skeletonOf(name);
+    return others.filter((other) => skeletonOf(other.name) === skeleton);
+  }
+
   /** Returns the versions of the clients of `client_credentials` by id. */
   async apiClientVersions(): Promise<ReadonlyMap<string, number>> {
     const clients = await this.clients.find({
@@ -188,31 +214,36 @@ export class ClientStore {
   }
 
   /** Creates a client, its first secret and its logo in one transaction. @throws DuplicateClientError */
-  async create({
-    name,
-    type,
-    redirectUris,
-    privateSchemes = [],
-    scopes,
-    optionalScopes = [],
-    secretHash,
-    keys = { jwks: null, jwksUri: null },
-    rules = {},
-    idTokenAlg = null,
-    sector = null,
-    logoutUris = { postLogoutRedirectUris: [], backchannelLogoutUri: null },
-    logo,
-    links = { clientUri: null, policyUri: null, contacts: [] },
-    clientId = generateClientId(),
-    stage = 'live',
-    documentDueAt,
-    documentProblem = null,
-    ...flags
-  }: NewClient): Promise<ClientWithSecrets> {
+  async create(
+    {
+      name,
+      type,
+      redirectUris,
+      privateSchemes = [],
+      scopes,
+      optionalScopes = [],
+      secretHash,
+      keys = { jwks: null, jwksUri: null },
+      rules = {},
+      idTokenAlg = null,
+      sector = null,
+      logoutUris = { postLogoutRedirectUris: [], backchannelLogoutUri: null },
+      logo,
+      links = { clientUri: null, policyUri: null, contacts: [] },
+      clientId = generateClientId(),
+      stage = 'live',
+      documentDueAt,
+      documentProblem = null,
+      operator,
+      ...flags
+    }: NewClient,
+    within: EntityManager = this.dataSource.manager,
+  ): Promise<ClientWithSecrets> {
     if (type === 'public' && secretHash)
       throw new Error('a public client has no secret: leave secretHash out');
     if (secretHash && hasKeys(keys)) throw new Error('a client has keys or a secret: leave secretHash out');
-    return this.dataSource.transaction(async (manager) => {
+    return within.transaction(async (manager) => {
+      if (operator !== undefined) await recordOperator(manager, operator);
       const client = manager.create(ClientEntity, {
         clientId,
         stage,
@@ -237,9 +268,16 @@ export class ClientStore {
         documentProblem,
       });
       if (sector !== null) client.subjectSector = await ensureSector(manager, sector);
-      await manager.insert(ClientEntity, client).catch((error: unknown) => {
-        throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
-      });
+      // Without RETURNING, because the portal may read a client only after a trigger has recorded its owner.
+      const insert = manager.createQueryBuilder().insert().into(ClientEntity).values(client);
+      await insert
+        .updateEntity(false)
+        .execute()
+        .catch((error: unknown) => {
+          throw violatedConstraint(error) === 'clients_pkey' ? new DuplicateClientError(clientId) : error;
+        });
+      const { version, createdAt } = await manager.findOneByOrFail(ClientEntity, { clientId });
+      Object.assign(client, { version, createdAt });
       if (secretHash) {
         client.secrets = [manager.create(ClientSecretEntity, { clientId, hash: secretHash })];
         await manager.insert(ClientSecretEntity, client.secrets);
@@ -268,7 +306,7 @@ export class ClientStore {
   }
 }
 
-function toClient({
+export function toClient({
   secrets = [],
   logo,
   subjectSector,

@@ -75,15 +75,25 @@ export interface ClientWithSecrets extends Client, ClientKeys, TokenRules {
 
 export interface ClientWithHashes extends ClientWithSecrets {
   /** Live secrets with their SHA-256 hashes. */
-  readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
+  readonly secrets: readonly {
+    readonly id: string;
+    readonly hash: Buffer;
+    readonly expiresAt: Date | null;
+  }[];
 }
 
-/** A live client secret, without its hash. */
-export interface ClientSecretRecord {
+/** Use of a live client secret. */
+export interface SecretUse {
   readonly id: string;
   readonly createdAt: Date;
   /** UTC date, YYYY-MM-DD; null if unused. */
   readonly lastUsedOn: string | null;
+}
+
+/** A live client secret, without its hash. */
+export interface ClientSecretRecord extends SecretUse {
+  /** Null for a secret that does not expire. */
+  readonly expiresAt: Date | null;
 }
 
 export interface EnabledClient extends ClientKeys {
@@ -96,13 +106,17 @@ export interface EnabledClient extends ClientKeys {
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly grantType: GrantType;
   readonly documentProblem: string | null;
-  readonly secrets: readonly ClientSecretRecord[];
+  readonly secrets: readonly SecretUse[];
 }
 
 /** Condition of a change, checked while the client is locked. */
 export interface ClientCondition {
   /** Undefined for every version. */
   readonly version?: number | undefined;
+  /** User who must own the client; undefined for operators. Other clients are unknown to the user. */
+  readonly owner?: number | undefined;
+  /** Name of the operator in the history. */
+  readonly operator?: string | undefined;
   /** Throws an error if the change is not permitted for this client. */
   readonly check?: (
     client: Pick<ClientWithSecrets, 'clientId' | 'grantType' | 'redirectUris' | 'developerPortal'>,

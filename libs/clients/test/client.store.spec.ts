@@ -38,7 +38,7 @@ describe('ClientStore', () => {
     const created = await confidential(hash);
     expect(created).toMatchObject({ name: 'Calendar', type: 'confidential', redirectUris: REDIRECT_URIS });
     expect(await clients.find(created.clientId)).toEqual(created);
-    const secrets = created.secrets.map(({ id }) => ({ id, hash }));
+    const secrets = created.secrets.map(({ id }) => ({ id, hash, expiresAt: null }));
     expect(secrets).toHaveLength(1);
     expect(await clients.findWithHashes(created.clientId)).toEqual({ ...created, secrets });
   });

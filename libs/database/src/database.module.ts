@@ -19,6 +19,9 @@ import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientSecretStore } from '#clients/client-secret.store.js';
 import { ClientTransferStore } from '#clients/client-transfer.store.js';
 import { ClientStore } from '#clients/client.store.js';
+import { ClientMemberStore } from '#clients/owners/client-member.store.js';
+import { OwnedClientStore } from '#clients/owners/owned-client.store.js';
+import { ClientRequestStore } from '#clients/requests/client-request.store.js';
 import { ConsoleInvitationStore } from '#users/operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { ConnectedAppStore } from '#grants/records/connected-app.store.js';
@@ -88,6 +91,9 @@ const STORES = [
   ClientSecretStore,
   ClientTransferStore,
   ClientLogoStore,
+  ClientMemberStore,
+  ClientRequestStore,
+  OwnedClientStore,
   ClientDocumentStore,
   AuthorizationContextStore,
   EventStore,

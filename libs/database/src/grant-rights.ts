@@ -129,6 +129,8 @@ const OWNED_IN_TESTING = ownedIf(true);
 const NEW_CLIENT =
   "((stage = 'testing'::text) AND (NOT first_party) AND (NOT developer_portal) AND (private_schemes = '{}'::text[])" +
   " AND (grant_type = 'authorization_code'::text) AND (document_due_at IS NULL) AND (disabled_at IS NULL)" +
+  ' AND (deleted_at IS NULL) AND (NOT require_par) AND require_state AND (id_token_alg IS NULL) AND (sector IS NULL)' +
+  ' AND (NOT dpop_bound) AND (NOT keeps_refresh_token) AND (profile IS NULL)' +
   ` AND (${DEVELOPER} IS NOT NULL))`;
 const OWN_REQUEST = `(((client_id IS NULL) AND (user_id = ${DEVELOPER})) OR ${OWNED})`;
 const UNDECIDED = "(status = ANY (ARRAY['draft'::text, 'submitted'::text, 'withdrawn'::text]))";

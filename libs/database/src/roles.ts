@@ -47,6 +47,12 @@ const DOCUMENT_COLUMNS = [
 
 /** Columns of a client that only operators and metadata documents set. */
 const UNREQUESTED = [
+  'require_par',
+  'require_state',
+  'id_token_alg',
+  'dpop_bound',
+  'keeps_refresh_token',
+  'profile',
   'private_schemes',
   'first_party',
   'developer_portal',

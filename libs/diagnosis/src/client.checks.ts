@@ -2,7 +2,7 @@ import { LEFT_OUT } from '#clients/documents/metadata-document.js';
 import { quoted } from '#operations/wording.js';
 import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
-import type { ClientSecretRecord, EnabledClient } from '#clients/client.js';
+import type { SecretUse, EnabledClient } from '#clients/client.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -217,7 +217,7 @@ function secrets(client: EnabledClient, now: number): Finding[] {
   return findings;
 }
 
-function usage({ lastUsedOn }: ClientSecretRecord): string {
+function usage({ lastUsedOn }: SecretUse): string {
   return lastUsedOn ? `last used ${lastUsedOn}` : 'never used';
 }
 

@@ -19,6 +19,8 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly AUTH_URL: string;
   readonly BASE_URL: string;
   readonly API_URL: string;
+  /** Name of the product, which names of applications must not imitate. */
+  readonly PRODUCT_NAME: string;
   /** Empty without a console. */
   readonly CONSOLE_URL: string;
   /** Claim with the groups that give operators their roles; empty if this service stores the roles. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ConsoleRole } from '#users/operators/console-role.js';
-import { auditEvent, type AuditRecord } from '#audit/event.js';
+import { auditEvent, type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
@@ -15,10 +15,18 @@ import { jsonText } from './wording.js';
 export interface Actor {
   /** Name in the audit trail, like `ada@laptop`. */
   readonly name: string;
-  readonly channel: 'command' | 'api' | 'page';
-  /** Null during a login, and for an API client whose token does not have the scope `admin:operators`. */
+  readonly channel: 'command' | 'api' | 'page' | 'portal';
+  /** Null for the owner of an application, during a login, and for an API client whose token does not have the scope `admin:operators`. */
   readonly role: ConsoleRole | null;
 }
+
+/** Owner of applications, or a user who requests one. */
+export interface OwnerActor extends Actor {
+  readonly channel: 'portal';
+  readonly userId: number;
+}
+
+export const isOwner = (actor: Actor): actor is OwnerActor => actor.channel === 'portal';
 
 export interface Change<Result> {
   readonly result: Result;
@@ -54,8 +62,7 @@ export class AuditTrail {
   /** A failure does not undo the change. @returns warnings with the JSON of each event that NATS did not store */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
-    const by = { operator: actor.name, ...(actor.channel !== 'command' && { channel: actor.channel }) };
-    const events = records.map((record) => auditEvent('operator', { ...record, ...by }));
+    const events = records.map((record) => eventBy(actor, record));
     const storeAll = async (nats: NatsConnection): Promise<void> => {
       // Stored events are removed, so that a retry does not store them twice.
       for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
@@ -87,6 +94,14 @@ export class AuditTrail {
       throw cause;
     }
   }
+}
+
+/** The trail names owners by their ids only, because it outlives users. */
+function eventBy(actor: Actor, record: Omit<AuditRecord, 'operator'>): AuditEvent {
+  if (isOwner(actor)) return auditEvent('developers', { ...record, user_id: actor.userId });
+  const { name: operator, channel } = actor;
+  const isListed = channel === 'api' || channel === 'page';
+  return auditEvent('operator', { ...record, operator, ...(isListed && { channel }) });
 }
 
 function unavailable(

@@ -7,6 +7,7 @@ import {
   DEFAULT_SCHEMA,
   IsAuditUrl,
   IsDatabaseUrl,
+  IsDisplayName,
   IsKeyRing,
   IsOrigin,
   IsSchema,
@@ -35,6 +36,10 @@ export class ChangeSettings extends PreviewSettings {
   @IsAuditUrl() AUDIT_NATS_URL = '';
   /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
   CONSOLE_GROUPS_CLAIM = '';
+}
+
+export class ReviewSettings extends ChangeSettings {
+  @IsDisplayName() PRODUCT_NAME = 'Scheduling';
 }
 
 export class KeySettings extends ChangeSettings {

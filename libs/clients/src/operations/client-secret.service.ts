@@ -12,15 +12,25 @@ import {
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import type { Actor, Change } from '#operations/audit-trail.js';
+import { type Actor, type Change, isOwner } from '#operations/audit-trail.js';
+import { type Input, validated } from '#operations/validate.js';
+import { MayBeAbsent, WholeNumber } from '#platform/validation/validate.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
-import { checkPrivileges } from './privileged-client.js';
+import { checkPrivileges, conditionBy } from './privileged-client.js';
 import { isConsoleClient } from './console-client.js';
 
 export interface SecretView {
   readonly id: string;
   readonly created_at: string;
   readonly last_used_on: string | null;
+  /** Absent for a secret that does not expire. */
+  readonly expires_at?: string;
+}
+
+export class NewSecretDto {
+  @WholeNumber(1, 730)
+  @MayBeAbsent()
+  expiresInDays?: number;
 }
 
 export interface RotatedSecret {
@@ -80,12 +90,20 @@ export class ClientSecretService {
     return secret ?? unknownSecret(idOrName, secretId);
   }
 
-  async rotate(actor: Actor, idOrName: string, expected?: Expected): Promise<Change<RotatedSecret>> {
+  /** Adds a second secret, for an operator or an owner of the client. */
+  async rotate(
+    actor: Actor,
+    idOrName: string,
+    expected?: Expected,
+    input: Input<NewSecretDto> = {},
+  ): Promise<Change<RotatedSecret>> {
+    const { expiresInDays: days } = validated(NewSecretDto, input);
+    const expiresAt = days === undefined ? null : new Date(Date.now() + days * 86_400_000);
     const clientId = await identifyClient(this.clients, idOrName);
     const { secret, hash } = generateClientSecret();
     const outcome = await unlessOutdated(
       'application',
-      this.secrets.add(clientId, hash, this.conditionOf(actor, expected)),
+      this.secrets.add(clientId, hash, this.conditionOf(actor, expected), expiresAt),
     );
     const live = liveSecrets(outcome, clientId);
     const secretId = live.at(-1)?.id ?? '';
@@ -112,7 +130,8 @@ export class ClientSecretService {
       'application',
       this.secrets.revoke(clientId, secretId, force, this.conditionOf(actor, expected)),
     );
-    if (outcome.outcome === 'last_live') throw lastSecret(clientId, await this.isConsole(clientId));
+    if (outcome.outcome === 'last_live')
+      throw lastSecret(clientId, !isOwner(actor) && (await this.isConsole(clientId)));
     const live = liveSecrets(outcome, clientId, secretId);
     return {
       result: { client_id: clientId, revoked: secretId, secrets: live },
@@ -126,7 +145,10 @@ export class ClientSecretService {
 
   private conditionOf(actor: Actor, expected: Expected = {}): ClientCondition {
     const { CONSOLE_URL } = this.options.settings;
-    return { ...expected, check: (client) => checkPrivileges(actor, client, CONSOLE_URL) };
+    return {
+      ...conditionBy(actor, expected),
+      check: (client) => checkPrivileges(actor, client, CONSOLE_URL),
+    };
   }
 
   private async isConsole(clientId: string): Promise<boolean> {
@@ -138,10 +160,11 @@ export class ClientSecretService {
 function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): SecretView[] {
   switch (outcome.outcome) {
     case 'done':
-      return outcome.live.map(({ id, createdAt, lastUsedOn }) => ({
+      return outcome.live.map(({ id, createdAt, lastUsedOn, expiresAt }) => ({
         id,
         created_at: createdAt.toISOString(),
         last_used_on: lastUsedOn,
+        ...(expiresAt && { expires_at: expiresAt.toISOString() }),
       }));
     case 'unknown_client':
       throw unknownClient(clientId);

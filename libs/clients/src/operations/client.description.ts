@@ -1,4 +1,7 @@
 import { describeFlags } from '../client-flags.js';
+import { changesBetween } from '#audit/changes.js';
+import type { AuditRecord } from '#audit/event.js';
+import type { RegistrationUpdate } from '../client-registration.store.js';
 import type { ClientWithSecrets } from '../client.js';
 import type { TransferredClient } from '../client-transfer.store.js';
 import { describeKeys, hasKeys } from '#oauth/oauth-client.js';
@@ -46,6 +49,20 @@ const STATE: ReadonlySet<string> = new Set([
 export function recordedRegistration(client: ClientWithSecrets): Readonly<Record<string, unknown>> {
   const described = { ...clientView(client), ...(client.sector !== null && { sector: client.sector }) };
   return Object.fromEntries(Object.entries(described).filter(([name]) => !STATE.has(name)));
+}
+
+/** Describes a change of the registration for the audit trail. @param client current, which may contain a later change */
+export function updateEvent(
+  client: ClientWithSecrets,
+  { before, after }: RegistrationUpdate,
+): AuditRecord & { readonly client_id: string } {
+  const recorded = (registration: RegistrationUpdate['before']) =>
+    recordedRegistration({ ...client, ...registration });
+  return {
+    type: 'client.updated',
+    client_id: client.clientId,
+    ...changesBetween(recorded(before), recorded(after)),
+  };
 }
 
 /** Returns true for a client of the grant `client_credentials` (RFC 6749 4.4). */

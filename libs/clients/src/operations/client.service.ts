@@ -35,7 +35,7 @@ import { mapPage, pageRequest, trimmed } from '#operations/list.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { serviceTimes } from '#operations/running-services/status.js';
-import { type ClientView, clientView, recordedRegistration } from './client.description.js';
+import { type ClientView, clientView, recordedRegistration, updateEvent } from './client.description.js';
 import { type RegisteredClient, registeredView } from './registered-client.js';
 import {
   type ClientChanges,
@@ -47,7 +47,7 @@ import {
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { consoleChangeProblems, isConsoleClient } from './console-client.js';
 import { redirectUriHints } from '#error-guide/redirect-uri-hints.js';
-import { checkPrivileges } from './privileged-client.js';
+import { checkPrivileges, conditionBy } from './privileged-client.js';
 import { clientCredentialsText } from './handover-client-credentials.js';
 import { handoverText } from './handover.js';
 import { checkDocumentClient, checkNewClient } from './new-client.js';
@@ -171,7 +171,7 @@ export class ClientService {
     this.checkPrivileges(actor, { grantType, redirectUris, developerPortal });
     const credential = type === 'public' || keys ? null : generateClientSecret();
     const created = await this.clients
-      .create({ ...client, ...(credential && { secretHash: credential.hash }) })
+      .create({ ...client, operator: actor.name, ...(credential && { secretHash: credential.hash }) })
       .catch((error: unknown) => {
         throw error instanceof DuplicateClientError ? registeredBefore(error) : error;
       });
@@ -211,16 +211,15 @@ export class ClientService {
           if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
           return changed;
         },
-        { version: lists.expectedVersion, check: (client) => this.checkPrivileges(actor, client) },
+        {
+          ...conditionBy(actor, { version: lists.expectedVersion }),
+          check: (client) => this.checkPrivileges(actor, client),
+        },
       ),
     );
     const updated = update && (await this.clients.find(clientId));
     if (!updated) throw unknownClient(clientId);
-    const { before, after } = update;
-    const { scopes, optionalScopes } = before;
-    // `updated` may already contain a later change.
-    const recorded = (registration: typeof before) => recordedRegistration({ ...updated, ...registration });
-    const event = { type: 'client.updated', client_id: clientId } as const;
+    const { scopes, optionalScopes } = update.before;
     const hints = redirectUriHints(fields.redirectUris ?? lists.addRedirectUris, updated.type);
     return {
       result: {
@@ -230,11 +229,7 @@ export class ClientService {
           (name) => updated.scopes.includes(name) && !updated.optionalScopes.includes(name),
         ),
       },
-      announced: this.announce(
-        actor,
-        { ...event, ...changesBetween(recorded(before), recorded(after)) },
-        hints,
-      ),
+      announced: this.announce(actor, updateEvent(updated, update), hints),
     };
   }
 
@@ -284,7 +279,7 @@ export class ClientService {
     const deletion = await unlessOutdated(
       APPLICATION,
       this.registrations.delete(clientId, {
-        ...expected,
+        ...conditionBy(actor, expected),
         check: (client) => {
           this.checkPrivileges(actor, client);
           if (!confirmConsole) this.keepConsole(client, 'client');
@@ -393,7 +388,7 @@ export class ClientService {
     const clientId = await identifyClient(this.clients, idOrName);
     const changed = await unlessOutdated(
       APPLICATION,
-      this.registrations.setDisabled(clientId, disabled, { ...expected, check }),
+      this.registrations.setDisabled(clientId, disabled, { ...conditionBy(actor, expected), check }),
     );
     if (changed === null) throw unknownClient(clientId);
     const type = disabled ? 'client.disabled' : 'client.enabled';

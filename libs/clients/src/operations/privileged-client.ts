@@ -1,6 +1,7 @@
-import type { Actor } from '#operations/audit-trail.js';
+import { type Actor, isOwner } from '#operations/audit-trail.js';
+import type { Expected } from '#operations/administration.error.js';
 import { privilegedAccount } from '#users/operations/operators/privileged-account.js';
-import type { ClientWithSecrets } from '../client.js';
+import type { ClientCondition, ClientWithSecrets } from '../client.js';
 import { isConsoleClient } from './console-client.js';
 
 type PrivilegedFields = Pick<ClientWithSecrets, 'grantType' | 'redirectUris' | 'developerPortal'>;
@@ -18,4 +19,9 @@ export function checkPrivileges(
   if (actor.role === 'admin') return;
   if (grantType === 'client_credentials' || developerPortal || isConsoleClient(redirectUris, consoleUrl))
     throw privilegedAccount(actor, 'application');
+}
+
+/** Restricts an owner to own clients, and names an operator in the history. */
+export function conditionBy(actor: Actor, expected: Expected = {}): ClientCondition {
+  return { ...expected, ...(isOwner(actor) ? { owner: actor.userId } : { operator: actor.name }) };
 }

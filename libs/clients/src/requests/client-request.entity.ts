@@ -45,7 +45,7 @@ export class ClientRequestEntity {
   @Column({ type: 'text' }) status: RequestStatus;
 
   /** `RequestContent`, which may be incomplete and invalid in a draft. */
-  @Column({ type: 'jsonb' }) content: Readonly<Record<string, unknown>>;
+  @Column({ type: 'jsonb' }) content: object;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'submitted_at', type: 'timestamptz', nullable: true }) submittedAt: Date | null;
   @Column({ name: 'decided_at', type: 'timestamptz', nullable: true }) decidedAt: Date | null;

@@ -19,7 +19,8 @@ export async function dropOwners(runner: QueryRunner): Promise<void> {
     DROP TABLE client_history, client_request_messages, client_requests, client_invitations, client_testers, client_owners CASCADE`);
   await runner.query(`
     DROP FUNCTION current_developer, owned_clients, clients_guard_review, client_requests_next_version, clients_end_ownership,
-      users_end_drafts, clients_record_owner, record_client_history, clients_record_history, client_members_record_history, client_members_lock_client,
+      client_members_end_grants, client_members_lock_client, users_end_drafts, clients_record_owner, record_client_history,
+      clients_record_history, client_members_record_history,
       accept_client_invitation, client_team, end_client_grants, count_client_grants CASCADE`);
 }
 
@@ -175,12 +176,31 @@ async function endOwnership(runner: QueryRunner): Promise<void> {
     'AFTER UPDATE OF deleted_at ON clients FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL)',
     `BEGIN
        UPDATE client_requests SET status = 'withdrawn' WHERE client_id = NEW.client_id AND status IN ('draft', 'submitted', 'question');
+       DELETE FROM client_logos WHERE client_id = NEW.client_id;
        DELETE FROM client_invitations WHERE client_id = NEW.client_id;
        DELETE FROM client_testers WHERE client_id = NEW.client_id;
        DELETE FROM client_owners WHERE client_id = NEW.client_id;
        RETURN NULL;
      END`,
   );
+  // Former members keep no grants of an application in testing. Members change under the lock of the client, for which
+  // a grant that is being recorded waits, and an outbox applies the revocations.
+  await createTriggerFunction(
+    runner,
+    'client_members_end_grants',
+    `BEGIN
+       UPDATE grants SET revoked_at = now(), revoked_for = 'operator'
+       WHERE user_id = OLD.user_id AND client_id = OLD.client_id AND revoked_at IS NULL
+         AND EXISTS (SELECT FROM clients c WHERE c.client_id = OLD.client_id AND c.stage = 'testing')
+         AND NOT EXISTS (SELECT FROM client_owners o WHERE o.client_id = OLD.client_id AND o.user_id = OLD.user_id)
+         AND NOT EXISTS (SELECT FROM client_testers t WHERE t.client_id = OLD.client_id AND t.user_id = OLD.user_id);
+       RETURN NULL;
+     END`,
+  );
+  for (const table of ['client_owners', 'client_testers'])
+    await runner.query(`
+      CREATE TRIGGER ${table}_end_grants AFTER DELETE ON ${table}
+        FOR EACH ROW EXECUTE FUNCTION client_members_end_grants()`);
   await createTrigger(
     runner,
     'users_end_drafts',
@@ -316,15 +336,17 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
        ) live);
      END`,
   );
+  // The deletion has ended the ownership.
   await createFunction(
     runner,
-    'end_client_grants(client text, member integer, most integer) RETURNS integer',
+    'end_client_grants(client text, most integer) RETURNS integer',
     `DECLARE ended integer;
      BEGIN
-       IF NOT client = ANY (owned_clients(false)) AND member IS DISTINCT FROM current_developer() THEN RETURN 0; END IF;
+       IF current_developer() IS NULL OR NOT EXISTS (SELECT FROM clients c WHERE c.client_id = client AND c.deleted_at IS NOT NULL) THEN
+         RETURN 0;
+       END IF;
        WITH live AS (
-         SELECT id FROM grants g WHERE g.client_id = client AND (member IS NULL OR g.user_id = member) AND g.revoked_at IS NULL
-         ORDER BY id LIMIT most FOR NO KEY UPDATE
+         SELECT id FROM grants g WHERE g.client_id = client AND g.revoked_at IS NULL ORDER BY id LIMIT most FOR NO KEY UPDATE
        )
        UPDATE grants g SET revoked_at = now(), revoked_for = 'application' FROM live WHERE g.id = live.id;
        GET DIAGNOSTICS ended = ROW_COUNT;

@@ -5,6 +5,7 @@ import { EVENT_PROBLEMS } from './event-problems.js';
 import { INPUT_PROBLEMS } from './input-problems.js';
 import { REGISTRATION_PROBLEMS } from './registration-problems.js';
 import { OPERATION_PROBLEMS } from './operation-problems.js';
+import { REQUEST_PROBLEMS } from './request-problems.js';
 import { SCOPE_PROBLEMS } from './scope-problems.js';
 import { USER_PROBLEMS } from './user-problems.js';
 import type { ProblemEntries, ProblemEntry } from './problem-entry.js';
@@ -16,6 +17,7 @@ const ENTRIES: ProblemEntries<ProblemId> = {
   ...EVENT_PROBLEMS,
   ...OPERATION_PROBLEMS,
   ...REGISTRATION_PROBLEMS,
+  ...REQUEST_PROBLEMS,
   ...SCOPE_PROBLEMS,
   ...USER_PROBLEMS,
 };

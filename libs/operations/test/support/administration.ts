@@ -48,6 +48,7 @@ export async function openAdministration() {
     AUTH_URL: ORIGIN,
     BASE_URL: ORIGIN,
     API_URL: ORIGIN,
+    PRODUCT_NAME: 'Scheduling',
     CONSOLE_URL: '',
     CONSOLE_GROUPS_CLAIM: '',
     AUDIT_RETENTION_DAYS: 30,

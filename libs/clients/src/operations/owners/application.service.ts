@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { FieldChange } from '#audit/event.js';
+import { refuseInvalid } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import type { Change, OwnerActor } from '#operations/audit-trail.js';
+import { type Input, validated } from '#operations/validate.js';
+import type { ClientHistoryEntity } from '../../owners/client-owner.entity.js';
+import { type OwnedClient, OwnedClientStore, type OwnedSummary } from '../../owners/owned-client.store.js';
+import { ClientRequestStore } from '../../requests/client-request.store.js';
+import { RequestDetails } from '../../requests/request-content.js';
+import { splitChange } from '../../requests/reviewed-changes.js';
+import { updateEvent } from '../client.description.js';
+import { unknownClient } from '../client-lookup.js';
+import { changedRegistration, checkClientChanges } from '../registration-changes.js';
+import { requestView, type RequestView } from '../requests/request.description.js';
+import {
+  detailsOf,
+  type GivenRegistration,
+  missingReasons,
+  refuseOthers,
+  registrationFields,
+} from '../requests/requested-registration.js';
+import { unlessRefused } from './refused-step.js';
+
+/** Changes that need a review also need their purpose, and a reason for each further scope. */
+export type ApplicationChange = GivenRegistration & Input<Pick<RequestDetails, 'purpose' | 'reasons'>>;
+
+export interface ChangedApplication {
+  readonly client_id: string;
+  /** Changes that took effect immediately. */
+  readonly changes: Readonly<Record<string, FieldChange>>;
+  /** Changes that an operator must approve; null if none. */
+  readonly request: RequestView | null;
+}
+
+/** Applications of an owner. `ClientSecretService` changes their secrets, and `ClientService` deletes them. */
+@Injectable()
+export class ApplicationService {
+  constructor(
+    private readonly applications: OwnedClientStore,
+    private readonly requests: ClientRequestStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  list(actor: OwnerActor): Promise<OwnedSummary[]> {
+    return this.applications.list(actor.userId);
+  }
+
+  async find(actor: OwnerActor, clientId: string): Promise<OwnedClient> {
+    const client = await this.applications.find(clientId, actor.userId);
+    if (!client) throw unknownClient(clientId);
+    return client;
+  }
+
+  /** Returns changes of an application, newest first, 100 per page. @param before id of the last change of the page before */
+  async history(actor: OwnerActor, clientId: string, before?: string): Promise<ClientHistoryEntity[]> {
+    if (!(await this.applications.owns(clientId, actor.userId))) throw unknownClient(clientId);
+    return this.applications.history(clientId, before);
+  }
+
+  /** Counts users with live grants, in bounded time. */
+  async countUsers(clientId: string): Promise<number> {
+    const users = await this.applications.countUsers(clientId);
+    if (users === null) throw unknownClient(clientId);
+    return users;
+  }
+
+  /**
+   * Changes a live application. Changes that need a review become a request, while the registration stays as it is. An
+   * application in testing is changed by its request.
+   */
+  async change(
+    actor: OwnerActor,
+    clientId: string,
+    input: ApplicationChange,
+  ): Promise<Change<ChangedApplication>> {
+    refuseOthers(input, 'purpose', 'reasons');
+    const { logo } = input;
+    const fields = registrationFields(input);
+    const checked = await checkClientChanges(fields, () => this.options.scopes().value);
+    const changed = await unlessRefused(
+      this.requests.change(actor.userId, clientId, (current, existing) => {
+        const wanted = changedRegistration({ clientId, ...existing }, current, checked);
+        const { now, proposed } = splitChange(current, wanted);
+        const content = { ...proposed, ...(logo !== undefined && { logo }) };
+        if (Object.keys(content).length === 0) return { now, proposed: null };
+        const { purpose, reasons } = validated(RequestDetails, detailsOf(input));
+        refuseInvalid(missingReasons(proposed.addScopes, reasons));
+        return { now, proposed: { ...content, purpose, reasons } };
+      }),
+    );
+    if (!changed) throw unknownClient(clientId);
+    const { update, request } = changed;
+    const client = await this.find(actor, clientId);
+    const updated = updateEvent(client, update);
+    const { changes = {} } = updated;
+    return {
+      result: { client_id: clientId, changes, request: request && requestView(request) },
+      announced: this.announcer.clientsChanged(
+        actor,
+        [clientId],
+        ...(updated.changes ? [updated] : []),
+        ...(request
+          ? [
+              {
+                type: 'client_request.submitted',
+                client_id: clientId,
+                detail: { request: request.id, kind: 'change' },
+              } as const,
+            ]
+          : []),
+      ),
+    };
+  }
+}

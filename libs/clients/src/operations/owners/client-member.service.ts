@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { IsIn, IsString } from 'class-validator';
+import { refused } from '#operations/administration.error.js';
+import { Announcer } from '#operations/announcer.js';
+import type { Actor, Change, OwnerActor } from '#operations/audit-trail.js';
+import { type Input, validated } from '#operations/validate.js';
+import { problem } from '#platform/validation/problem.js';
+import { isUserId } from '#users/user.js';
+import { UserStore } from '#users/user.store.js';
+import { unknownUser } from '#users/operations/user.dto.js';
+import { ClientStore } from '../../client.store.js';
+import type { ClientInvitationEntity, MemberKind } from '../../owners/client-owner.entity.js';
+import {
+  ClientMemberStore,
+  type Member,
+  type Owner,
+  type OwnerlessClient,
+} from '../../owners/client-member.store.js';
+import { identifyClient, unknownClient } from '../client-lookup.js';
+import { unlessRefused } from './refused-step.js';
+
+const MEMBER_KINDS = ['owner', 'tester'] as const satisfies readonly MemberKind[];
+
+export class MemberInvitationDto {
+  @IsIn(MEMBER_KINDS)
+  @IsString()
+  kind: MemberKind = 'tester';
+}
+
+export interface NewInvitation {
+  readonly id: string;
+  readonly client_id: string;
+  readonly kind: MemberKind;
+  /** Secret part of the link, which is never stored. */
+  readonly token: string;
+  readonly expires_at: string;
+}
+
+export interface AcceptedMembership {
+  readonly client_id: string;
+  readonly name: string;
+  readonly kind: MemberKind;
+}
+
+export interface OwnerView {
+  readonly user_id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly disabled_at: string | null;
+  readonly added_at: string;
+}
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** Owners and testers of applications. Methods of operators accept the client_id, or a name that only one client has. */
+@Injectable()
+export class ClientMemberService {
+  constructor(
+    private readonly members: ClientMemberStore,
+    private readonly clients: ClientStore,
+    private readonly users: UserStore,
+    private readonly announcer: Announcer,
+  ) {}
+
+  /** Lists the owners for an operator, oldest first. */
+  async owners(idOrName: string): Promise<OwnerView[]> {
+    return (await this.members.owners(await this.registered(idOrName))).map(ownerView);
+  }
+
+  /** Lists applications of developers that have no enabled owner, at most 1,000. */
+  withoutOwner(): Promise<OwnerlessClient[]> {
+    return this.members.withoutOwner();
+  }
+
+  /** @param login email address, username, or `id:` and the id of the user */
+  async addOwner(
+    actor: Actor,
+    idOrName: string,
+    login: string,
+  ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly added: boolean }>> {
+    const clientId = await this.registered(idOrName);
+    const userId = await this.userOf(login);
+    const added = await this.members.addOwner(clientId, userId, actor.name);
+    if (added === null) throw unknownUser(login);
+    return {
+      result: { client_id: clientId, user_id: userId, added },
+      announced: this.record(actor, 'added', clientId, { kind: 'owner', member: userId }),
+    };
+  }
+
+  /** Removes any owner, even the last one. */
+  async removeOwner(
+    actor: Actor,
+    idOrName: string,
+    login: string,
+  ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly removed: true }>> {
+    const clientId = await this.registered(idOrName);
+    const userId = await this.userOf(login);
+    if (!(await this.members.removeOwner(clientId, userId, actor.name)))
+      throw refused('unknown', problem('member_unknown', [], { clientId, userId }));
+    return {
+      result: { client_id: clientId, user_id: userId, removed: true },
+      announced: this.record(actor, 'removed', clientId, { kind: 'owner', member: userId }),
+    };
+  }
+
+  /** Lists owners and testers for an owner. */
+  async team(clientId: string): Promise<Member[]> {
+    const members = await this.members.team(clientId);
+    if (members.length === 0) throw unknownClient(clientId);
+    return members;
+  }
+
+  /** Lists the open invitations of an application. */
+  invitations(clientId: string): Promise<ClientInvitationEntity[]> {
+    return this.members.invitations(clientId);
+  }
+
+  /** Creates an invitation for seven days. The holder of the link may accept it once. */
+  async invite(
+    actor: OwnerActor,
+    clientId: string,
+    input: Input<MemberInvitationDto>,
+  ): Promise<Change<NewInvitation>> {
+    const { kind } = validated(MemberInvitationDto, input);
+    const token = randomBytes(32);
+    const invitation = await unlessRefused(this.members.invite(clientId, actor.userId, kind, token));
+    if (!invitation) throw unknownClient(clientId);
+    const { id, expiresAt } = invitation;
+    return {
+      result: {
+        id,
+        client_id: clientId,
+        kind,
+        token: token.toString('base64url'),
+        expires_at: expiresAt.toISOString(),
+      },
+      announced: this.record(actor, 'invited', clientId, { kind, invitation: id }),
+    };
+  }
+
+  async uninvite(actor: OwnerActor, clientId: string, id: string): Promise<void> {
+    const isDeleted = await this.members.uninvite(clientId, actor.userId, id);
+    if (isDeleted === null) throw unknownClient(clientId);
+    if (!isDeleted) throw refused('unknown', problem('client_invitation_unknown', []));
+  }
+
+  /** @param token of the link */
+  async accept(actor: OwnerActor, token: string): Promise<Change<AcceptedMembership>> {
+    if (!TOKEN.test(token)) throw refused('unknown', problem('client_invitation_unknown', []));
+    const accepted = await unlessRefused(this.members.accept(Buffer.from(token, 'base64url')));
+    const { clientId, name, kind } = accepted;
+    return {
+      result: { client_id: clientId, name, kind },
+      announced: this.record(actor, 'added', clientId, { kind, member: actor.userId }),
+    };
+  }
+
+  /** Removes a member, or leaves an own application. The last owner cannot leave. */
+  async remove(
+    actor: OwnerActor,
+    clientId: string,
+    kind: MemberKind,
+    userId: number,
+  ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly removed: true }>> {
+    const isTester = kind === 'tester' && userId === actor.userId;
+    const isRemoved = isTester && (await this.members.stopTesting(clientId, userId));
+    if (!isRemoved && !(await unlessRefused(this.members.remove(clientId, actor.userId, kind, userId))))
+      throw unknownClient(clientId);
+    return {
+      result: { client_id: clientId, user_id: userId, removed: true },
+      announced: this.record(actor, 'removed', clientId, { kind, member: userId }),
+    };
+  }
+
+  private record(
+    actor: Actor,
+    step: 'invited' | 'added' | 'removed',
+    clientId: string,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<string[]> {
+    return this.announcer.record(actor, { type: `client_member.${step}`, client_id: clientId, detail });
+  }
+
+  private async registered(idOrName: string): Promise<string> {
+    const clientId = await identifyClient(this.clients, idOrName);
+    if (!(await this.clients.names([clientId])).has(clientId)) throw unknownClient(idOrName);
+    return clientId;
+  }
+
+  private async userOf(login: string): Promise<number> {
+    const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
+    const user = isUserId(id) ? await this.users.find(Number(id)) : await this.users.findByLogin(login);
+    if (user) return user.id;
+    throw unknownUser(login);
+  }
+}
+
+export function ownerView({ userId, username, email, disabledAt, addedAt }: Owner): OwnerView {
+  return {
+    user_id: userId,
+    username,
+    email,
+    disabled_at: disabledAt?.toISOString() ?? null,
+    added_at: addedAt.toISOString(),
+  };
+}

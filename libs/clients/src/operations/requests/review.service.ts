@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { IsString } from 'class-validator';
+import { changesBetween } from '#audit/changes.js';
+import type { AuditRecord, FieldChange } from '#audit/event.js';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
+import { Announcer } from '#operations/announcer.js';
+import type { Actor, Change } from '#operations/audit-trail.js';
+import { type Input, validated } from '#operations/validate.js';
+import { problem } from '#platform/validation/problem.js';
+import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
+import { ClientMemberStore } from '../../owners/client-member.store.js';
+import type { ClientLogo } from '../../client.js';
+import { ClientStore } from '../../client.store.js';
+import type {
+  ClientRequestEntity,
+  RequestKind,
+  RequestStatus,
+} from '../../requests/client-request.entity.js';
+import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-request.store.js';
+import { findingsOf, type RequestFinding, skeletonOf } from '../../requests/request-checks.js';
+import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
+import { recordedRegistration, updateEvent } from '../client.description.js';
+import { unlessRefused } from '../owners/refused-step.js';
+import { ownerView, type OwnerView } from '../owners/client-member.service.js';
+import { changedRegistration, checkClientChanges } from '../registration-changes.js';
+import { RequestStepDto } from './request.service.js';
+import { requestedChange } from './requested-registration.js';
+import { messageView, type MessageView, requestView, type RequestView } from './request.description.js';
+
+/** A decision on the version of a request that the operator has read. */
+export class DecisionDto extends RequestStepDto {
+  @Satisfies((text) => isPlainText(text), PLAIN_TEXT)
+  @IsString()
+  @MayBeAbsent()
+  text?: string;
+}
+
+/** A decision that owners need an explanation for. */
+export class ExplainedDecisionDto extends RequestStepDto {
+  @Satisfies((text) => isPlainText(text), PLAIN_TEXT)
+  @IsString()
+  text: string;
+}
+
+export interface QueuedRequestView {
+  readonly id: string;
+  readonly version: number;
+  readonly kind: RequestKind;
+  readonly status: RequestStatus;
+  readonly client_id: string;
+  readonly name: string;
+  readonly submitted_at: string;
+}
+
+export interface ReviewedRequest {
+  readonly request: RequestView;
+  readonly messages: readonly MessageView[];
+  readonly owners: readonly OwnerView[];
+  /** The registration as it is, described as in the audit trail. */
+  readonly current: Readonly<Record<string, unknown>>;
+  /** Difference that the approval would make. */
+  readonly changes: Readonly<Record<string, FieldChange>>;
+  readonly findings: readonly RequestFinding[];
+}
+
+/** Reviews of operators. Of two concurrent decisions, one gets a conflict. */
+@Injectable()
+export class ReviewService {
+  constructor(
+    private readonly requests: ClientRequestStore,
+    private readonly clients: ClientStore,
+    private readonly members: ClientMemberStore,
+    private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
+  ) {}
+
+  /** Returns undecided requests, oldest first, at most 100, and the number of all. */
+  async queue(): Promise<{ readonly requests: readonly QueuedRequestView[]; readonly count: number }> {
+    const { requests, count } = await this.requests.queue();
+    return {
+      count,
+      requests: requests.map(({ clientId, submittedAt, ...request }) => ({
+        ...request,
+        client_id: clientId,
+        submitted_at: submittedAt.toISOString(),
+      })),
+    };
+  }
+
+  async find(id: string): Promise<ReviewedRequest> {
+    const request = await this.found(id);
+    const { clientId } = request;
+    const client = clientId === null ? null : await this.clients.find(clientId);
+    if (clientId === null || !client) throw unknownRequest(id);
+    const current = recordedRegistration(client);
+    const change = await this.changeOf(request);
+    const hasSecrets = client.secrets.length > 0;
+    const hasDocument = client.document !== null;
+    const { logo, ...after } = change(client, { type: client.type, hasSecrets, hasDocument });
+    const wanted = { ...client, ...after, logo: logo === undefined ? client.logo : logo && digestOf(logo) };
+    const { reasons = {} } = request.content as Partial<RequestDetails>;
+    const isChange = request.kind === 'change';
+    const findings = findingsOf(
+      {
+        ...wanted,
+        hasLogo: wanted.logo !== null,
+        scopes: wanted.scopes.filter((scope) => !isChange || !client.scopes.includes(scope)),
+        reasons,
+      },
+      this.options.settings.PRODUCT_NAME,
+      await this.clients.othersLike(clientId, skeletonOf, wanted.name),
+    );
+    return {
+      request: requestView(request),
+      messages: (await this.requests.messages(id)).map(messageView),
+      owners: (await this.members.owners(clientId)).map(ownerView),
+      current,
+      changes: changesBetween(current, recordedRegistration(wanted)).changes ?? {},
+      findings,
+    };
+  }
+
+  /** Makes an application live with the same id and secrets, or applies a change. */
+  async approve(actor: Actor, id: string, input: Input<DecisionDto>): Promise<Change<RequestView>> {
+    const { version, text } = validated(DecisionDto, input);
+    const change = await this.changeOf(await this.found(id));
+    const message = text === undefined ? null : { name: actor.name, text };
+    const { request, update } = await unlessRefused(
+      this.requests.approve({ id, version }, actor.name, message, change),
+    );
+    const client = await this.clients.find(request.clientId ?? '');
+    const updated = client && updateEvent(client, update);
+    return this.decided(actor, 'approved', request, ...(updated ? [updated] : []));
+  }
+
+  async ask(actor: Actor, id: string, input: Input<ExplainedDecisionDto>): Promise<Change<RequestView>> {
+    const { version, text } = validated(ExplainedDecisionDto, input);
+    const request = await unlessRefused(this.requests.ask({ id, version }, { name: actor.name, text }));
+    return this.decided(actor, 'asked', request);
+  }
+
+  /** Rejects a request. An application in testing is disabled; its owners may request it again. */
+  async reject(actor: Actor, id: string, input: Input<ExplainedDecisionDto>): Promise<Change<RequestView>> {
+    const { version, text } = validated(ExplainedDecisionDto, input);
+    const message = { name: actor.name, text };
+    const request = await unlessRefused(this.requests.reject({ id, version }, actor.name, message));
+    return this.decided(actor, 'rejected', request);
+  }
+
+  private async found(id: string): Promise<ClientRequestEntity> {
+    const request = await this.requests.find(id);
+    if (request) return request;
+    throw unknownRequest(id);
+  }
+
+  /** The store applies the change only to the version of the request from which it was made. */
+  private async changeOf({ content, clientId }: ClientRequestEntity): Promise<ChangeOfClient> {
+    const changes = await checkClientChanges(requestedChange(content), () => this.options.scopes().value);
+    return (current, existing) =>
+      changedRegistration({ clientId: clientId ?? '', ...existing }, current, changes);
+  }
+
+  private decided(
+    actor: Actor,
+    step: 'approved' | 'asked' | 'rejected',
+    request: ClientRequestEntity,
+    ...more: readonly AuditRecord[]
+  ): Change<RequestView> {
+    const { id, kind, clientId } = request;
+    const detail = { request: id, kind };
+    const record = { type: `client_request.${step}`, client_id: clientId ?? '', detail } as const;
+    return {
+      result: requestView(request),
+      announced: this.announcer.clientsChanged(actor, clientId === null ? [] : [clientId], record, ...more),
+    };
+  }
+}
+
+function unknownRequest(id: string): AdministrationError {
+  return refused('unknown', problem('request_unknown', [], { id }));
+}
+
+const digestOf = ({ image }: ClientLogo): string => createHash('sha256').update(image).digest('hex');

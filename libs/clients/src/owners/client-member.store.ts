@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, MoreThan } from 'typeorm';
+import { problem } from '#platform/validation/problem.js';
+import { UserEntity } from '#users/user.entity.js';
+import { lockClient } from '../client.statements.js';
+import {
+  ClientInvitationEntity,
+  ClientOwnerEntity,
+  ClientTesterEntity,
+  type MemberKind,
+} from './client-owner.entity.js';
+import { OWNER_LIMITS, Refusal } from './refusal.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    last_owner: { readonly clientId: string };
+    member_unknown: { readonly clientId: string; readonly userId: number };
+    client_invitation_unknown: null;
+    client_not_in_testing: { readonly clientId: string };
+  }
+}
+
+/** Owner or tester of an application. */
+export interface Member {
+  readonly userId: number;
+  readonly name: string;
+  readonly email: string;
+  readonly kind: MemberKind;
+  readonly since: Date;
+}
+
+export interface Owner {
+  readonly userId: number;
+  readonly username: string;
+  readonly email: string;
+  readonly disabledAt: Date | null;
+  readonly addedAt: Date;
+}
+
+export interface OwnerlessClient {
+  readonly clientId: string;
+  readonly name: string;
+}
+
+const ENTITIES = { owner: ClientOwnerEntity, tester: ClientTesterEntity } as const;
+const MAX_OWNERLESS = 1_000;
+
+/** Owners, testers and invitations. Each change locks the client. A null result means that the client is unknown to the user. */
+@Injectable()
+export class ClientMemberStore {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Returns the owners for an operator. */
+  owners(clientId: string): Promise<Owner[]> {
+    return this.dataSource.query<Owner[]>(
+      `SELECT u.id AS "userId", u.username, u.email, u.disabled_at AS "disabledAt", o.added_at AS "addedAt"
+       FROM client_owners o JOIN users u ON u.id = o.user_id WHERE o.client_id = $1 ORDER BY o.added_at, u.id`,
+      [clientId],
+    );
+  }
+
+  /** Returns applications of developers without an enabled owner, at most 1,000. */
+  withoutOwner(): Promise<OwnerlessClient[]> {
+    return this.dataSource.query<OwnerlessClient[]>(
+      `SELECT c.client_id AS "clientId", c.name FROM clients c
+       WHERE c.deleted_at IS NULL AND NOT c.first_party AND NOT c.developer_portal AND c.document_due_at IS NULL
+         AND c.grant_type = 'authorization_code' AND NOT EXISTS (
+           SELECT FROM client_owners o JOIN users u ON u.id = o.user_id
+           WHERE o.client_id = c.client_id AND u.disabled_at IS NULL)
+       ORDER BY c.created_at, c.client_id LIMIT ${MAX_OWNERLESS}`,
+    );
+  }
+
+  /** Returns owners and testers, oldest first; empty if the user of the transaction does not own the client. */
+  team(clientId: string): Promise<Member[]> {
+    return this.dataSource.query<Member[]>(
+      'SELECT user_id AS "userId", name, email, kind, since FROM client_team($1)',
+      [clientId],
+    );
+  }
+
+  /** Adds an owner for an operator. @returns false if the user owns the client; null if client or user is unknown */
+  async addOwner(clientId: string, userId: number, operator: string): Promise<boolean | null> {
+    return this.dataSource.transaction(async (manager) => {
+      if (!(await lockClient(manager, clientId, { operator }))) return null;
+      if (!(await manager.existsBy(UserEntity, { id: userId }))) return null;
+      if (await manager.existsBy(ClientOwnerEntity, { clientId, userId })) return false;
+      await manager.insert(ClientOwnerEntity, { clientId, userId });
+      return true;
+    });
+  }
+
+  /** Removes any owner for an operator, even the last. @returns false if the user is not an owner; null as `addOwner` */
+  async removeOwner(clientId: string, userId: number, operator: string): Promise<boolean | null> {
+    return this.dataSource.transaction(async (manager) => {
+      if (!(await lockClient(manager, clientId, { operator }))) return null;
+      return (await manager.delete(ClientOwnerEntity, { clientId, userId })).affected === 1;
+    });
+  }
+
+  /**
+   * Removes a member for an owner, or lets an owner leave.
+   * @throws Refusal `last_owner`, `member_unknown`
+   */
+  async remove(clientId: string, owner: number, kind: MemberKind, userId: number): Promise<true | null> {
+    return this.dataSource.transaction(async (manager) => {
+      if (!(await lockClient(manager, clientId, { owner }))) return null;
+      if (kind === 'owner' && (await manager.countBy(ClientOwnerEntity, { clientId })) === 1)
+        throw new Refusal('conflict', problem('last_owner', [], { clientId }));
+      const { affected } = await manager.delete(ENTITIES[kind], { clientId, userId });
+      if (affected !== 1) throw new Refusal('unknown', problem('member_unknown', [], { clientId, userId }));
+      return true;
+    });
+  }
+
+  /** Ends the participation of a tester, who does not own the client. */
+  async stopTesting(clientId: string, userId: number): Promise<boolean> {
+    return (
+      (await this.dataSource.getRepository(ClientTesterEntity).delete({ clientId, userId })).affected === 1
+    );
+  }
+
+  invitations(clientId: string): Promise<ClientInvitationEntity[]> {
+    return this.dataSource.getRepository(ClientInvitationEntity).find({
+      where: { clientId, expiresAt: MoreThan(new Date()) },
+      order: { createdAt: 'ASC' },
+    });
+  }
+
+  /** Deletes the inviter's expired invitations. @param token random bytes, of which only the hash is stored @throws Refusal `limit_reached`, `client_not_in_testing` */
+  async invite(
+    clientId: string,
+    owner: number,
+    kind: MemberKind,
+    token: Buffer,
+  ): Promise<ClientInvitationEntity | null> {
+    return this.dataSource.transaction(async (manager) => {
+      const client = await lockClient(manager, clientId, { owner });
+      if (!client) return null;
+      if (kind === 'tester' && client.stage !== 'testing')
+        throw new Refusal('conflict', problem('client_not_in_testing', [], { clientId }));
+      await lockUserLimits(manager, owner);
+      await manager.query('DELETE FROM client_invitations WHERE invited_by = $1 AND expires_at <= now()', [
+        owner,
+      ]);
+      const invited = await manager.countBy(ClientInvitationEntity, { invitedBy: owner });
+      if (invited >= OWNER_LIMITS.invitations) throw limitReached('invitations');
+      if (kind === 'tester') {
+        const pending = await manager.countBy(ClientInvitationEntity, { clientId, kind });
+        const testers = await manager.countBy(ClientTesterEntity, { clientId });
+        if (pending + testers >= OWNER_LIMITS.testers) throw limitReached('testers');
+      }
+      const { identifiers } = await manager.insert(ClientInvitationEntity, {
+        clientId,
+        kind,
+        tokenHash: createHash('sha256').update(token).digest(),
+        invitedBy: owner,
+        expiresAt: () => `now() + interval '7 days'`,
+      });
+      return manager.findOneByOrFail(ClientInvitationEntity, { id: (identifiers[0] as { id: string }).id });
+    });
+  }
+
+  async uninvite(clientId: string, owner: number, id: string): Promise<boolean | null> {
+    return this.dataSource.transaction(async (manager) => {
+      if (!(await lockClient(manager, clientId, { owner }))) return null;
+      return (await manager.delete(ClientInvitationEntity, { clientId, id })).affected === 1;
+    });
+  }
+
+  /**
+   * Accepts an invitation once, for the user of the portal's transaction.
+   * @throws Refusal `limit_reached`, `client_invitation_unknown`
+   */
+  async accept(
+    token: Buffer,
+  ): Promise<{ readonly clientId: string; readonly name: string; readonly kind: MemberKind }> {
+    const [accepted] = await this.dataSource.query<
+      { clientId: string; name: string; kind: MemberKind; outcome: 'accepted' | 'testers_full' }[]
+    >('SELECT client AS "clientId", name, kind, outcome FROM accept_client_invitation($1, $2)', [
+      token,
+      OWNER_LIMITS.testers,
+    ]);
+    if (!accepted) throw new Refusal('unknown', problem('client_invitation_unknown', []));
+    const { outcome, ...invitation } = accepted;
+    if (outcome === 'testers_full') throw limitReached('testers');
+    return invitation;
+  }
+}
+
+/** Serializes the steps of a user that have limits. */
+export async function lockUserLimits(manager: EntityManager, userId: number): Promise<void> {
+  await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('limits of ' || $1, 0))`, [
+    String(userId),
+  ]);
+}
+
+export function limitReached(of: keyof typeof OWNER_LIMITS): Refusal {
+  return new Refusal('conflict', problem('limit_reached', [], { of, max: OWNER_LIMITS[of] }));
+}
