@@ -60,6 +60,7 @@ function internalPort(port: string): Endpoints {
     handler: path,
     method: 'get',
     path,
+    paths: [path],
     operation,
     dto: undefined,
     headers: [],

@@ -13,6 +13,8 @@ export interface Route {
   readonly handler: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
+  /** All paths of the handler; `path` is the first one. */
+  readonly paths: readonly string[];
   /** Undefined if the handler has no `@ApiOperation`. */
   readonly operation: OperationDescription | undefined;
   readonly dto: Type | undefined;
@@ -46,11 +48,14 @@ function routesOfController(controller: Type<object>): Route[] {
     const handler = name === 'constructor' ? undefined : prototype[name];
     const method = handler && (Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined);
     if (!handler || method === undefined) return [];
-    const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
+    const [path = '', ...others] = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]]
+      .flat()
+      .map((part) => pathOf(prefix, part));
     return {
       handler: `${controller.name}.${name}`,
       method: RequestMethod[method].toLowerCase() as Route['method'],
-      path: pathOf(prefix, paths[0] ?? ''),
+      path,
+      paths: [path, ...others],
       operation: operationOf(handler),
       dto: dtoOf(controller, name),
       headers: (Reflect.getMetadata(HEADERS_METADATA, handler) ?? []) as Route['headers'],

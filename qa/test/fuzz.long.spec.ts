@@ -1,16 +1,5 @@
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
-import { type DynamicModule, RequestMethod, type Type } from '@nestjs/common';
 import { runCommand } from '#local/servers/run-command.js';
-import { ENDPOINTS } from '#oauth/endpoints.js';
 import { isolate } from '#test/support/isolate.js';
-import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
-import { AppModule as AuthorizeApp } from '../../apps/authorize/src/app.module.js';
-import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
-import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
-import { AppModule as ConsoleApp } from '../../apps/console/src/app.module.js';
-import { AppModule as ResourceApp } from '../../apps/resource/src/app.module.js';
-import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
-import { AppModule as TokenApp } from '../../apps/token/src/app.module.js';
 import type { Actor } from '../fuzz/actor.js';
 import { Campaign } from '../fuzz/campaign.js';
 import { FUZZED_ENDPOINTS } from '../fuzz/endpoints/endpoints.js';
@@ -21,18 +10,9 @@ import { openRaw } from '../fuzz/raw-target.js';
 import type { HttpRecipe } from '../fuzz/request.js';
 import { reportOf } from '../fuzz/report.js';
 import type { OpenTarget, Target } from '../fuzz/target.js';
+import { routesOf } from '../openapi/routes.js';
 
 const SEED = 20_261_122;
-const URL_OF_NOTHING = 'http://127.0.0.1:1';
-const CONSOLE_URL = 'http://127.0.0.1:2';
-const SETTINGS = {
-  TOKEN_KEYS: 'A'.repeat(43),
-  AUTH_URL: URL_OF_NOTHING,
-  BASE_URL: URL_OF_NOTHING,
-  API_URL: URL_OF_NOTHING,
-  NATS_URL: 'nats://127.0.0.1:1',
-};
-
 describe('npm run fuzz', () => {
   it('finds no violation and covers the expected responses', async () => {
     // 30 concurrent lanes, because a request that never ends takes 10 s.
@@ -80,30 +60,21 @@ describe('npm run fuzz', () => {
   );
 });
 
-it.each<[string, DynamicModule]>([
-  ['authorize', AuthorizeApp.forRoot(Object.assign(new AuthorizeConfiguration(), SETTINGS))],
-  ['token', TokenApp.forRoot(Object.assign(new TokenConfiguration(), SETTINGS))],
-  ['resource', ResourceApp.forRoot(Object.assign(new ResourceConfiguration(), SETTINGS))],
-  [
-    'console',
-    ConsoleApp.forRoot(
-      Object.assign(new ConsoleConfiguration(), {
-        ...SETTINGS,
-        CONSOLE_URL,
-        CONSOLE_ISSUER: URL_OF_NOTHING,
-        CONSOLE_CLIENT_ID: 'c',
-        CONSOLE_CLIENT_SECRET: 'c',
-      }),
-      Date.now,
-    ),
-  ],
-])('every route of %s is fuzzed', (app, module) => {
+it.each([
+  ['authorize', ''],
+  ['token', ''],
+  ['resource', ''],
+  // Only the console's HTTP API is fuzzed, because its pages need a login.
+  ['console', 'api/'],
+])('every route of %s is fuzzed', async (app, part) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));
-  // Only the console's HTTP API is fuzzed, because its pages need a login.
-  const routes = routesOf(module).filter((route) => app !== 'console' || route.includes(ENDPOINTS.admin));
+  const routes = (await routesOf(app, part)).flatMap(({ method, paths }) =>
+    paths.map((path) => `${method.toUpperCase()} ${path}`),
+  );
   expect(routes.length).toBeGreaterThan(2);
-  expect(routes.filter((route) => !names.has(route))).toEqual([]);
+  // The paths below /auth/login/ exist only if users log in at the product.
+  expect(routes.filter((route) => !names.has(route) && !route.includes('/auth/login/'))).toEqual([]);
 });
 
 const PLANTED = { rule: 'planted', where: 'here', detail: '' };
@@ -128,37 +99,4 @@ function fuzz(...args: string[]) {
     cwd: process.cwd(),
     env: { PATH: process.env['PATH'] },
   });
-}
-
-function routesOf(module: DynamicModule): string[] {
-  return controllersOf(module).flatMap((controller) => {
-    const prefix = String(Reflect.getMetadata(PATH_METADATA, controller));
-    const prototype = controller.prototype as Record<string, object>;
-    return Object.getOwnPropertyNames(prototype).flatMap((name) => {
-      const handler = prototype[name] ?? {};
-      const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-      const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
-      if (method === undefined) return [];
-      return paths.map((path) => {
-        const whole = `/${prefix}/${path}`.replaceAll(/\/+/g, '/').replace(/(.)\/$/, '$1');
-        return `${RequestMethod[method]} ${whole}`;
-      });
-    });
-  });
-}
-
-type Imported = Type<object> | DynamicModule;
-
-function controllersOf(imported: Imported, seen = new Set<Imported>()): Type<object>[] {
-  if (seen.has(imported)) return [];
-  seen.add(imported);
-  const isDynamic = 'module' in imported;
-  const declared = (key: string): unknown[] =>
-    (Reflect.getMetadata(key, isDynamic ? imported.module : imported) as unknown[] | undefined) ?? [];
-  const controllers = [...declared('controllers'), ...(isDynamic ? (imported.controllers ?? []) : [])];
-  const imports = [...declared('imports'), ...(isDynamic ? (imported.imports ?? []) : [])];
-  return [
-    ...(controllers as Type<object>[]),
-    ...(imports as Imported[]).flatMap((inner) => controllersOf(inner, seen)),
-  ];
 }

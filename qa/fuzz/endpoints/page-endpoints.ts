@@ -166,10 +166,10 @@ export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   endpoint(`GET ${ENDPOINTS.errorGuide}`, [200], async (actor) =>
     draft(actor, 'authorize', ['GET', ENDPOINTS.errorGuide]),
   ),
-  endpoint('GET /auth/logos/:digest', [200], async (actor) =>
+  endpoint('GET /auth/logos/{digest}', [200], async (actor) =>
     draft(actor, 'authorize', ['GET', `/auth/logos/${actor.logo}`]),
   ),
-  endpoint('GET /auth/brand/:name', [200], async (actor) => {
+  endpoint('GET /auth/brand/{name}', [200], async (actor) => {
     const login = await (await fetch(actor.urls.authorize + ENDPOINTS.login)).text();
     const [, icon = ''] = /<link rel="icon" href="([^"]+)"/.exec(login) ?? [];
     return draft(actor, 'authorize', ['GET', icon]);
