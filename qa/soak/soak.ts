@@ -40,7 +40,7 @@ export interface SoakOptions {
 
 const MAX_VIOLATIONS = 20;
 const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
-/** Includes a redelivery: NATS redelivers the messages of a killed process after 30 s. */
+/** Includes the leases of killed processes, which last a minute, and a retry. */
 const DELIVERY_MS = 150_000;
 const ACCOUNT_PAUSE_MS = 200;
 const THIEF_PAUSE_MS = 200;
