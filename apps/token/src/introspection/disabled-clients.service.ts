@@ -81,11 +81,15 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
     return { outcome: 'revoked', grantId };
   }
 
-  /** Reads again, twice at most, if the token is newer: the first read may have begun before the change. */
+  /**
+   * Reads again, twice at most, if the token of an API client is newer: the first read may have begun before the change.
+   * The versions of clients with event streams are not in memory.
+   */
   private async versionOf(clientId: string, expected: number): Promise<number> {
-    const known = () => this.versions.get(clientId) ?? 0;
-    for (let reads = 0; reads < 2 && known() < expected; reads++) await this.read();
-    return known();
+    const known = () => this.versions.get(clientId);
+    if (known() === undefined) return (await this.store.find(clientId))?.version ?? 0;
+    for (let reads = 0; reads < 2 && (known() ?? 0) < expected; reads++) await this.read();
+    return known() ?? 0;
   }
 
   private async readAll(): Promise<void> {

@@ -108,14 +108,14 @@ export class TokenService {
    * is refused
    */
   async issue(request: ProvedRequest, dto: TokenDto): Promise<TokenResponse> {
-    const isForEvents = isEventScope(dto.scope);
+    const isForEvents = this.eventsUrl !== '' && isEventScope(dto.scope);
     const resource = isForEvents ? this.eventsUrl : this.consoleUrl;
     if (resource === '') throw unsupportedGrantType();
     const { client, jkt } = await this.checkRequest(request, dto, [resource]);
-    const scope = clientScope(dto.scope, isForEvents ? SSF_SCOPES : client.scopes);
-    const { clientId } = client;
-    // Only the versions of API clients are known to introspection.
-    const version = isForEvents ? 0 : client.version;
+    // API clients have no event stream.
+    const isForStream = isForEvents && client.grantType !== 'client_credentials';
+    const scope = clientScope(dto.scope, isForStream ? SSF_SCOPES : client.scopes);
+    const { clientId, version } = client;
     const token = await this.engine.issue({ clientId, version, scope, resource, jkt });
     addLogContext(request.raw, { grant_id: token.grantId, grant_type: dto.grant_type, scope });
     addAuditEvent(request.raw, EVENTS.redeemed);

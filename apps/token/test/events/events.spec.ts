@@ -145,6 +145,24 @@ describe('a token for the event stream', () => {
     expect(answer.status).toBe(400);
   });
 
+  it.each([
+    ['is disabled', 'UPDATE clients SET disabled_at = now(), version = version + 1 WHERE client_id = $1'],
+    ['changes its keys', 'UPDATE clients SET version = version + 1 WHERE client_id = $1'],
+    ['is deleted', 'UPDATE clients SET deleted_at = now(), disabled_at = now() WHERE client_id = $1'],
+  ])('ends immediately when its client %s', async (_change, statement) => {
+    const { call, clientId } = await register();
+    expect((await call('get', 'stream')).status).toBe(200);
+    await app.sql(statement, [clientId]);
+    await app.announce(SUBJECTS.clientChanged, { client_id: clientId });
+    expect((await call('get', 'stream')).status).toBe(401);
+  });
+
+  it('ends immediately when its client gets or loses a secret, without a broadcast', async () => {
+    const { call, clientId } = await register();
+    await app.secrets.add(clientId, generateClientSecret().hash);
+    expect((await call('get', 'stream')).status).toBe(401);
+  });
+
   it('is the only token that the API accepts', async () => {
     const { call, clientId, credentials } = await register();
     const read = (token: string) =>

@@ -15,7 +15,14 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
-import { ASSERTION_TYPE, type AssertionSettings, ClientKey, DpopKey, keysOf } from '#test/support/keys.js';
+import {
+  ASSERTION_TYPE,
+  type AssertionSettings,
+  ClientKey,
+  DpopKey,
+  ID_TOKEN_KEYS,
+  keysOf,
+} from '#test/support/keys.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { until } from '#test/support/until.js';
@@ -27,7 +34,7 @@ const ISSUER = 'https://base.example.com';
 const [CONSOLE_URL, API_URL] = ['https://console.example.com', 'https://api.example.com'];
 const SCOPES = ['admin:read', 'admin:write'];
 
-const app = useTokenApp({ CONSOLE_URL, API_URL });
+const app = useTokenApp({ CONSOLE_URL, API_URL, ID_TOKEN_KEYS });
 let key: ClientKey;
 let terraform: string;
 
@@ -100,7 +107,7 @@ describe('a client_credentials client (RFC 6749 4.4)', () => {
   it('gets the requested scopes if they are registered', async () => {
     expect((await send({ scope: 'admin:read' })).body).toMatchObject({ scope: 'admin:read' });
     const reader = await register({ scopes: ['admin:read'] });
-    for (const scope of ['admin:write', 'profile:read openid', 'admin:READ']) {
+    for (const scope of ['admin:write', 'profile:read openid', 'admin:READ', 'ssf.read']) {
       const refused = await send({ scope }, assertionOf(reader));
       expectStandardError(refused, 400, 'invalid_scope');
       expect(checkOf(refused)).toBe('scope_unregistered');
