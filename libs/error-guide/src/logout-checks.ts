@@ -35,7 +35,7 @@ export const LOGOUT_CHECKS = {
     meaning:
       'Its `backchannel_logout_uri` failed for a day, so the service has paused the delivery. Users may still be logged in at the application. The tokens wait for a week.',
     application: 'Make the `backchannel_logout_uri` reachable, and respond with 200 within 5 seconds.',
-    operator: 'A corrected address ends the pause.',
-    commands: ['event list --client {client_id} --waiting'],
+    operator: 'Then enable the delivery again. A corrected address also ends the pause.',
+    commands: ['event enable {client_id}'],
   },
 } as const satisfies CheckEntries;
