@@ -22,6 +22,8 @@ import { ResourceServerEntity } from '#clients/resource-server/resource-server.e
 import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
 import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { ConsoleInvitationEntity, DeletedIdentityEntity, UserEntity } from '#users/user.entity.js';
+import { DeveloperDataSource } from './developer-data-source.js';
+import type { DatabaseProcess } from './roles.js';
 import { databaseUnavailable, isTransient } from '#platform/postgres/errors.js';
 import { FailFastClient, ServiceDataSource, Statements } from '#platform/postgres/service-data-source.js';
 import { failoverClient, PrimaryResolver } from '#platform/postgres/failover-client.js';
@@ -61,6 +63,7 @@ export function databaseDataSource(
   databaseUrl: string,
   limits = REQUEST_LIMITS,
   schema: string = DEFAULT_SCHEMA,
+  process?: DatabaseProcess,
 ): ServiceDataSource {
   const servers = serverUrls(databaseUrl);
   // Leaves half of the time for the connection to the primary.
@@ -114,7 +117,9 @@ export function databaseDataSource(
       options: `-c search_path=${schema}`,
     },
   };
-  return new ServiceDataSource(options, schema);
+  return process === 'developers'
+    ? new DeveloperDataSource(options, schema)
+    : new ServiceDataSource(options, schema);
 }
 
 /**

@@ -146,7 +146,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   }: DatabaseOptions): DynamicModule {
     const limits = { ...requestLimits(timeoutMs), poolSize };
     const useFactory = () => {
-      const source = databaseDataSource(databaseUrl, limits, schema);
+      const source = databaseDataSource(databaseUrl, limits, schema, process);
       const open = () => connect(source, databaseUrl, retryForMs);
       return connectsOnUse ? source.connectOnUse(open) : open();
     };

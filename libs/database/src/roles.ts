@@ -131,10 +131,10 @@ const ADMINISTRATION = {
     insert: ['stream_id', 'type', 'details', 'txn'],
     update: ['outcome', 'finished_at'],
   },
-  client_owners: { select: 'all', insert: ['client_id', 'user_id'], delete: true },
+  client_owners: { select: 'all', insert: 'all', delete: true },
   client_testers: { select: 'all' },
   client_requests: { select: 'all', update: ['version', 'status', 'decided_at'] },
-  client_request_messages: { select: 'all', insert: ['request_id', 'author', 'name', 'text'] },
+  client_request_messages: { select: 'all', insert: 'all' },
   client_history: { select: 'all' },
 } satisfies Readonly<Record<string, TableRights>>;
 
@@ -255,16 +255,16 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       client_testers: { select: 'all', delete: true },
       client_invitations: {
         select: { except: ['token_hash'] },
-        insert: ['client_id', 'kind', 'token_hash', 'invited_by', 'expires_at'],
+        insert: 'all',
         delete: true,
       },
       client_requests: {
         select: 'all',
-        insert: ['client_id', 'user_id', 'kind', 'status', 'content', 'submitted_at'],
+        insert: 'all',
         update: ['version', 'client_id', 'status', 'content', 'submitted_at'],
         delete: true,
       },
-      client_request_messages: { select: 'all', insert: ['request_id', 'author', 'name', 'text'] },
+      client_request_messages: { select: 'all', insert: 'all' },
       client_history: { select: 'all' },
     },
     functions: [

@@ -333,10 +333,12 @@ export class ClientRequestStore {
     return this.dataSource.transaction(async (manager) => {
       if (read.clientId !== null && !(await lockClient(manager, read.clientId))) throw unknown();
       if (by.operator !== undefined) await recordOperator(manager, by.operator);
-      const request = await manager.findOne(ClientRequestEntity, {
+      const locked = await manager.findOne(ClientRequestEntity, {
         where: { id },
         lock: { mode: 'for_no_key_update' },
       });
+      // The policies of the portal, evaluated before the wait, hide the row of a concurrently registered client.
+      const request = locked ?? (await manager.findOneBy(ClientRequestEntity, { id }));
       if (!request || !(await this.isVisible(manager, request, by.userId))) throw unknown();
       const { status } = request;
       if (!statuses.includes(status))

@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Module, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Client } from 'pg';
+import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
+import { DatabaseModule } from '#database/database.module.js';
+import { asDeveloper } from '#database/developer-data-source.js';
+import type { DatabaseProcess } from '#database/roles.js';
+import { ScopeCatalogue } from '#oauth/scope.js';
+import type { Actor, OwnerActor } from '#operations/audit-trail.js';
+import { OperationsModule } from '#operations/operations.module.js';
+import { openFixture } from '#test/support/fixture.js';
+import { isolate } from '#test/support/isolate.js';
+import { withCredentials } from '#test/support/process-credentials.js';
+
+const ORIGIN = 'https://oauth.example.com';
+const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'].map((name) => ({
+  name,
+  resource: '',
+  description: name,
+  texts: { en: name },
+  isDefault: name === 'profile:read',
+  access: 'read' as const,
+}));
+
+export const GRACE: Actor = { name: 'grace@console', channel: 'page', role: 'support' };
+
+export interface Developer {
+  readonly actor: OwnerActor;
+  /** Runs work of the portal for this user. */
+  as<Result>(work: () => Result): Result;
+}
+
+@Module({ imports: [ClientOperationsModule] })
+class Operations {}
+
+/** Opens the operations of the portal, with its role in PostgreSQL, and those of the console. */
+export async function openPortal() {
+  const services = await isolate();
+  const { databaseUrl, natsUrl } = services;
+  const scopes = { variable: '', path: '', digest: '', value: new ScopeCatalogue(SCOPES) };
+  async function open(process: DatabaseProcess) {
+    const { DATABASE_URL } = withCredentials(process, { DATABASE_URL: databaseUrl });
+    const settings = {
+      DATABASE_URL,
+      DATABASE_SCHEMA: 'oauth',
+      NATS_URL: natsUrl,
+      AUDIT_NATS_URL: '',
+      AUTH_URL: ORIGIN,
+      BASE_URL: ORIGIN,
+      API_URL: ORIGIN,
+      PRODUCT_NAME: 'Scheduling',
+      CONSOLE_URL: '',
+      CONSOLE_GROUPS_CLAIM: '',
+      AUDIT_RETENTION_DAYS: 30,
+      AUDIT_MAX_MEGABYTES: 64,
+      AUDIT_REPLICAS: 1,
+      OUTSIDE_FETCH_ALLOW: '',
+    };
+    const database = DatabaseModule.forRoot({ process, databaseUrl: DATABASE_URL });
+    const operations = OperationsModule.forRoot({ settings, scopes: () => scopes }, [database]);
+    return NestFactory.createApplicationContext(
+      { module: Operations, imports: [operations] },
+      { logger: false },
+    );
+  }
+  const [portal, console] = await Promise.all([open('developers'), open('console')]);
+  const fixture = await openFixture(services, 'A'.repeat(43));
+  const sql = new Client({ connectionString: databaseUrl, options: '-c search_path=oauth' });
+  await sql.connect();
+  await sql.query(
+    `INSERT INTO clients (client_id, name, type, redirect_uris, developer_portal)
+     VALUES ('sc_portal', 'Developers', 'confidential', '{https://developers.example.com/login/callback}', true)`,
+  );
+  return {
+    portal: <T>(type: Type<T>): T => portal.get(type),
+    console: <T>(type: Type<T>): T => console.get(type),
+    sql: async (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
+      (await sql.query<Record<string, unknown>>(text, values)).rows,
+    /** Creates a user with a grant to the portal. */
+    async developer(name: string): Promise<Developer> {
+      const userId = await fixture.user(name);
+      const handle = randomBytes(16);
+      await sql.query(
+        `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+         VALUES ($1, $2, 'sc_portal', 'openid', 'openid', now() + interval '1 day', '1 day')`,
+        [createHash('sha256').update(handle).digest('base64url'), userId],
+      );
+      return {
+        actor: { name, channel: 'portal', role: null, userId },
+        as: (work) => asDeveloper(handle, work),
+      };
+    },
+    async close(): Promise<void> {
+      await Promise.all([portal.close(), console.close(), fixture.close(), sql.end()]);
+      await services.close();
+    },
+  };
+}
+
+export type Portal = Awaited<ReturnType<typeof openPortal>>;
