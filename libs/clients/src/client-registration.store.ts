@@ -21,7 +21,6 @@ export interface ClientRegistration extends ClientFlags, ClientLinks, ClientKeys
 /** A null `logo` removes the logo, an undefined `logo` keeps it. */
 export type ChangedRegistration = ClientRegistration & { readonly logo?: ClientLogo | null };
 
-/** Registration with the digest of the logo. */
 type StoredRegistration = ClientRegistration & { readonly logo: string | null };
 
 export interface RegistrationUpdate {

@@ -1,5 +1,5 @@
-import type { DatabaseFacts } from '#database/database-inspection.js';
-import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
+import type { DatabaseFacts, DatabaseInspection } from '#database/database-inspection.js';
+import { type Area, check, type DoctorChecks, type Finding, findingOf } from './finding.js';
 
 export const DOCTOR_DATABASE_CHECKS = {
   'migrations-missing': check('error', 'the database has every migration of this version'),
@@ -17,6 +17,14 @@ export const DOCTOR_DATABASE_CHECKS = {
 const finding = findingOf(DOCTOR_DATABASE_CHECKS);
 
 const NEARLY_FULL = 0.8;
+
+export function databaseArea(inspection: DatabaseInspection): Area {
+  return {
+    name: 'postgresql',
+    checks: DOCTOR_DATABASE_CHECKS,
+    examine: async () => examineDatabase(await inspection.facts()),
+  };
+}
 
 export function examineDatabase(facts: DatabaseFacts): Finding[] {
   return [

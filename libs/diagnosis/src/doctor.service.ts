@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import { IsArray, IsIn, IsString } from 'class-validator';
 import { ClientStore } from '#clients/client.store.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
@@ -14,7 +14,7 @@ import { type Answers, askServices } from '#operations/running-services/status.j
 import { addressArea } from './address.area.js';
 import { certificateArea } from './certificate.area.js';
 import { clientArea } from './client.area.js';
-import { databaseArea } from './database.area.js';
+import { databaseArea } from './database.checks.js';
 import { diagnose, type Diagnosis } from './diagnose.js';
 import { type Area, AREAS, noneChecked } from './finding.js';
 import { eventArea } from './event.area.js';
@@ -82,6 +82,9 @@ export class DoctorService {
     return { ...diagnosis, failOn, warnings };
   }
 }
+
+@Module({ providers: [DoctorService], exports: [DoctorService] })
+export class DiagnosisModule {}
 
 function skipped({ name, checks }: Area): Area {
   return { name, checks, examine: async () => noneChecked(checks, 'the caller skipped it') };

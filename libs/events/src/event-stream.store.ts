@@ -75,7 +75,6 @@ export class EventStreamStore {
     }
   }
 
-  /** Counts the streams that the service has paused. */
   countPaused(): Promise<number> {
     return this.streams.countBy({ status: 'paused', statusReason: PAUSED_BECAUSE_UNREACHABLE });
   }
@@ -141,7 +140,6 @@ export class EventStreamStore {
     );
   }
 
-  /** Deletes the stream with its events. */
   async delete(id: string): Promise<boolean> {
     return (await this.streams.delete({ id })).affected === 1;
   }

@@ -24,7 +24,6 @@ export class EventStore {
     this.events = dataSource.getRepository(EventEntity);
   }
 
-  /** Records an event about the stream. */
   async record(streamId: string, type: EventType, details: object): Promise<void> {
     await this.events.insert({ streamId, type, details, txn: () => 'gen_random_uuid()' });
   }

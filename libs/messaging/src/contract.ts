@@ -255,7 +255,6 @@ export const INVALIDATIONS: Invalidations = {
   [SUBJECTS.userChanged]: (event) => tagOf.user(parseUserChanged(event).user_id),
 };
 
-/** Broadcasts that the token app receives. */
 export const TOKEN_APP_BROADCASTS: Invalidations = {
   ...INVALIDATIONS,
   [SUBJECTS.requestGivenUp]: (event) => tagOf.request(parseRequestGivenUp(event).request_id),

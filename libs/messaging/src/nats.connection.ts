@@ -53,7 +53,6 @@ export interface RequestOptions {
   readonly isRepeatable?: boolean;
 }
 
-/** Connection to NATS for requests and broadcasts. */
 export class NatsConnection {
   readonly broadcasts: Broadcasts;
   private nats: NatsClient | undefined;

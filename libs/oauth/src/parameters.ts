@@ -49,7 +49,6 @@ type DtoClass = new () => object;
 type Condition = readonly [parameter: string, ...values: string[]];
 
 interface ParameterRules {
-  /** Maximum number of characters. */
   readonly max: number;
   /** True to accept characters other than printable ASCII. */
   readonly anyCharacter?: boolean;

@@ -98,7 +98,6 @@ function differInPortOnly(registered: string, requested: string): boolean {
   return expected['host'] === actual['host'] && samePath && expected['query'] === actual['query'];
 }
 
-/** Rules for the redirect URIs of a client. */
 export interface RedirectUriRules {
   readonly type: ClientType;
   /** Schemes other than reversed domain names that the operator admits, such as `cursor`. */

@@ -5,7 +5,6 @@ import { queryOf } from '#pages/form.js';
 import { etagOf } from './conditions.js';
 import { API } from './operation-rules.js';
 
-/** Response of an operation. */
 export interface ApiResponse {
   /** Absent for the status that the operation always has after a success. */
   readonly status?: number;

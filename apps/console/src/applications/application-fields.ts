@@ -66,7 +66,6 @@ export function nameOf(name: string): string {
   return name.startsWith('scope:') ? `${label}: ${name.slice('scope:'.length)}` : label;
 }
 
-/** Returns the fields of a form that a group shows. */
 export function inputsOf({ fields }: Group, form: Form): [name: string, value: string][] {
   return form.input.filter(([name]) => fields.includes(inputOf(name)));
 }

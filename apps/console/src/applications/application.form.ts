@@ -7,7 +7,6 @@ import { containsPrivateKey } from '#clients/registration/keys.js';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { Form } from '#pages/form.js';
 
-/** Labels and values of the flags of a client. */
 export const FLAG_TEXTS: Readonly<
   Record<ClientFlag, { readonly label: string; readonly true: string; readonly false: string }>
 > = {

@@ -81,7 +81,6 @@ function inputProblems(error: unknown): Problems {
   throw error;
 }
 
-/** Returns the first step that has a field with a problem. */
 function stepWith(problems: Problems): number | undefined {
   const step = CREATE_STEPS.findIndex(({ fields }) => fields.some((name) => problems.has(name)));
   return step === -1 ? undefined : step;

@@ -132,7 +132,6 @@ export function clientLink(id: string, { clients }: Pick<EventNames, 'clients'>)
     : html`<a href="${pathOf(id)}"><bdi>${name}</bdi></a> <code>${id}</code>`;
 }
 
-/** Links to the events of a grant. */
 export function grantLink(id: string): Html {
   return html`<a href="/audit?${new URLSearchParams({ grant: id }).toString()}"><code>${id}</code></a>`;
 }

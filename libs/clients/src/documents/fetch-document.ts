@@ -1,6 +1,5 @@
 import type { NewClient } from '../client.store.js';
-import { newClientOf } from '../registration/new-client.js';
-import { Registration } from '../registration/registration.js';
+import { newClientOf, Registration } from '../registration/registration.js';
 import { problem } from '#platform/validation/problem.js';
 import { InvalidDocumentError, type MetadataDocument, readMetadataDocument } from './metadata-document.js';
 import { DEFAULT_SIGNING_ALGORITHM } from '#oauth/openid/signing-keys.js';

@@ -35,7 +35,6 @@ export class DocumentClientDto {
 /** Fields of `DocumentClientDto` if there is a `metadataUrl`, otherwise of `Registration`. */
 export type NewClientInput = Input<Registration & DocumentClientDto>;
 
-/** Changes of lists, and conditions of a change. */
 export class ListChangesDto {
   @IsString({ each: true })
   @IsArray()

@@ -8,9 +8,8 @@ import { refused, refuseInvalid } from '#operations/administration.error.js';
 import { checked, type Input, validated } from '#operations/validate.js';
 import { problem } from '#platform/validation/problem.js';
 import { readLogo } from '../registration/logo.js';
-import { newClientOf } from '../registration/new-client.js';
 import { defaultAlgorithm } from '../registration/openid-registration.js';
-import { Registration, scopeProblems } from '../registration/registration.js';
+import { newClientOf, Registration, scopeProblems } from '../registration/registration.js';
 import { DocumentClientDto, type NewClientInput } from './client.dto.js';
 
 declare module '#platform/validation/problem.js' {

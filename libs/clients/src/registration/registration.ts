@@ -5,13 +5,14 @@ import {
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
 } from '#oauth/openid/signing-keys.js';
-import type { ClientType } from '#oauth/oauth-client.js';
+import { type ClientType, hasKeys } from '#oauth/oauth-client.js';
 import { MAX_PRIVATE_SCHEMES, privateSchemeProblem, type PrivateSchemeProblem } from '#oauth/redirect-uri.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { fieldsOf, Rule } from '#platform/validation/validate.js';
 import { type ClientFlags, INITIAL_FLAGS, mapFlags } from '../client-flags.js';
 import type { ClientRegistration } from '../client-registration.store.js';
+import type { NewClient } from '../client.store.js';
 import { ClientMetadata, lengthProblems } from './client-metadata.js';
 import { clientKeys, isAbsent } from './keys.js';
 import {
@@ -216,6 +217,21 @@ export function storedRegistration({
     idTokenAlg: storedAlgorithm(idTokenAlg),
     sector: subject === 'pairwise' ? sectorOf(redirectUris) : null,
     keepsRefreshToken: !refreshTokenRotation,
+  };
+}
+
+/** @param registration without a problem */
+export function newClientOf(registration: Registration): Omit<NewClient, 'secretHash'> {
+  const { clientUri, policyUri, contacts, jwks, jwksUri, ...stored } = storedRegistration(registration);
+  const { postLogoutRedirectUris, backchannelLogoutUri, ...others } = stored;
+  const { grantType, deviceGrant, dpopBound, keepsRefreshToken, profile, ...client } = others;
+  return {
+    ...client,
+    type: registration.type,
+    links: { clientUri, policyUri, contacts },
+    logoutUris: { postLogoutRedirectUris, backchannelLogoutUri },
+    rules: { grantType, deviceGrant, dpopBound, keepsRefreshToken, profile },
+    ...(hasKeys({ jwks, jwksUri }) && { keys: { jwks, jwksUri } }),
   };
 }
 

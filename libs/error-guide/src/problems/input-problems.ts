@@ -12,7 +12,6 @@ const EXPECTED: Readonly<Record<Problems['type']['expected'], string>> = {
   object: 'an object',
 };
 
-/** Problems of any input. */
 export const INPUT_PROBLEMS = {
   unknown_field: ({ field }) => `${field} is not a field of this operation`,
   type: ({ field, values }) => `${field} must be ${EXPECTED[values.expected]}`,

@@ -1,7 +1,6 @@
 import type { Problems } from '#platform/validation/problem.js';
 import type { ProblemEntries } from './problem-entry.js';
 
-/** Problems of the file of the scopes. */
 export const SCOPE_PROBLEMS = {
   scopes_not_utf8: () => 'it is not UTF-8',
   scopes_syntax: ({ values: { message } }) => message,

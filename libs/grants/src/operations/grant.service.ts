@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import type { AuditRecord } from '#audit/event.js';
 import { ClientStore } from '#clients/client.store.js';
 import {
@@ -135,6 +135,9 @@ export class GrantService {
     return { userId: user?.id, clientId };
   }
 }
+
+@Module({ providers: [GrantService], exports: [GrantService] })
+export class GrantOperationsModule {}
 
 /** Returns one audit event for all grants of a call, not one per grant. */
 function revocationOf({ userId, clientId }: GrantFilter, revoked: number): AuditRecord {

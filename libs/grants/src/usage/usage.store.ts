@@ -11,7 +11,6 @@ export interface UsageDay {
   readonly countedAt: Date;
 }
 
-/** Days for which counts are kept. */
 const KEPT_DAYS = 400;
 
 /** Number of active clients of a day, from the index of the audit trail. */

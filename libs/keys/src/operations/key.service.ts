@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Module } from '@nestjs/common';
 import { IsBoolean, IsIn, IsString } from 'class-validator';
 import { TokenKeyStore } from '../token-key.store.js';
 import { generateSigningKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
@@ -148,6 +148,9 @@ export class KeyService {
     return { statuses, warnings, records, idTokenRecords, now };
   }
 }
+
+@Module({ providers: [KeyService], exports: [KeyService] })
+export class KeyOperationsModule {}
 
 function keyUse({ id, signsIn, verifiesIn, missingIn, record }: ReportedKey): KeyUse {
   return {

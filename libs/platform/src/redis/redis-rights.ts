@@ -2,7 +2,6 @@ import { Cluster } from 'ioredis';
 import type { RightsDifference } from '../status/status-report.js';
 import type { RedisClient } from './redis-client.js';
 
-/** Processes with a connection to Redis. */
 export const REDIS_PROCESSES = ['authorize', 'token', 'console'] as const;
 export type RedisProcess = (typeof REDIS_PROCESSES)[number];
 

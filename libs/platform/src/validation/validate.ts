@@ -83,7 +83,6 @@ export function validate<Shape extends object>(
   return { dto, problems: at(path, [...problems, ...rules.flatMap((find) => find(dto))]) };
 }
 
-/** Returns the names of the fields. */
 export function fieldsOf(shape: new () => object): string[] {
   return [...new Set(metadataOf(shape).map(({ propertyName }) => propertyName))];
 }

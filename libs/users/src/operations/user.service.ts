@@ -66,7 +66,6 @@ export class OperatorEndAnnouncer implements EndAnnouncer {
     await this.services.applyRevocations({ user_id: userId }, this.states[step]);
   }
 
-  /** Adds the warnings to an error. */
   readonly rethrow = (error: unknown): never => {
     if (error instanceof AdministrationError) error.warnings = this.warnings;
     throw error;

@@ -36,7 +36,6 @@ interface ReadEvents {
   readonly isBehind: boolean;
 }
 
-/** Reads the events that explain a request. */
 export interface EventSource {
   request(reference: string): Promise<ReadEvents & { readonly similar: readonly string[] }>;
   around(clientId: string, at: number): Promise<ReadEvents>;

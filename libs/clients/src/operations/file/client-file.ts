@@ -9,7 +9,6 @@ import { describeGrantTypes } from '../../registration/grant-type.js';
 
 export const VERSION = 1;
 
-/** Members of a client in the file. */
 export const MEMBERS: readonly string[] = [
   'client_id',
   'name',
@@ -38,7 +37,6 @@ export const MEMBERS: readonly string[] = [
   'logo',
 ];
 
-/** Returns the member of the file that sets the field. */
 export function fileMemberOf(field: string): string {
   return field === 'grantType' || field === 'deviceGrant' ? 'grant_types' : memberOf(field);
 }
