@@ -10,6 +10,7 @@ import { problem, type Problems } from '#platform/validation/problem.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
 import { OperatorNats } from './operator-nats.js';
+import { warningText } from './failure-text.js';
 import { jsonText } from './wording.js';
 
 export interface Actor {
@@ -44,6 +45,7 @@ declare module '#platform/validation/problem.js' {
       readonly variable: string;
       readonly reason: 'unanswered' | 'interrupted' | 'without_jetstream';
     };
+    event_not_stored: { readonly variable: string; readonly event: string };
   }
 }
 
@@ -76,8 +78,8 @@ export class AuditTrail {
         if (isUnserved(error) || Date.now() >= end) break;
       }
     }
-    return events.map(
-      (event) => `NATS (${variable}) did not store this event of the audit trail: ${jsonText(event)}`,
+    return events.map((event) =>
+      warningText(problem('event_not_stored', [], { variable, event: jsonText(event) })),
     );
   }
 

@@ -25,6 +25,14 @@ const WORDS = new RegExp(
   ].join('|'),
 );
 
+const VARIABLES = anyOf(
+  [...readFileSync('docs/configuration.md', 'utf8').matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].flatMap(
+    ([, name]) => name ?? [],
+  ),
+);
+/** A text that has more than names of variables, which are also the names of settings. */
+const TEXT_WITH_VARIABLE = new RegExp(`^(?=.*[a-z]).*(?<![\\w$])(?:${VARIABLES})(?!\\w)`, 's');
+
 interface Node {
   readonly type?: string;
   readonly value?: unknown;
@@ -49,21 +57,32 @@ function textsOf(node: unknown): string[] {
   return [...texts, `"${words.join(' ')} "`];
 }
 
-const wordsIn = (source: string): string[] =>
+const wordsIn = (source: string, words = WORDS): string[] =>
   textsOf(parseSync(source, { syntax: 'typescript', decorators: true, target: 'es2022' }).body).filter(
-    (text) => WORDS.test(text),
+    (text) => words.test(text),
   );
 
 describe('a library below the apps', () => {
   const sources = readdirSync('libs', { recursive: true, encoding: 'utf8' }).filter((file) =>
     /^(?!error-guide)[\w-]+\/src\/.*\.ts$/.test(file),
   );
+  const findAll = (files: readonly string[], words?: RegExp) =>
+    files.flatMap((file) =>
+      wordsIn(readFileSync(`libs/${file}`, 'utf8'), words).map((text) => `${file}: ${text}`),
+    );
 
   it('names no option, command, document or page, which the error guide does', () => {
-    const named = sources.flatMap((file) =>
-      wordsIn(readFileSync(`libs/${file}`, 'utf8')).map((text) => `${file}: ${text}`),
-    );
-    expect(named).toEqual([]);
+    expect(findAll(sources)).toEqual([]);
+  });
+
+  it('names no variable in a text, except where a process reads or examines its settings', () => {
+    const others = sources.filter((file) => !/^(?:platform|database|ui|diagnosis)\//.test(file));
+    expect(findAll(others, TEXT_WITH_VARIABLE)).toEqual([]);
+  });
+
+  it('would be rejected with a text about a variable', () => {
+    expect(wordsIn("fail('NATS (NATS_URL) does not answer')", TEXT_WITH_VARIABLE)).toHaveLength(1);
+    expect(wordsIn("settings['NATS_URL']", TEXT_WITH_VARIABLE)).toEqual([]);
   });
 
   it.each([

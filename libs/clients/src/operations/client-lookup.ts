@@ -1,12 +1,14 @@
 import type { ClientStore } from '../client.store.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
+import { warningText } from '#operations/failure-text.js';
 import { problem } from '#platform/validation/problem.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
     client_ambiguous: { readonly given: string; readonly count: number } | { readonly candidate: string };
     client_unknown: { readonly id: string };
+    client_names_unknown: null;
   }
 }
 
@@ -39,8 +41,7 @@ export async function clientIdInTrail(
     return { clientId: await identifyClient(clients, idOrName), warnings: [] };
   } catch (error) {
     if (!(error instanceof DependencyUnavailableError)) throw error;
-    const warning = 'PostgreSQL (DATABASE_URL) does not answer: give the client_id of the client';
-    return { clientId: idOrName, warnings: [warning] };
+    return { clientId: idOrName, warnings: [warningText(problem('client_names_unknown', []))] };
   }
 }
 

@@ -8,7 +8,7 @@ const TRAIL: Readonly<Record<Problems['audit_trail_unavailable']['reason'], stri
   without_jetstream: 'has no JetStream, which stores the audit trail: turn it on, and run migrate',
 };
 
-/** Problems of grants, keys, the audit trail and doctor. */
+/** Problems of grants, keys, the audit trail, running services and doctor. */
 export const OPERATION_PROBLEMS = {
   grants_not_selected: ({ nameOf }) =>
     `say which grants: the id of one; or ${nameOf('user')}, ${nameOf('client')} or both; or ${nameOf('all')}`,
@@ -45,6 +45,18 @@ export const OPERATION_PROBLEMS = {
     `${quoted(given)} is not a reference: one has 12 letters, digits, - and _, like dhdpfs_iGBYa`,
   part_unknown: ({ field, values: { words } }) => `${field} must be one of ${words.join(', ')}`,
   audit_trail_unavailable: ({ values: { variable, reason } }) => `NATS (${variable}) ${TRAIL[reason]}`,
+  event_not_stored: ({ values: { variable, event } }) =>
+    `NATS (${variable}) did not store this event of the audit trail: ${event}`,
+  caches_not_invalidated: () =>
+    'NATS (NATS_URL) does not answer: running services may take 30 s to notice the change',
+  services_unanswered: () => 'NATS (NATS_URL) does not answer: the status of the services is unknown',
+  status_unreadable: ({ values: { service } }) =>
+    `a process of ${service} answered with a status that this version cannot read`,
+  token_times_unknown: () =>
+    'no token app answers over NATS (NATS_URL): the text does not say how long codes and retries are valid',
+  client_names_unknown: () => 'PostgreSQL (DATABASE_URL) does not answer: give the client_id of the client',
+  registrations_unknown: () =>
+    'PostgreSQL (DATABASE_URL) does not answer: registrations, and the applications of API requests, are unknown',
   authorize_unavailable: () => 'no process of authorize answers over NATS (NATS_URL)',
   token_unavailable: () => 'no process of token answers over NATS (NATS_URL)',
   revocations_not_applied: ({ values: { done } }) =>

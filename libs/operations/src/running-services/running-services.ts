@@ -15,12 +15,14 @@ import { statusInbox } from '#messaging/service-status.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationError } from '../administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
+import { warningText } from '../failure-text.js';
 import { OperatorNats } from '../operator-nats.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
     authorize_unavailable: null;
     token_unavailable: null;
+    caches_not_invalidated: null;
     /** `done` says what was changed. */
     revocations_not_applied: { readonly done: string };
   }
@@ -62,7 +64,7 @@ export class RunningServices {
       });
       return [];
     } catch {
-      return ['NATS (NATS_URL) does not answer: running services may take 30 s to notice the change'];
+      return [warningText(problem('caches_not_invalidated', []))];
     }
   }
 

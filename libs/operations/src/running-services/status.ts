@@ -7,7 +7,18 @@ import {
   statusSubject,
 } from '#messaging/service-status.js';
 import { processName } from '../wording.js';
+import { AdministrationError } from '../administration.error.js';
+import { warningText } from '../failure-text.js';
+import { problem } from '#platform/validation/problem.js';
 import type { RunningServices } from './running-services.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    services_unanswered: null;
+    status_unreadable: { readonly service: string };
+    token_times_unknown: null;
+  }
+}
 
 /** Silence after which collection ends. A process takes at most half of this time to read its status. */
 const SILENCE_MS = 1_000;
@@ -50,18 +61,16 @@ export async function serviceTimes(
   };
   const [codeLifetime, retryWindow] = [shortest('CODE_LIFETIME'), shortest('RETRY_WINDOW')];
   const isUnknown = codeLifetime === undefined || retryWindow === undefined;
-  const unknown =
-    'no token app answers over NATS (NATS_URL): the text does not say how long codes and retries are valid';
   return {
     times: {
       ...(codeLifetime !== undefined && { codeLifetime }),
       ...(retryWindow !== undefined && { retryWindow }),
     },
-    warnings: [...warnings, ...(isUnknown ? [unknown] : [])],
+    warnings: [...warnings, ...(isUnknown ? [warningText(problem('token_times_unknown', []))] : [])],
   };
 }
 
-/** Omits processes that do not answer: compare the list with the deployment. @throws Error if NATS does not answer */
+/** Omits processes that do not answer: compare the list with the deployment. @throws AdministrationError of the kind `unavailable` */
 export async function askServices(
   running: RunningServices,
   services: readonly string[] = STATUS_SERVICES,
@@ -77,7 +86,7 @@ export async function askServices(
       return (await Promise.all(all)).flat();
     }, LIMIT_MS);
   } catch (cause) {
-    throw new Error('NATS (NATS_URL) does not answer: the status of the services is unknown', { cause });
+    throw new AdministrationError('unavailable', [problem('services_unanswered', [])], { cause });
   }
   const byName = new Map(received.map((answer) => [processName(answer.status), answer]));
   const answers = [...byName].sort(([a], [b]) => a.localeCompare(b)).map(([, answer]) => answer);
@@ -112,7 +121,7 @@ async function collect(
           if (status.service !== service) throw new Error('it is of another service');
           answers.push({ status, askedAt, answeredAt: Date.now() });
         } catch {
-          warnings.push(`a process of ${service} answered with a status that this version cannot read`);
+          warnings.push(warningText(problem('status_unreadable', [], { service })));
         }
       },
     });

@@ -2,7 +2,15 @@ import type { ClientWithSecrets } from '#clients/client.js';
 import type { ClientStore } from '#clients/client.store.js';
 import type { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { isClientId } from '#oauth/oauth-client.js';
+import { warningText } from '#operations/failure-text.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
+import { problem } from '#platform/validation/problem.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    registrations_unknown: null;
+  }
+}
 
 export interface GrantOwner {
   readonly clientId: string;
@@ -37,9 +45,7 @@ export class GrantOwners {
       return await question();
     } catch (error) {
       if (!(error instanceof DependencyUnavailableError)) throw error;
-      this.warnings.push(
-        'PostgreSQL (DATABASE_URL) does not answer: registrations, and the applications of API requests, are unknown',
-      );
+      this.warnings.push(warningText(problem('registrations_unknown', [])));
       return unknown;
     }
   }
