@@ -1,5 +1,4 @@
-import { type ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
-import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
+import { settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotAmong } from '#platform/configuration/variable-relations.js';
 import {
   IsOneOf,
@@ -17,15 +16,14 @@ import { IsOutsideHosts } from '#platform/http/outside-hosts.js';
 import { IsRedisUrl } from '#platform/redis/redis-url.js';
 import type { Settings } from '#platform/status/status-report.js';
 import { DEFAULT_LIFETIMES, type Lifetimes } from '#grants/lifetimes.js';
-import { DEFAULT_SCOPES_FILE, readScopeFile } from '#scopes/scope-file.js';
-import type { ScopeCatalogue } from '#oauth/scope.js';
+import { ScopesConfiguration } from '#scopes/scope-file.js';
 import { DEFAULT_PROOF_LIFETIME } from '#oauth/dpop/dpop-verifier.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
 
 const YEAR = 366 * 24 * 60 * 60;
 
-export class TokenConfiguration extends ServiceConfiguration {
+export class TokenConfiguration extends ScopesConfiguration {
   override PORT = 3002;
   override INTERNAL_PORT = 9002;
   /** {auth_url}: URL of the authorize app. */
@@ -40,7 +38,6 @@ export class TokenConfiguration extends ServiceConfiguration {
   @IsOrigin({ optional: true })
   @NotAmong('AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS')
   CONSOLE_URL = '';
-  SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @IsDatabaseUrl() DATABASE_URL: string;
   @IsSchema() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @IsRedisUrl() REDIS_URL: string;
@@ -73,13 +70,6 @@ export class TokenConfiguration extends ServiceConfiguration {
 
   /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */
   @IsOutsideHosts() OUTSIDE_FETCH_ALLOW = '';
-
-  #scopes?: ConfigurationFile<ScopeCatalogue>;
-
-  /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
-  get scopes(): ConfigurationFile<ScopeCatalogue> {
-    return (this.#scopes ??= readScopeFile(this));
-  }
 
   override get publicUrl(): string {
     return this.BASE_URL;

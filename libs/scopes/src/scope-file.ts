@@ -20,6 +20,7 @@ import {
   type ConfigurationFile,
   readConfigurationFile,
 } from '#platform/configuration/configuration-files.module.js';
+import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
 import { at, type Problem, problem, reports } from '#platform/validation/problem.js';
 import { fieldsOf, MayBeAbsent, Satisfies, validate } from '#platform/validation/validate.js';
 
@@ -78,6 +79,19 @@ export function readScopeFile(
 ): ConfigurationFile<ScopeCatalogue> {
   const parse = (content: Buffer) => parseScopes(content, { apiUrl, apis, openid });
   return readConfigurationFile({ variable: 'SCOPES_FILE', path, parse });
+}
+
+/** Configuration of a service that reads the scopes. */
+export abstract class ScopesConfiguration extends ServiceConfiguration {
+  abstract readonly API_URL: string;
+  SCOPES_FILE = DEFAULT_SCOPES_FILE;
+
+  #scopes?: ConfigurationFile<ScopeCatalogue>;
+
+  /** SCOPES_FILE, which is read once. @throws ConfigurationError that lists every problem */
+  get scopes(): ConfigurationFile<ScopeCatalogue> {
+    return (this.#scopes ??= readScopeFile(this));
+  }
 }
 
 /** Also the limit of the column `clients.scopes`. */

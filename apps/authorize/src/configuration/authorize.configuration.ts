@@ -17,10 +17,8 @@ import {
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { IsIdTokenKeys } from '#keys/id-token-keys.variable.js';
-import { DEFAULT_SCOPES_FILE, readScopeFile } from '#scopes/scope-file.js';
-import type { ScopeCatalogue } from '#oauth/scope.js';
-import { type ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
-import { ServiceConfiguration, settingsOf } from '#platform/configuration/service.configuration.js';
+import { ScopesConfiguration } from '#scopes/scope-file.js';
+import { settingsOf } from '#platform/configuration/service.configuration.js';
 import { NotWith, OnlyWith, TogetherWith, WithOneOf } from '#platform/configuration/variable-relations.js';
 import { IsMetadataHosts } from '#clients/documents/metadata-hosts.js';
 import { type Brand, readBrand } from '#ui/brand/brand.js';
@@ -60,7 +58,7 @@ export function readClaimMapping(text: string): ClaimMapping | null {
 }
 
 /** Environment variables of the authorize app. Lifetimes are in seconds. */
-export class AuthorizeConfiguration extends ServiceConfiguration {
+export class AuthorizeConfiguration extends ScopesConfiguration {
   override PORT = 3001;
   override INTERNAL_PORT = 9001;
 
@@ -95,7 +93,6 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Origins of other APIs that accept access tokens, comma-separated. */
   @IsOrigins() OTHER_API_URLS = '';
 
-  SCOPES_FILE = DEFAULT_SCOPES_FILE;
   @IsDatabaseUrl() DATABASE_URL: string;
   @IsSchema() DATABASE_SCHEMA = DEFAULT_SCHEMA;
   @IsRedisUrl() REDIS_URL: string;
@@ -149,13 +146,7 @@ export class AuthorizeConfiguration extends ServiceConfiguration {
   /** Links the first external login of a user to the account with the same verified e-mail address. */
   @IsOneOf('true', 'false') LOGIN_LINK_BY_EMAIL = 'false';
 
-  #scopes?: ConfigurationFile<ScopeCatalogue>;
   #brand?: Brand;
-
-  /** SCOPES_FILE, which is read once. @throws ConfigurationError listing every problem */
-  get scopes(): ConfigurationFile<ScopeCatalogue> {
-    return (this.#scopes ??= readScopeFile(this));
-  }
 
   /** The logo files are read once. @throws ConfigurationError listing every problem */
   get brand(): Brand {
