@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#local/servers/run-command.js';
 import { findTool } from '#test/support/tool.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -36,7 +37,7 @@ export async function serverFile(
   settings: string,
   moved: readonly (readonly [from: string | RegExp, to: string])[],
 ): Promise<{ folder: string; file: string }> {
-  const folder = await mkdtemp(join(tmpdir(), `${server}-`));
+  const folder = await temporaryFolder(server);
   await chmod(folder, 0o700);
   await cp(join(settings, server), join(folder, 'settings'), { recursive: true });
   await mkdir(join(folder, 'data'));

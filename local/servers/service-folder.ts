@@ -106,7 +106,7 @@ const MEMORY = '/dev/shm';
 const MEMORY_ROOM = 2 * 1024 ** 3;
 
 /** Creates a folder with mode 0700 in a place that the user can reach, in memory if it has room. */
-export async function temporaryFolder(role: string, user: SystemUser | undefined): Promise<string> {
+export async function temporaryFolder(role: string, user?: SystemUser): Promise<string> {
   const inMemory = (await freeBytes(MEMORY)) >= MEMORY_ROOM;
   for (const base of [...(inMemory ? [MEMORY] : []), tmpdir(), '/tmp', '/var/tmp']) {
     if (!(await exists(base, constants.W_OK)) || (user && !(await canEnter(base, user)))) continue;

@@ -104,7 +104,7 @@ export async function startConfigured(
   if (!found) throw new Error(`no ${server.program} was found`);
   const folder = options.persistent
     ? join(options.directory, server.role)
-    : await temporaryFolder(server.role, undefined);
+    : await temporaryFolder(server.role);
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o700);
   const password = await keptSecret(join(folder, 'password'));

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod, rm } from 'node:fs/promises';
 import { connect } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
 import { type BackingServices, startBackingServices } from '../servers/backing-services.js';
@@ -10,6 +8,7 @@ import { descendantsOf } from '#test/support/process-tree.js';
 import { sharePackages } from '#test/support/shared-packages.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
+import { temporaryFolder } from '../servers/service-folder.js';
 
 const PATH = process.env['PATH'];
 const NOWHERE: Lookup = { path: '', folders: [], postgresRoots: [] };
@@ -135,7 +134,7 @@ describe("private instances of the machine's servers", () => {
 });
 
 async function emptyFolder(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'backing-test-'));
+  const directory = await temporaryFolder('backing-test');
   await chmod(directory, 0o755);
   return directory;
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../servers/free-port.js';
 import type { RunFile } from '../demo/run-script.js';
 import { type RunningProduct, startProduct } from '#test/end-to-end/running-product.js';
+import { temporaryFolder } from '../servers/service-folder.js';
 
 const SCRIPT = fileURLToPath(new URL('../../dist/local/demo.js', import.meta.url));
 
@@ -27,7 +27,7 @@ afterAll(() => product?.close());
 
 /** Runs the demo with this run file, or without a run file. */
 async function demo(run?: RunFile | string): Promise<Shown> {
-  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
+  const folder = await temporaryFolder('demo');
   if (run !== undefined)
     await writeFile(join(folder, 'run.json'), typeof run === 'string' ? run : JSON.stringify(run));
   const child = spawn(process.execPath, ['--no-warnings', SCRIPT], {

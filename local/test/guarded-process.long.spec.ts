@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { access, chmod, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { descendantsOf, type SeenProcess, survivorsOf } from '#test/support/process-tree.js';
+import { temporaryFolder } from '../servers/service-folder.js';
 
 const REGISTER = fileURLToPath(new URL('../../test/jest/register-typescript.mjs', import.meta.url));
 const PARENT = fileURLToPath(new URL('backing-parent.ts', import.meta.url));
@@ -20,7 +19,7 @@ describe('a process that started services', () => {
   let started: SeenProcess[];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'guard-test-'));
+    directory = await temporaryFolder('guard-test');
     await chmod(directory, 0o755);
   });
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +14,7 @@ import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/keys.js';
 import { isolate } from '../support/isolate.js';
 import { type AppName, type AppProcess, startApp } from '../support/app-process.js';
 import { register } from './running-product.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
 
 const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url));
 const MAINS = ['apps/authorize.cjs', 'apps/token.cjs', 'apps/resource.cjs', 'local/demo-app/main.js'];
@@ -34,7 +34,7 @@ export interface Run {
 
 /** Returns an environment with free ports and a new folder, which the test must remove. */
 export async function isolatedEnvironment(): Promise<Record<string, string> & { LOCAL_DIR: string }> {
-  const directory = await mkdtemp(join(tmpdir(), 'start-test-'));
+  const directory = await temporaryFolder('start-test');
   await chmod(directory, 0o755);
   await sharePackages(directory);
   const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())]));

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { serverEnvironment } from '#local/servers/find-server.js';
@@ -8,6 +7,7 @@ import { type GuardedProcess, signalProcess, startGuarded } from '#local/servers
 import { natsOptions } from '#messaging/nats.connection.js';
 import { findTool } from './tool.js';
 import { until } from './until.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
 
 const CONFIGURATION = 'nats.conf';
 const READY_WITHIN_MS = 60_000;
@@ -26,7 +26,7 @@ export class RestartableNats {
   /** @param configuration settings in addition to the address and the folder */
   static async start(configuration = ''): Promise<RestartableNats> {
     const server = await findTool('nats-server');
-    const folder = await mkdtemp(join(tmpdir(), 'nats-'));
+    const folder = await temporaryFolder('nats');
     await writeFile(join(folder, CONFIGURATION), configuration);
     const nats = new RestartableNats(server.command, server.libraryPath, folder, await freePort());
     await nats.restart();

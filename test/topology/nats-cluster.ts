@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { freePort } from '#local/servers/free-port.js';
@@ -8,6 +7,7 @@ import { type GuardedProcess, startGuarded } from '#local/servers/guarded-proces
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
 
 interface Node {
   readonly port: number;
@@ -24,7 +24,7 @@ export class NatsCluster {
   ) {}
 
   static async start(): Promise<NatsCluster> {
-    const folder = await mkdtemp(join(tmpdir(), 'nats-cluster-'));
+    const folder = await temporaryFolder('nats-cluster');
     const password = randomBytes(16).toString('hex');
     const { command, libraryPath } = await findTool('nats-server');
     const ports = await Promise.all(

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '#local/servers/free-port.js';
@@ -8,6 +7,7 @@ import { type GuardedProcess, signalProcess, startGuarded } from '#local/servers
 import { serverEnvironment } from '#local/servers/find-server.js';
 import { findTool } from '../support/tool.js';
 import { until } from '../support/until.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
 
 /** Redis process that can be killed and restarted. */
 export class RedisNode {
@@ -86,7 +86,7 @@ export class RedisNode {
 
 /** Starts a Redis server for one suite, which can be stopped and killed. @param configuration additional settings */
 export async function startPrivateRedis(configuration: readonly string[] = []) {
-  const folder = await mkdtemp(join(tmpdir(), 'private-redis-'));
+  const folder = await temporaryFolder('private-redis');
   const password = randomBytes(16).toString('hex');
   const node = await new RedisNode(await freePort(), folder, password, ['save ""', ...configuration]).start();
   return {
@@ -115,7 +115,7 @@ export class RedisCluster {
   ) {}
 
   static async start(): Promise<RedisCluster> {
-    const folder = await mkdtemp(join(tmpdir(), 'redis-cluster-'));
+    const folder = await temporaryFolder('redis-cluster');
     const password = randomBytes(16).toString('hex');
     const nodes: RedisNode[] = [];
     for (let n = 0; n < 2 * MASTERS; n++) {

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { freePort } from '#local/servers/free-port.js';
 import { isolateReplica, RedisNode } from './redis-cluster.js';
 import { until } from '../support/until.js';
 import { type Isolated, isolate } from '../support/isolate.js';
 import { LoadedProduct } from './loaded-product.js';
 import { type ClusteredProduct, startClusteredProduct } from './clustered-product.js';
+import { temporaryFolder } from '#local/servers/service-folder.js';
 
 const MASTER = 'oauth';
 /** Time after which a silent master is considered failed. The default is 30 s. */
@@ -24,7 +23,7 @@ class RedisSentinel {
   ) {}
 
   static async start(): Promise<RedisSentinel> {
-    const folder = await mkdtemp(join(tmpdir(), 'redis-sentinel-'));
+    const folder = await temporaryFolder('redis-sentinel');
     const password = randomBytes(16).toString('hex');
     const [masterPort, replicaPort] = [await freePort(), await freePort()];
     const common = [`masterauth ${password}`, 'save ""', 'repl-diskless-sync-delay 0'];
