@@ -45,6 +45,7 @@ import { PAGE_RULES } from '#pages/stylesheet.js';
 import { AuditController } from './audit/audit.controller.js';
 import { EventsController } from './events/events.controller.js';
 import { OperatorsController } from './operators/operators.controller.js';
+import { RequestsController } from './requests/requests.controller.js';
 import { OverviewController } from './overview/overview.controller.js';
 import { PageInterceptor } from '#pages/page.responder.js';
 import { GrantsController, UsersController } from './users/users.controller.js';
@@ -128,6 +129,7 @@ export class AppModule {
         UsersController,
         GrantsController,
         OperatorsController,
+        RequestsController,
         EventsController,
         AuditController,
       ],

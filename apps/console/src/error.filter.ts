@@ -44,7 +44,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
     reply.headers(headers);
     const reference = referenceOf(request.raw);
-    const [back] = /^\/(applications|users)\/[^/?]+(?=\/)/.exec(request.url) ?? [];
+    const [back] = /^\/(applications|requests|users)\/[^/?]+(?=\/)/.exec(request.url) ?? [];
     const { operator = null, account = null } = request;
     const next =
       operator && error instanceof AdministrationError

@@ -6,6 +6,7 @@ import { GrantsApiController } from './grants.controller.js';
 import { OpenApiController } from './openapi.controller.js';
 import { OperatorInvitationsApiController, OperatorsApiController } from './operators.controller.js';
 import { ReportsApiController } from './reports.controller.js';
+import { RequestsApiController } from './requests.controller.js';
 import { ResourceServersApiController } from './resource-servers.controller.js';
 import { ScopesApiController } from './scopes.controller.js';
 import { UsersApiController } from './users.controller.js';
@@ -19,6 +20,7 @@ import { UsersApiController } from './users.controller.js';
     GrantsApiController,
     EventStreamsApiController,
     EventDeliveriesApiController,
+    RequestsApiController,
     ResourceServersApiController,
     OperatorsApiController,
     OperatorInvitationsApiController,

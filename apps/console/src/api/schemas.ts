@@ -1,4 +1,5 @@
 import { DisabledClientDto, DocumentClientDto, ListChangesDto } from '#clients/operations/client.dto.js';
+import { DecisionDto, ExplainedDecisionDto } from '#clients/operations/requests/review.service.js';
 import {
   NewResourceServerDto,
   ResourceServerChangesDto,
@@ -259,6 +260,50 @@ export const EVENT_DELIVERY = object(
   },
   WARNINGS,
 );
+const REQUEST_KIND = oneOf('registration', 'change');
+const REQUEST_FIELDS: Properties = {
+  id: text,
+  version: number,
+  kind: REQUEST_KIND,
+  status: oneOf('draft', 'submitted', 'question', 'approved', 'rejected', 'withdrawn'),
+  client_id: orNull(text),
+  created_at: time,
+  submitted_at: orNull(time),
+  decided_at: orNull(time),
+  content: anyObject,
+};
+export const REQUEST = object('Request', REQUEST_FIELDS, WARNINGS);
+export const QUEUED_REQUEST = object('QueuedRequest', {
+  id: text,
+  version: number,
+  kind: REQUEST_KIND,
+  status: oneOf('submitted', 'question'),
+  client_id: text,
+  name: text,
+  submitted_at: time,
+});
+export const REVIEWED_REQUEST = object(
+  'ReviewedRequest',
+  {
+    ...REQUEST_FIELDS,
+    messages: list(object('Message', { at: time, author: oneOf('owner', 'operator'), name: text, text })),
+    owners: list(
+      object('Owner', {
+        user_id: number,
+        username: text,
+        email: text,
+        disabled_at: orNull(time),
+        added_at: time,
+      }),
+    ),
+    current: anyObject,
+    changes: anyObject,
+    findings: list(object('RequestFinding', { id: text, values: orNull(anyObject), text })),
+  },
+  WARNINGS,
+);
+export const MESSAGE = body('DecisionMessage', DecisionDto, ['version']);
+export const EXPLANATION_FOR_OWNER = body('ExplainedDecision', ExplainedDecisionDto, ['version']);
 
 export const HANDOVER = object('Handover', { client_id: text, markdown: text }, WARNINGS);
 

@@ -18,12 +18,14 @@ interface OverviewView {
   readonly usage: readonly UsageDay[];
   readonly health: HealthState;
   readonly jobs: readonly Job[];
+  /** Number and age of the open requests. */
+  readonly requests: string;
 }
 
 const MAX_CAUSES = 10;
 const MAX_ERRORS = 5;
 
-export function overviewPage({ refusals, usage, health, jobs }: OverviewView): Page {
+export function overviewPage({ refusals, usage, health, jobs, requests }: OverviewView): Page {
   return {
     title: 'Overview',
     section: '/',
@@ -31,6 +33,10 @@ export function overviewPage({ refusals, usage, health, jobs }: OverviewView): P
       <section>
         <h2>Refused requests</h2>
         ${typeof refusals === 'string' ? problemBox([refusals]) : refusalSection(refusals)}
+      </section>
+      <section>
+        <h2>Requests of application owners</h2>
+        <p>${requests} <a href="/requests">All open requests</a></p>
       </section>
       <section>
         <h2>Usage</h2>

@@ -9,6 +9,7 @@ import type { Operator, OperatorRequest } from '../operator.js';
 const SECTIONS = {
   '/': 'Overview',
   '/applications': 'Applications',
+  '/requests': 'Requests',
   '/users': 'Users',
   '/operators': 'Operators',
   '/jobs': 'Bulk actions',

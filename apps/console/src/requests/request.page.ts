@@ -1,0 +1,325 @@
+import type { QueuedRequestView, ReviewedRequest } from '#clients/operations/requests/review.service.js';
+import { describeFinding } from '#error-guide/request-findings.js';
+import { type Locale, LOCALES } from '#oauth/locale.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import {
+  button,
+  codes,
+  facts,
+  hiddenFields,
+  type Notices,
+  notices,
+  postForm,
+  problemBox,
+  table,
+  timeCell,
+} from '#pages/components.js';
+import type { Form } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
+import { moment, phrase } from '#pages/text.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
+import { pathOf } from '../applications/application.page.js';
+import type { Operator } from '../operator.js';
+import { mayActAs } from '../role.js';
+
+export type Decision = 'approve' | 'ask' | 'reject';
+
+const KINDS = { registration: 'New application', change: 'Change of a live application' } as const;
+
+const STATES: Readonly<Record<ReviewedRequest['request']['status'], string>> = {
+  draft: 'draft',
+  submitted: 'waits for a review',
+  question: 'waits for the owner',
+  approved: 'approved',
+  rejected: 'rejected',
+  withdrawn: 'withdrawn',
+};
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language' });
+
+export function requestsPage(
+  { requests, count }: { readonly requests: readonly QueuedRequestView[]; readonly count: number },
+  now: number,
+): Page {
+  return {
+    title: 'Requests',
+    section: '/requests',
+    content: html`
+      <p>${queueText(requests, count, now)}</p>
+      ${table(
+        'Requests, the oldest first',
+        ['Application', 'Request', 'State', 'Submitted (UTC)', 'Age'],
+        requests.map(({ id, name, kind, status, submitted_at: submitted }) => [
+          html`<a href="/requests/${id}"><bdi>${name}</bdi></a>`,
+          KINDS[kind],
+          STATES[status],
+          timeCell(submitted),
+          ageOf(submitted, now),
+        ]),
+        'No request is open.',
+      )}
+      ${requests.length < count && html`<p>The list shows the oldest ${requests.length} requests.</p>`}
+    `,
+  };
+}
+
+export function queueText(requests: readonly QueuedRequestView[], count: number, now: number): string {
+  const [oldest] = requests;
+  return phrase(
+    '{count, plural, =0 {No request is open.} one {One request is open.} other {# requests are open.}}{age, select, none {} other { The oldest one was submitted {age} ago.}}',
+    { count, age: oldest ? ageOf(oldest.submitted_at, now) : 'none' },
+  );
+}
+
+function ageOf(time: string, now: number): string {
+  const hours = Math.max(0, Math.floor((now - Date.parse(time)) / 3_600_000));
+  return hours < 48
+    ? phrase('{hours, plural, =0 {less than an hour} one {one hour} other {# hours}}', { hours })
+    : phrase('{days, plural, other {# days}}', { days: Math.floor(hours / 24) });
+}
+
+interface RequestPageView {
+  readonly operator: Operator;
+  readonly reviewed: ReviewedRequest;
+  readonly scopes: ScopeCatalogue;
+  readonly now: number;
+  readonly changed: Notices;
+  readonly status: number;
+}
+
+/** Shows texts and addresses of the request as text. The browser loads nothing from them. */
+export function requestPage({ operator, reviewed, scopes, now, changed, status }: RequestPageView): Page {
+  const { request, owners, current } = reviewed;
+  const { id, client_id: clientId } = request;
+  const content = contentOf(reviewed);
+  const name = textOf(content['name'] ?? current['name']);
+  const isOpen = request.status === 'submitted' || request.status === 'question';
+  return {
+    title: name,
+    status,
+    section: '/requests',
+    heading: html`<bdi>${name}</bdi> <span class="tag">${STATES[request.status]}</span>`,
+    content: html`
+      ${notices(changed)} ${isOpen && actions(operator, id)}
+      ${facts([
+        ['Request', KINDS[request.kind]],
+        [
+          'Application',
+          clientId !== null && html`<a href="${pathOf(clientId)}"><code>${clientId}</code></a>`,
+        ],
+        [
+          'Submitted',
+          request.submitted_at &&
+            phrase('{time} ({age} ago)', {
+              time: moment(request.submitted_at),
+              age: ageOf(request.submitted_at, now),
+            }),
+        ],
+        [
+          'Owners',
+          html`${owners.map(({ user_id: user, username, email }) => html`<a href="/users/${user}"><bdi>${username}</bdi></a> (<bdi>${email}</bdi>)<br />`)}`,
+        ],
+        ['Kind of application', textOf(content['application'])],
+        ['Purpose', lines(textOf(content['purpose']))],
+        ['Terms of service', textOf(content['termsUri'])],
+      ])}
+      ${checks(reviewed)} ${scopeTable(reviewed, scopes)} ${registration(reviewed)}
+      ${clientId !== null && previews(clientId)} ${conversation(reviewed)}
+    `,
+  };
+}
+
+function actions({ role }: Operator, id: string): Html {
+  const isAdmin = mayActAs(role, 'admin');
+  return html`<div class="actions">
+    ${isAdmin && html`<a class="button" href="/requests/${id}/approve">Approve</a>`}
+    ${mayActAs(role, 'support') && html`<a class="button even" href="/requests/${id}/ask">Ask the owner</a>`}
+    ${isAdmin && html`<a class="button danger" href="/requests/${id}/reject">Reject</a>`}
+  </div>`;
+}
+
+function checks({ findings }: ReviewedRequest): Html {
+  return html`<section>
+    <h2>Checks</h2>
+    ${
+      findings.length === 0
+        ? html`<p>No check found anything unusual.</p>`
+        : html`<ul>
+            ${findings.map((finding) => html`<li>${describeFinding(finding)}</li>`)}
+          </ul>`
+    }
+  </section>`;
+}
+
+function scopeTable(reviewed: ReviewedRequest, catalogue: ScopeCatalogue): Html {
+  const { current, changes } = reviewed;
+  const reasons = (contentOf(reviewed)['reasons'] ?? {}) as Readonly<Record<string, unknown>>;
+  const wanted = (changes['scopes'] as { readonly new?: unknown } | undefined)?.new ?? current['scopes'];
+  return html`<section>
+    <h2>Scopes</h2>
+    ${table(
+      'Requested scopes',
+      ['Scope', 'Text for users', 'Reason of the owner'],
+      listOf(wanted).map((scope) => [
+        html`<code>${scope}</code>`,
+        catalogue.find(scope)?.texts.en ?? '',
+        lines(textOf(reasons[scope])),
+      ]),
+    )}
+  </section>`;
+}
+
+/** Lists the registration as it is, with what the approval would change. */
+function registration({ request: { kind }, current, changes }: ReviewedRequest): Html {
+  const names =
+    kind === 'change'
+      ? Object.keys(changes)
+      : [...new Set([...Object.keys(current), ...Object.keys(changes)])];
+  const rows = names.filter((name) => name in changes || !isEmpty(current[name]));
+  return html`<section>
+    <h2>${kind === 'change' ? 'Changes' : 'Registration'}</h2>
+    ${table(
+      kind === 'change' ? 'What the approval changes' : 'What the approval makes live',
+      ['Field', 'Now', 'After the approval'],
+      rows.map((name) => {
+        const change = changes[name] as { readonly new?: unknown } | undefined;
+        return [
+          html`<code>${name}</code>`,
+          valueOf(current[name]),
+          change ? html`<strong>${valueOf(change.new)}</strong>` : 'the same',
+        ];
+      }),
+    )}
+  </section>`;
+}
+
+function previews(clientId: string): Html {
+  const link = (locale: Locale) =>
+    html`<li>
+      <a href="${pathOf(clientId, `consent?language=${locale}`)}">${languageNames.of(locale)}</a>
+    </li>`;
+  return html`<section>
+    <h2>Consent page</h2>
+    <ul class="plain actions">
+      ${LOCALES.map(link)}
+    </ul>
+  </section>`;
+}
+
+function conversation({ messages }: ReviewedRequest): Html | false {
+  if (messages.length === 0) return false;
+  return html`<section>
+    <h2>Messages</h2>
+    ${messages.map(
+      ({ at, author, name, text }) =>
+        html`<article>
+          <p class="quiet"><bdi>${name}</bdi> (${author}), ${moment(at)}</p>
+          <p>${lines(text)}</p>
+        </article>`,
+    )}
+  </section>`;
+}
+
+const DECISIONS: Readonly<
+  Record<
+    Decision,
+    {
+      readonly title: string;
+      readonly text: string;
+      readonly label: string;
+      readonly button: string;
+      readonly look: '' | 'danger';
+    }
+  >
+> = {
+  approve: {
+    title: 'Approve the request?',
+    text: 'A new application becomes live with the same client ID and secrets, so that every user can use it. A live application is changed.',
+    label: 'Message to the owner (optional)',
+    button: 'Approve',
+    look: '',
+  },
+  ask: {
+    title: 'Ask the owner',
+    text: 'The owner reads the question in the developer portal. The request then waits for the answer.',
+    label: 'Question',
+    button: 'Send',
+    look: '',
+  },
+  reject: {
+    title: 'Reject the request?',
+    text: 'A new application is disabled, and its owner can request it again. A live application stays as it is.',
+    label: 'Message to the owner',
+    button: 'Reject',
+    look: 'danger',
+  },
+};
+
+interface DecisionPageView {
+  readonly operator: Operator;
+  readonly reviewed: ReviewedRequest;
+  readonly decision: Decision;
+  readonly form: Form;
+  readonly problems?: readonly string[];
+}
+
+export function decisionPage({ operator, reviewed, decision, form, problems = [] }: DecisionPageView): Page {
+  const { id, version } = reviewed.request;
+  const { title, text, label, button: send, look } = DECISIONS[decision];
+  return {
+    title,
+    status: problems.length > 0 ? 400 : 200,
+    section: '/requests',
+    content: html`
+      ${problemBox(problems)}
+      <p><bdi>${textOf(contentOf(reviewed)['name'] ?? reviewed.current['name'])}</bdi></p>
+      <p>${text}</p>
+      ${postForm(
+        operator,
+        `/requests/${id}/${decision}`,
+        html`${hiddenFields([['version', form.text('version') || String(version)]])}
+          ${textArea(label, form.get('text') ?? '', decision !== 'approve')}
+          <div class="actions">
+            ${button(send, look)} <a class="button even" href="/requests/${id}">Cancel</a>
+          </div>`,
+      )}
+    `,
+  };
+}
+
+function textArea(label: string, value: string, required: boolean): Html {
+  return html`<div>
+    <label for="text">${label}</label>
+    <textarea id="text" name="text" rows="6" maxlength="2000" ${required && html`required`}>
+${value}</textarea>
+  </div>`;
+}
+
+/** Returns the content that the owner wrote, which may have any fields. */
+function contentOf({ request }: ReviewedRequest): Readonly<Record<string, unknown>> {
+  return request.content as Readonly<Record<string, unknown>>;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+function valueOf(value: unknown): Fragment {
+  if (isEmpty(value)) return '–';
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return codes(value);
+  return html`<bdi>${typeof value === 'string' ? value : JSON.stringify(value)}</bdi>`;
+}
+
+function lines(text: string): Fragment {
+  return html`<bdi>${text.split('\n').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}</bdi>`;
+}

@@ -1,0 +1,139 @@
+import type { Response } from 'supertest';
+import { formsOf } from '#local/demo/html-form.js';
+import { auditEvents } from '#test/support/audit-trail.js';
+import { type Browser, wordsOf } from '#test/support/browser.js';
+import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
+import { HOSTILE_NAME, stateOf, storeRequest, type StoredRequest } from '../support/stored-request.js';
+
+let app: ConsoleApp;
+let admin: Browser;
+let support: Browser;
+let request: StoredRequest;
+
+beforeAll(async () => {
+  app = await startConsoleApp();
+});
+beforeEach(async () => {
+  await app.resetRateLimits();
+  await app.sql('DELETE FROM client_requests');
+  [admin, support] = [await app.operator('admin'), await app.operator('support', 'grace')];
+  request = await storeRequest(app);
+});
+afterAll(() => app.close());
+
+const path = (decision = '') => `/requests/${request.id}${decision && `/${decision}`}`;
+
+function send(browser: Browser, page: Response, text: string): Promise<Response> {
+  const form = formsOf(page.text).find(({ action }) => action.startsWith('/requests/'));
+  if (!form) throw new Error(`no form in a page of status ${page.status}`);
+  return browser.post(form.action, { ...form.hidden, text });
+}
+
+const decide = async (browser: Browser, decision: string, text = ''): Promise<Response> =>
+  send(browser, await browser.get(path(decision)), text);
+
+describe('the queue', () => {
+  it('lists open requests with their age, and the overview has their number', async () => {
+    await storeRequest(app, { name: 'Rooms' });
+    const page = await admin.get('/requests');
+    for (const text of ['2 requests are open. The oldest one was submitted 3 days ago.', 'Notes', 'Rooms'])
+      expect(wordsOf(page)).toContain(text);
+    expect(wordsOf(await admin.get('/'))).toContain('2 requests are open.');
+    await decide(admin, 'reject', 'No.');
+    expect(wordsOf(await admin.get('/requests'))).toContain('One request is open.');
+  });
+});
+
+describe('a request', () => {
+  it('is shown with the findings, reasons, owners and the consent page in each language', async () => {
+    const page = await support.get(path());
+    const words = wordsOf(page);
+    for (const text of [
+      'elsewhere.example, which does not belong to the website notes.example',
+      'no privacy policy',
+      'Keeps &lt;b&gt;notes&lt;/b&gt;',
+      'Shows the name',
+      '@example.com',
+    ])
+      expect(page.text.includes(text) || words.includes(text)).toBe(true);
+    expect(page.text).toContain(`/applications/${request.clientId}/consent?language=ar`);
+  });
+
+  // The owner chose the names and texts.
+  it('is shown as text, and nothing is loaded from its addresses', async () => {
+    request = await storeRequest(app, { name: HOSTILE_NAME });
+    for (const address of [path(), path('approve'), '/requests', `/applications/${request.clientId}`]) {
+      const { text, headers } = await admin.get(address);
+      expect(text).toContain('=&lt;img src=x');
+      expect(text).not.toContain('<img src=x');
+      expect(text).not.toMatch(
+        /(?:src|href|srcset)="https?:\/\/(?:notes|elsewhere)\.example[^"]*"[^>]*>\s*<(?:img|link|script|iframe)/,
+      );
+      expect(text).not.toMatch(/<(?:img|link|script|iframe)[^>]*(?:notes|elsewhere)\.example/);
+      expect(headers['content-security-policy']).not.toContain('notes.example');
+    }
+  });
+});
+
+describe('an approval', () => {
+  it('makes the application live, and is recorded', async () => {
+    const page = await decide(admin, 'approve', 'Welcome');
+    expect([page.status, wordsOf(page)]).toEqual([200, expect.stringContaining('The request is approved.')]);
+    expect(wordsOf(page)).toContain('Welcome');
+    expect(await stateOf(app, request)).toEqual({ status: 'approved', stage: 'live', disabled: false });
+    const events = await auditEvents(
+      app.services.natsUrl,
+      { clientId: request.clientId, types: ['client_request.approved'] },
+      1,
+    );
+    expect(events).toMatchObject([{ operator: 'ada', client_id: request.clientId }]);
+  });
+
+  it('needs the role admin and a recent login', async () => {
+    expect((await support.get(path('approve'))).status).toBe(403);
+    app.clock.ahead = 11 * 60_000;
+    const { status, headers } = await admin.get(path('approve'));
+    app.clock.ahead = 0;
+    expect([status, headers['location']]).toEqual([303, expect.stringMatching(/^\/login\?/)]);
+    expect((await stateOf(app, request))?.stage).toBe('testing');
+  });
+
+  it('does not count for a request that has changed since it was read', async () => {
+    const open = await admin.get(path('approve'));
+    await app.sql(
+      `UPDATE client_requests SET content = content || '{"purpose": "Sells notes"}' WHERE id = $1`,
+      [request.id],
+    );
+    const page = await send(admin, open, '');
+    expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('Sells notes')]);
+    expect((await stateOf(app, request))?.stage).toBe('testing');
+  });
+
+  it('and a rejection at the same time: only one of them is executed', async () => {
+    const [approve, reject] = [await admin.get(path('approve')), await admin.get(path('reject'))];
+    const answers = await Promise.all([send(admin, approve, 'Yes'), send(admin, reject, 'No, sorry')]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const messages = await app.sql('SELECT text FROM client_request_messages WHERE request_id = $1', [
+      request.id,
+    ]);
+    expect(messages).toHaveLength(1);
+  });
+});
+
+describe('a question and a rejection', () => {
+  it('are messages to the owner, and support may only ask', async () => {
+    const asked = await decide(support, 'ask', 'Who runs\nelsewhere.example?');
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining('Who runs')]);
+    expect((await stateOf(app, request))?.status).toBe('question');
+    expect((await support.get(path('reject'))).status).toBe(403);
+    await decide(admin, 'reject', 'The host is not yours.');
+    expect(await stateOf(app, request)).toEqual({ status: 'rejected', stage: 'testing', disabled: true });
+  });
+
+  it('need a text, and the form keeps what was entered', async () => {
+    const page = await decide(support, 'ask', '123');
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('123</textarea>')]);
+    expect((await decide(admin, 'reject')).status).toBe(400);
+    expect((await stateOf(app, request))?.status).toBe('submitted');
+  });
+});
