@@ -40,6 +40,14 @@ async function granted(clientId: string, scope = 'profile:read') {
   return { userId, id: handle ? grantId(handle) : '' };
 }
 
+const manyGrants = (clientId: string, userId: number, count: number) =>
+  fixture.sql(
+    `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, lifetime, expires_at)
+     SELECT translate(left(encode(sha256(($1 || n)::bytea), 'base64'), 43), '+/', '-_'), $2, $1, '', '',
+            interval '1 day', now() + interval '1 day' FROM generate_series(1, $3::integer) n`,
+    [clientId, userId, count],
+  );
+
 describe('the outbox', () => {
   it('tells only the client of a revoked grant, with the cause', async () => {
     const [ours, other] = [await listener(), await listener()];
@@ -49,6 +57,30 @@ describe('the outbox', () => {
       { type: 'tokens-revoked', userId, details: { grant_id: id, reason: 'operator' } },
     ]);
     expect(await other.events()).toEqual([]);
+  });
+
+  it('runs once for a statement that revokes many grants, and records one event for each', async () => {
+    const { clientId, streamId } = await listener();
+    const userId = await fixture.user();
+    await manyGrants(clientId, userId, 2_000);
+    const [row] = (await fixture.sql(
+      "EXPLAIN (ANALYZE, FORMAT JSON) UPDATE grants SET revoked_at = now() WHERE client_id = '" +
+        clientId +
+        "'",
+    )) as { 'QUERY PLAN': { Triggers: object[] }[] }[];
+    expect(row?.['QUERY PLAN'][0]?.Triggers).toMatchObject([{ Calls: 1 }]);
+    const [recorded] = await fixture.sql(
+      "SELECT count(DISTINCT details->>'grant_id')::integer AS grants, count(*)::integer AS events FROM events WHERE stream_id = $1",
+      [streamId],
+    );
+    expect(recorded).toEqual({ grants: 2_000, events: 2_000 });
+  });
+
+  it('records one event for a client with many grants that is disabled', async () => {
+    const { clientId, types } = await listener();
+    await manyGrants(clientId, await fixture.user(), 2_000);
+    await fixture.registrations.setDisabled(clientId, true);
+    expect(await types()).toEqual(['client-disabled']);
   });
 
   it('records nothing twice', async () => {

@@ -45,7 +45,7 @@ export class SecurityEventDelivery {
         ...(authorization !== null && { Authorization: authorization }),
       },
       body: await this.tokens.sign(client, stream, event),
-      maxBytes: MAX_ERROR,
+      maxBytes: (answered) => (answered === 400 ? MAX_ERROR : 0),
     });
     if (status >= 200 && status < 300) return { outcome: 'delivered', answer: `status ${status}` };
     const err = status === 400 ? errorOf(body) : null;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { Client } from '#clients/client.js';
 import { revocationReasons } from '#error-guide/revocation-reasons.js';
 import type { StoredEvent } from '#events/event.store.js';
@@ -12,9 +13,14 @@ import {
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
+const SIGNED_MS = 60_000;
+
 /** Signs events for the client of a stream, like its ID tokens. */
 @Injectable()
 export class SecurityEventTokens {
+  /** Signed tokens by `jti`, so that repeated polls cost no signatures. */
+  private readonly signed = new LRUCache<string, string>({ max: 2_000, ttl: SIGNED_MS });
+
   constructor(
     private readonly streams: EventStreamStore,
     private readonly keys: SigningKeys,
@@ -45,7 +51,15 @@ export class SecurityEventTokens {
   }
 
   /** @param event not a logout token */
-  sign(client: Client, stream: EventStream, { details, ...event }: StoredEvent): Promise<string> {
+  async sign(client: Client, stream: EventStream, event: StoredEvent): Promise<string> {
+    const known = this.signed.get(event.jti);
+    if (known !== undefined) return known;
+    const signed = await this.signNow(client, stream, event);
+    this.signed.set(event.jti, signed);
+    return signed;
+  }
+
+  private signNow(client: Client, stream: EventStream, { details, ...event }: StoredEvent): Promise<string> {
     const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
     const { reason, ...others } = details as { readonly reason?: string };
     const type = event.type as SecurityEventType;

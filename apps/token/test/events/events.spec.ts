@@ -36,6 +36,10 @@ beforeAll(async () => {
       const one = { path: incoming.url ?? '', headers: incoming.headers, set };
       received.push(one);
       const status = receiver.answer(one);
+      if (one.path === '/chatty')
+        return response.writeHead(status, { 'Content-Encoding': 'gzip' }).end('x'.repeat(100_000));
+      if (one.path === '/endless' && status === 400)
+        return response.writeHead(status).write('x'.repeat(100_000));
       response.writeHead(status).end(status === 400 ? JSON.stringify({ err: 'invalid_audience' }) : '');
     });
   });
@@ -342,6 +346,28 @@ describe('a revocation', () => {
     expect(at('/flaky')).toHaveLength(2);
   });
 
+  it('is delivered once to a receiver that accepts it with a long or compressed body', async () => {
+    const client = await listening(pushTo('/chatty'));
+    await revoke(client);
+    await arrived('/chatty');
+    await client.call('post', 'verify', { stream_id: client.streamId });
+    await arrived('/chatty', 2);
+    expect(typesIn(at('/chatty').map(({ set }) => set))).toEqual([
+      REVOKED,
+      `${EVENTS}/ssf/event-type/verification`,
+    ]);
+  });
+
+  it('is sent again if the receiver refuses it with a body that does not end', async () => {
+    const client = await listening(pushTo('/endless'));
+    let failures = 1;
+    receiver.answer = ({ path }) => (path === '/endless' && failures-- > 0 ? 400 : 202);
+    await revoke(client);
+    await arrived('/endless', 2);
+    const [first, second] = at('/endless').map(({ set }) => decodeJwt(set));
+    expect(second?.jti).toBe(first?.jti);
+  });
+
   it('that the receiver refuses is recorded, and does not block later events', async () => {
     const client = await listening(pushTo('/refuses'));
     receiver.answer = () => 400;
@@ -382,6 +408,13 @@ describe('a revocation', () => {
 
 describe('a poll (RFC 8936)', () => {
   // @ssf 10.3
+  it('signs an event once, so that repeated polls cost no signatures', async () => {
+    // Each signature of ES256 differs.
+    const client = await listening({ method: POLL }, { idTokenAlg: 'ES256' });
+    await revoke(client);
+    expect(await poll(client)).toEqual(await poll(client));
+  });
+
   it('returns an event until the client acknowledges it', async () => {
     const client = await listening({ method: POLL });
     await revoke(client);

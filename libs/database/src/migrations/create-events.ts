@@ -17,7 +17,7 @@ export async function dropEvents(runner: QueryRunner): Promise<void> {
   await runner.query('DROP TABLE events, event_stream_subjects, event_streams');
   await runner.query(`
     DROP FUNCTION grants_record_events, users_record_events, clients_record_events,
-      clients_logout_stream, client_secrets_record_events,       event_receivers, record_events, record_logouts CASCADE`);
+      clients_logout_stream, client_secrets_record_events,       event_receivers, record_events, record_logouts, event_cause CASCADE`);
 }
 
 async function createTables(runner: QueryRunner): Promise<void> {
@@ -80,11 +80,18 @@ async function createTables(runner: QueryRunner): Promise<void> {
   // `txn` joins the events of one cause for one client. Two clients must not recognize a user by an equal value.
   await createFunction(
     runner,
+    'event_cause() RETURNS text',
+    `BEGIN
+       RETURN set_config('oauth.event_cause',
+         coalesce(nullif(current_setting('oauth.event_cause', true), ''), gen_random_uuid()::text), true);
+     END`,
+  );
+  await createFunction(
+    runner,
     'record_events(kind text, receivers text[], owner integer, about jsonb) RETURNS void',
     `DECLARE
-       cause text := coalesce(nullif(current_setting('oauth.event_cause', true), ''), gen_random_uuid()::text);
+       cause text := event_cause();
      BEGIN
-       PERFORM set_config('oauth.event_cause', cause, true);
        INSERT INTO events (stream_id, type, user_id, details, txn)
        SELECT s.id, kind, owner, about, md5(cause || s.id)::uuid FROM event_streams s
        WHERE s.client_id = ANY (receivers) AND kind = ANY (s.events_requested) AND s.status <> 'disabled';
@@ -92,16 +99,23 @@ async function createTables(runner: QueryRunner): Promise<void> {
   );
 }
 
-/** Records the revocation of a grant, with its cause, for the client. */
+/** Records revocations with their causes. Runs once for each statement, because a statement may revoke thousands. */
 async function recordGrantEvents(runner: QueryRunner): Promise<void> {
   await createTrigger(
     runner,
     'grants_record_events',
-    `AFTER UPDATE OF revoked_at ON grants FOR EACH ROW
-       WHEN (OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)`,
-    `BEGIN
-       PERFORM record_events('tokens-revoked', ARRAY[NEW.client_id], NEW.user_id,
-         jsonb_strip_nulls(jsonb_build_object('grant_id', NEW.id, 'reason', NEW.revoked_for)));
+    'AFTER UPDATE ON grants REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT',
+    `DECLARE
+       cause text := event_cause();
+     BEGIN
+       INSERT INTO events (stream_id, type, user_id, details, txn)
+       SELECT s.id, 'tokens-revoked', g.user_id,
+         jsonb_strip_nulls(jsonb_build_object('grant_id', g.id, 'reason', g.revoked_for)), md5(cause || s.id)::uuid
+       FROM after g
+       JOIN before b ON b.id = g.id AND b.revoked_at IS NULL
+       JOIN event_streams s ON s.client_id = g.client_id AND 'tokens-revoked' = ANY (s.events_requested)
+         AND s.status <> 'disabled'
+       WHERE g.revoked_at IS NOT NULL;
        RETURN NULL;
      END`,
   );

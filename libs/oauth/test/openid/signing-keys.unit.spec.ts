@@ -97,8 +97,9 @@ describe('an ID token hint', () => {
     expect(await SIGNING_KEYS.verify(token, ISSUER, 'sc_b')).toBe('aud');
   });
 
-  it('is refused if it is a logout token (section 2.4 of Back-Channel Logout 1.0)', async () => {
-    expect(await verify(await SIGNING_KEYS.sign(CLAIMS, 'RS256', 'logout+jwt'))).toBe('typ');
+  // Section 2.4 of Back-Channel Logout 1.0, RFC 8417 2.3.
+  it.each(['logout+jwt', 'secevent+jwt'])('is refused if its type is %s', async (type) => {
+    expect(await verify(await SIGNING_KEYS.sign(CLAIMS, 'RS256', type))).toBe('typ');
   });
 
   // Tests algorithm confusion (RFC 8725 2.1).

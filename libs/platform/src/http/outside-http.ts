@@ -11,7 +11,7 @@ export interface OutsideRequest {
   /** Total milliseconds for DNS, connection and response. */
   readonly timeoutMs?: number;
   /** Maximum bytes of the response body. 0 ignores the body. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | ((status: number) => number);
 }
 
 export interface OutsideResponse {
@@ -156,8 +156,12 @@ function refusedAddress(host: string): OutsideFetchError {
   );
 }
 
-async function readResponse(response: IncomingMessage, maxBytes: number): Promise<OutsideResponse> {
+async function readResponse(
+  response: IncomingMessage,
+  limit: number | ((status: number) => number),
+): Promise<OutsideResponse> {
   const { statusCode: status = 0, headers } = response;
+  const maxBytes = typeof limit === 'number' ? limit : limit(status);
   if (status >= 300 && status < 400)
     throw new OutsideFetchError('redirected', `it answered with the redirect ${status}`);
   if (maxBytes === 0) return { status, headers, body: Buffer.alloc(0) };
