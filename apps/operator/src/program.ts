@@ -10,6 +10,7 @@ import { eventCommand } from './event/event.command.js';
 import { grantCommand } from './grant/grant.command.js';
 import { keyCommand } from './key/key.command.js';
 import { migrateCommand } from './migrate.command.js';
+import { requestCommand } from './request/request.command.js';
 import { resourceServerCommand } from './resource-server/resource-server.command.js';
 import { scopeCommand } from './scope/scope.command.js';
 import { userCommand } from './user/user.command.js';
@@ -18,14 +19,15 @@ const SETTINGS = `\
 Settings, which no command needs while "npm start" runs in this folder:
   DATABASE_URL     all commands but scope list
   DATABASE_SCHEMA  the same, if the tables are in another schema than oauth
-  NATS_URL         client create, client handover, client update, client disable, client enable, client delete, client import, client secret rotate, client secret revoke, resource-server create, resource-server update, resource-server revoke, user create, user import, user update, user set-password, user logout, user disable, user enable, user delete, grant revoke, event redeliver, event pause, event enable, console grant, console revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
+  NATS_URL         client create, client handover, client update, client disable, client enable, client delete, client import, client secret rotate, client secret revoke, client owner add, client owner remove, request approve, request ask, request reject, resource-server create, resource-server update, resource-server revoke, user create, user import, user update, user set-password, user logout, user disable, user enable, user delete, grant revoke, event redeliver, event pause, event enable, console grant, console revoke, audit tail, audit search, audit export, keys list, keys next, explain, doctor
   AUDIT_NATS_URL,  AUDIT_RETENTION_DAYS, AUDIT_MAX_MEGABYTES, AUDIT_REPLICAS: the audit trail, if it has its own NATS user, and its limits, which migrate sets
   AUTH_URL         client create, client handover, doctor
   BASE_URL         client create, client handover, resource-server create, doctor
   API_URL          client handover, doctor
   CONSOLE_URL      client create, client handover, client update, client disable, client delete, client import, client secret revoke, event pause, event enable
   CONSOLE_GROUPS_CLAIM  console grant, console revoke
-  SCOPES_FILE      client create, client handover, client update, client import, scope list, explain, doctor; scopes.yaml in the working directory if not set
+  SCOPES_FILE      client create, client handover, client update, client import, request show, request approve, scope list, explain, doctor; scopes.yaml in the working directory if not set
+  PRODUCT_NAME     request show: to find names like the product's; Scheduling if not set
   OTHER_API_URLS   scope list, with API_URL: to check the APIs of scopes
   TOKEN_KEYS       keys next, without --stdin
   ID_TOKEN_KEYS    keys next --id-token and keys public, without --stdin
@@ -53,6 +55,7 @@ export function program(): OperatorCommand {
       'client create --help',
     )
     .addCommand(clientCommand())
+    .addCommand(requestCommand())
     .addCommand(scopeCommand())
     .addCommand(resourceServerCommand())
     .addCommand(userCommand())

@@ -32,6 +32,13 @@ export const CLIENT_CHECKS = {
     commands: ['client secret list {client_id}', 'client secret rotate {client_id}'],
     publishedAs: 'client_credentials_mismatch',
   },
+  client_secret_expired: {
+    title: 'The client secret has expired',
+    meaning: 'The secret was right, but its time of expiry is over.',
+    application: 'Make a new secret in the developer portal, or ask the operator for one, and deploy it.',
+    operator: 'See which secrets are live. Make a new one, and revoke the expired one.',
+    commands: ['client secret list {client_id}', 'client secret rotate {client_id}'],
+  },
   client_disabled: {
     title: 'The client is disabled',
     meaning:
@@ -130,6 +137,7 @@ export const CLIENT_DESCRIPTIONS: Descriptions<ClientReasons> = {
   client_unknown: 'unknown client, or a wrong client_secret',
   'client_unknown.assertion': 'unknown client, or a client_assertion that none of its keys signed',
   client_secret_mismatch: 'unknown client, or a wrong client_secret',
+  client_secret_expired: 'the client_secret has expired',
   client_secret_missing: "the parameter 'client_secret' is missing",
   client_secret_unexpected: 'this is a public client: it has no client_secret and must not send one',
   client_disabled:

@@ -104,6 +104,7 @@ export interface ClientReasons {
   client_unknown: null;
   'client_unknown.assertion': null;
   client_secret_mismatch: null;
+  client_secret_expired: null;
   client_secret_missing: null;
   client_secret_unexpected: null;
   client_disabled: null;

@@ -1,5 +1,6 @@
 import { clientExportCommand } from '../client-file/client-export.command.js';
 import { clientImportCommand } from '../client-file/client-import.command.js';
+import { clientOwnerCommand } from './client-owner.command.js';
 import { clientSecretCommand } from './client-secret.command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { handoverCommand, listCommand, searchCommand, showCommand } from './client-lookup.command.js';
@@ -21,5 +22,6 @@ export function clientCommand(): OperatorCommand {
     .addCommand(deleteCommand())
     .addCommand(clientExportCommand())
     .addCommand(clientImportCommand())
-    .addCommand(clientSecretCommand());
+    .addCommand(clientSecretCommand())
+    .addCommand(clientOwnerCommand());
 }

@@ -21,6 +21,8 @@ import { ExplainService } from '#audit/operations/explain/explain.service.js';
 import { KeyOperationsModule, KeyService } from '#keys/operations/key.service.js';
 import { GrantOperationsModule, GrantService } from '#grants/operations/grant.service.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
+import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
+import { ReviewService } from '#clients/operations/requests/review.service.js';
 import { ResourceServerService } from '#clients/operations/resource-server.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { readScopes } from '../settings/settings.js';
@@ -64,6 +66,8 @@ export async function openAdministration(settings: AdministrationSettings) {
   return {
     clients: context.get(ClientService),
     secrets: context.get(ClientSecretService),
+    members: context.get(ClientMemberService),
+    reviews: context.get(ReviewService),
     clientImport: context.get(ClientImportService),
     clientExport: context.get(ClientExportService),
     resourceServers: context.get(ResourceServerService),

@@ -38,7 +38,7 @@ export class ChangeSettings extends PreviewSettings {
   CONSOLE_GROUPS_CLAIM = '';
 }
 
-export class ReviewSettings extends ChangeSettings {
+export class ReviewSettings extends DatabaseSettings {
   @IsDisplayName() PRODUCT_NAME = 'Scheduling';
 }
 

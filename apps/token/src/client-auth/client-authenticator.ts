@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ClientDocumentsService } from '#clients/documents/client-documents.service.js';
 import { ClientStore } from '#clients/client.store.js';
 import type { ClientWithHashes, ClientWithSecrets } from '#clients/client.js';
@@ -9,6 +9,7 @@ import type { UnverifiedAssertion } from '#oauth/client-assertion/client-asserti
 import type { Reason } from '#oauth/reasons.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { type Parameters, readDto } from '#oauth/parameters.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { InvalidatedCache } from '#messaging/invalidated-cache.js';
@@ -37,6 +38,7 @@ export class ClientAuthenticator {
     private readonly usage: UsageRecorder,
     private readonly assertions: ClientAssertionService,
     private readonly documents: ClientDocumentsService,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.clients = new InvalidatedCache<ClientWithHashes | null>(connection.broadcasts, {
       max: CACHED_CLIENTS,
@@ -96,6 +98,9 @@ export class ClientAuthenticator {
     if (clientSecret === undefined) throw invalidClient(credentials, 'client_secret_missing');
     const secretId = matchClientSecret(clientSecret, client.secrets);
     if (secretId === null) throw invalidClient(credentials, 'client_secret_mismatch');
+    const { expiresAt = null } = client.secrets.find(({ id }) => id === secretId) ?? {};
+    if (expiresAt !== null && expiresAt.getTime() <= this.clock())
+      throw invalidClient(credentials, 'client_secret_expired');
     // The operator can see whether the older of two secrets is still in use.
     this.usage.recordSecret(secretId);
     return client;

@@ -40,6 +40,26 @@ const changed = async ({ client_id }: { client_id: string }) => {
 };
 
 describe('the secrets of a client', () => {
+  it('are refused after their expiry', async () => {
+    const client = await app.client();
+    const first = await pair(client);
+    const [later, past] = [generateClientSecret(), generateClientSecret()];
+    const listed = await app.secrets.list(client.client_id);
+    const old = listed.outcome === 'done' ? (listed.live[0]?.id ?? '') : '';
+    await app.secrets.add(client.client_id, later.hash, undefined, new Date(Date.now() + 86_400_000));
+    await app.secrets.revoke(client.client_id, old);
+    await app.secrets.add(client.client_id, past.hash, undefined, new Date(Date.now() - 1));
+    await changed(client);
+    const refused = await refresh({ ...client, client_secret: past.secret }, first.refresh_token);
+    expect(refused.status).toBe(401);
+    expect(refused.body).toMatchObject({
+      error: 'invalid_client',
+      error_description: 'the client_secret has expired',
+    });
+    const accepted = await refresh({ ...client, client_secret: later.secret }, first.refresh_token);
+    expect(accepted.status).toBe(200);
+  });
+
   it('authenticate the client until they are revoked', async () => {
     const client = await app.client();
     const { secret, hash } = generateClientSecret();
