@@ -85,8 +85,8 @@ module.exports = {
     ),
     only(
       'operations-for-operators',
-      'other processes load no operation of operators',
-      { path: '^(apps/(?!operator/|console/)[^/]+|libs/[^/]+)/src', pathNot: OPERATIONS },
+      'other processes load no operation of operators and owners',
+      { path: '^(apps/(?!operator/|console/|developers/)[^/]+|libs/[^/]+)/src', pathNot: OPERATIONS },
       { path: OPERATIONS },
     ),
     only(

@@ -12,7 +12,7 @@ if [ -e "$folder/ingress/tls.crt" ]; then
 fi
 command -v openssl >/dev/null || { echo 'settings.sh: openssl is not on this machine: install it' >&2 && exit 1; }
 
-for process in authorize token resource console operator product migrate postgres redis nats ingress console-ingress; do
+for process in authorize token resource console developers operator product migrate postgres redis nats ingress console-ingress; do
   mkdir -p "$folder/$process"
 done
 cd "$folder"
@@ -28,14 +28,14 @@ database_role() {
 }
 {
   database_role migrate
-  for process in authorize token console operator; do
+  for process in authorize token console developers operator; do
     echo "CREATE ROLE oauth_$process NOLOGIN;"
     database_role $process oauth_$process
   done
   cat <<SQL
 CREATE DATABASE oauth OWNER migrate;
 REVOKE ALL ON DATABASE oauth FROM PUBLIC;
-GRANT CONNECT ON DATABASE oauth TO authorize, token, console, operator;
+GRANT CONNECT ON DATABASE oauth TO authorize, token, console, developers, operator;
 \connect oauth
 CREATE SCHEMA oauth AUTHORIZATION migrate;
 SQL
@@ -53,12 +53,13 @@ redis_user() {
   redis_user authorize 'resetchannels ~grant:* ~exchanged:{grant:* ~{par}:* ~{device}:* ~session:* ~logged-out:* ~replaced:* ~sessions-of-user:* ~sessions-of-sid:* ~ended:* ~unnamed:* ~flash:* ~logout:* ~logout-return:* ~{login}:* ~{throttle}:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +copy +del +exists +expire +get +getdel +getex +hdel +hget +hincrby +hmget +hset +hsetnx +incrby +pexpire +pttl +rename +sadd +set +smembers +srem +ttl +zadd +zcard +zrange +zrem +zremrangebyrank +zremrangebyscore +zrevrange'
   redis_user token 'resetchannels ~grant:* ~exchanged:{grant:* ~{par}:* ~{device}:* ~assertions:* ~dpop:* ~dpop-from:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +copy +del +exists +expire +get +hdel +hget +hincrby +hmget +hset +hsetnx +incr +pexpire +pttl +rename +set +zadd +zcard +zrange +zremrangebyscore +zscore'
   redis_user console 'resetchannels ~console:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +del +exec +exists +expire +get +getdel +getex +hdel +hget +hgetall +hincrby +hmget +hset +incr +lindex +lpop +lrange +multi +pexpire +pttl +rpop +rpush +sadd +scard +set +smembers +zadd +zremrangebyrank +zrevrange'
+  redis_user developers 'resetchannels ~developers:* -@all +@connection -@admin -@dangerous +eval +evalsha +time +info +acl|whoami +acl|dryrun +cluster|slots +cluster|info +del +get +getdel +getex +incr +pexpire +pttl +set'
 } >redis/users.acl
 
 # NATS: one user for each process except migrate, and one for your product. Each process also has a user for the audit
 # trail, with the same password. nats.conf contains the permissions.
 : >nats/passwords.conf
-for process in authorize token resource console operator product migrate; do
+for process in authorize token resource console developers operator product migrate; do
   secret=$(password)
   echo "${process}_password: \"$secret\"" >>nats/passwords.conf
   case $process in
@@ -66,7 +67,7 @@ for process in authorize token resource console operator product migrate; do
   *) echo "NATS_URL=nats://$process:$secret@nats:4222" ;;
   esac >$process/nats.env
   case $process in
-  authorize | token | resource | console | operator | migrate)
+  authorize | token | resource | console | developers | operator | migrate)
     echo "AUDIT_NATS_URL=nats://audit-$process:$secret@nats:4222" >>$process/nats.env
     ;;
   esac
@@ -95,6 +96,8 @@ done
 # A placeholder for the console's client secret, which this service or your provider issues when you
 # register the console.
 echo "CONSOLE_CLIENT_SECRET=$(password)" >console/login.env
+# A placeholder, too.
+echo "DEVELOPERS_CLIENT_SECRET=$(password)" >developers/login.env
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 825 \
   -subj '/CN=scheduling-oauth development' \

@@ -17,7 +17,17 @@ import { until } from '#test/support/until.js';
 import { ROOT } from './settings.js';
 
 const text = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
-const USERS = ['authorize', 'token', 'resource', 'console', 'operator', 'product', 'migrate', 'bookings'];
+const USERS = [
+  'authorize',
+  'token',
+  'resource',
+  'console',
+  'developers',
+  'operator',
+  'product',
+  'migrate',
+  'bookings',
+];
 
 /** Starts NATS as in a development installation, and adds the user from the document. */
 async function startDocumented(): Promise<BackingService> {
@@ -144,7 +154,7 @@ describe('the deployment of a service in docs/introspection.md', () => {
     expect(deployment).toMatch(/name: nats-resource\n +key: NATS_URL\n/);
     expect(doc).toContain('from the key `NATS_URL` of a Secret `nats-bookings`');
     expect(await text('k8s/overlays/local/settings.sh')).toMatch(
-      /^ +for process in authorize token resource console operator product migrate; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
+      /^ +for process in authorize token resource console developers operator product migrate; do\n +secret nats-\$process Opaque \$process\/nats\.env$/m,
     );
     expect(doc).toMatch(/added to the list of processes in its `settings\.sh`/);
     expect(await text('k8s/base/network.yaml')).toMatch(/values: \[.*resource/);

@@ -163,6 +163,7 @@ describe('a development installation', () => {
       '_INBOX.token.1',
       '_INBOX.resource.1',
       '_INBOX.console.1',
+      '_INBOX.developers.1',
       '_INBOX.operator.1',
       '_INBOX.product.1',
       '_INBOX.1',
@@ -228,6 +229,10 @@ describe('a development installation', () => {
         ],
         subscribe: [...BROADCASTS, statusSubject('console'), '_INBOX.console.1', ...CONSOLE_INBOXES],
       },
+      developers: {
+        publish: [clientChanged, applyRevocations, ...repliesOf('developers')],
+        subscribe: [statusSubject('developers'), '_INBOX.developers.1'],
+      },
       product: { publish: [userUpsert, userDisable, userDelete], subscribe: ['_INBOX.product.1'] },
     };
     const ALL = [
@@ -272,7 +277,7 @@ describe('a development installation', () => {
       expect(await answerer.refusals()).toEqual(replySubjects.map((reply) => `publish ${reply}`));
     });
 
-    const SERVICES = ['authorize', 'token', 'resource', 'operator'] as const;
+    const SERVICES = ['authorize', 'token', 'resource', 'operator', 'developers'] as const;
     const USERS = [...SERVICES, 'console'] as const;
     const EVENTS = SERVICES.flatMap((service) => AUDIT_TYPES.map((type) => auditSubject({ service, type })));
     const eventsOf = (service: (typeof SERVICES)[number], ...names: readonly string[]) =>
@@ -284,6 +289,7 @@ describe('a development installation', () => {
       token: eventsOf('token', 'token.reuse_detected', 'token_key', 'user', ...MANY),
       resource: eventsOf('resource', ...AUDIT_KINDS.refusals.types),
       operator: byOperator,
+      developers: eventsOf('developers', ...AUDIT_KINDS.trail.types),
       // The console performs the operator's actions, and also rejects requests.
       console: [...byOperator, ...eventsOf('operator', 'request')],
     };

@@ -16,7 +16,8 @@ import { unprivilegedUser } from '#local/servers/run-command.js';
 import { startNats } from './nats.js';
 import { serverFile, ownSettings, ROOT } from './settings.js';
 
-export type Process = 'authorize' | 'token' | 'resource' | 'console' | 'operator' | 'product' | 'migrate';
+export type Process =
+  'authorize' | 'token' | 'resource' | 'console' | 'developers' | 'operator' | 'product' | 'migrate';
 
 export interface Servers {
   environmentOf(name: Process): Promise<Record<string, string>>;

@@ -142,6 +142,7 @@ const SECRETS = new Set([
   'CLIENT_ID',
   'CLIENT_SECRET',
   'CONSOLE_CLIENT_SECRET',
+  'DEVELOPERS_CLIENT_SECRET',
 ]);
 
 /** Returns the commands of the apps. The apps inherit all variables except the secrets. */
@@ -159,6 +160,7 @@ export function appCommands(
     apiUrl: API_URL,
     redirectUri: REDIRECT_URI,
     consoleUrl: CONSOLE_URL,
+    developersUrl: DEVELOPERS_URL,
     ports,
   } = settings;
   const common = {
@@ -202,6 +204,15 @@ export function appCommands(
     CONSOLE_CLIENT_ID: account.consoleClientId,
     CONSOLE_CLIENT_SECRET: account.consoleClientSecret,
   };
+  const { OUTSIDE_FETCH_ALLOW: _allowed, ...withoutFetching } = withoutKeys;
+  const developersEnv = {
+    ...withoutFetching,
+    DATABASE_URL: urls.database.developers,
+    REDIS_URL: urls.redis.developers,
+    DEVELOPERS_URL,
+    DEVELOPERS_CLIENT_ID: account.developersClientId,
+    DEVELOPERS_CLIENT_SECRET: account.developersClientSecret,
+  };
   const client = { CLIENT_ID: account.clientId, CLIENT_SECRET: account.clientSecret, REDIRECT_URI };
   const app = (name: string) => ({ name, main: `apps/${name}.cjs`, internal: true });
   return [
@@ -210,6 +221,7 @@ export function appCommands(
     { ...app('token'), port: ports.TOKEN_PORT, env: tokenEnv },
     { ...app('resource'), port: ports.RESOURCE_PORT, env: { ...common, API_URL, ...nats } },
     ...(hasConsole ? [{ ...app('console'), port: ports.CONSOLE_PORT, env: consoleEnv }] : []),
+    { ...app('developers'), port: ports.DEVELOPERS_PORT, env: developersEnv },
     {
       name: 'demo-app',
       main: 'local/demo-app/main.js',

@@ -13,7 +13,7 @@ import { UserStore } from '#users/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
- * Creates the demo application, the console's client, and the demo user, who is an admin of the console. The
+ * Creates the demo application, the clients of the console and the portal, and the demo user, who is an admin of the console. The
  * application always has the scopes of OpenID Connect and the default scopes, which a request without `scope` gets.
  * @throws StartError if the application or user exists with other credentials, or for an invalid file of scopes
  */
@@ -32,7 +32,17 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
         secretHash: createHash('sha256').update(account.clientSecret).digest(),
       });
     }
-    await seedConsole(clients, account, settings);
+    await seedLogin(clients, settings.consoleUrl, {
+      clientId: account.consoleClientId,
+      secret: account.consoleClientSecret,
+      name: 'Console',
+    });
+    await seedLogin(clients, settings.developersUrl, {
+      clientId: account.developersClientId,
+      secret: account.developersClientSecret,
+      name: 'Developers',
+      developerPortal: true,
+    });
     if (!(await hasUser(users, account, settings))) {
       const { id } = await users.create({
         email: account.email,
@@ -98,17 +108,29 @@ async function withStores(
   }
 }
 
-async function seedConsole(clients: ClientStore, account: Account, { consoleUrl }: Settings): Promise<void> {
-  if (await clients.find(account.consoleClientId)) return;
+interface LoginClient {
+  readonly clientId: string;
+  readonly secret: string;
+  readonly name: string;
+  readonly developerPortal?: true;
+}
+
+/** Creates the client by which users log in to an app at this URL. */
+async function seedLogin(
+  clients: ClientStore,
+  url: string,
+  { clientId, secret, ...client }: LoginClient,
+): Promise<void> {
+  if (await clients.find(clientId)) return;
   await clients.create({
-    clientId: account.consoleClientId,
-    name: 'Console',
+    ...client,
+    clientId,
     type: 'confidential',
     scopes: OPENID_SCOPES.map(({ name }) => name),
-    redirectUris: [`${consoleUrl}/login/callback`],
-    logoutUris: { postLogoutRedirectUris: [`${consoleUrl}/logged-out`], backchannelLogoutUri: null },
+    redirectUris: [`${url}/login/callback`],
+    logoutUris: { postLogoutRedirectUris: [`${url}/logged-out`], backchannelLogoutUri: null },
     firstParty: true,
-    secretHash: createHash('sha256').update(account.consoleClientSecret).digest(),
+    secretHash: createHash('sha256').update(secret).digest(),
   });
 }
 

@@ -18,6 +18,7 @@ export interface Ports {
   RESOURCE_PORT: number;
   DEMO_PORT: number;
   CONSOLE_PORT: number;
+  DEVELOPERS_PORT: number;
 }
 
 export interface Settings {
@@ -44,6 +45,7 @@ export interface Settings {
   demoUrl: string;
   redirectUri: string;
   consoleUrl: string;
+  developersUrl: string;
 }
 
 const SEED = '--seed';
@@ -53,6 +55,7 @@ const DEFAULTS: Ports = {
   TOKEN_PORT: 3002,
   RESOURCE_PORT: 3003,
   CONSOLE_PORT: 3004,
+  DEVELOPERS_PORT: 3005,
 };
 
 /** @throws StartError that lists every problem */
@@ -101,6 +104,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: readonly string[]): S
     demoUrl: at(ports.DEMO_PORT),
     redirectUri: `${at(ports.DEMO_PORT)}/callback`,
     consoleUrl: at(ports.CONSOLE_PORT),
+    developersUrl: at(ports.DEVELOPERS_PORT),
   };
 }
 
@@ -114,7 +118,7 @@ function idTokenKeyProblems(text: string): string[] {
   }
 }
 
-/** Keys of the product, and credentials of the demo and the console. */
+/** Keys of the product, and credentials of the demo, the console and the portal. */
 export interface Account {
   tokenKeys: string;
   idTokenKeys: string;
@@ -122,6 +126,8 @@ export interface Account {
   clientSecret: string;
   consoleClientId: string;
   consoleClientSecret: string;
+  developersClientId: string;
+  developersClientSecret: string;
   email: string;
   password: string;
 }
@@ -129,18 +135,20 @@ export interface Account {
 export async function demoAccount(settings: Settings): Promise<Account> {
   const kept = (name: string, make: () => string | Promise<string>): Promise<string> =>
     keptSecret(join(settings.directory, name), make);
-  const [tokenKeys, idTokenKeys, clientId, clientSecret, consoleClientId, consoleClientSecret, password] =
-    await Promise.all([
-      settings.tokenKeys ?? kept('token-keys', () => randomBytes(32).toString('base64url')),
-      settings.idTokenKeys ?? kept('id-token-keys', generateIdTokenKeys),
-      // Redirect URIs contain the port, so the demo application on another port is another client.
-      kept(`demo-client-id-${settings.ports.DEMO_PORT}`, generateClientId),
-      kept('demo-client-secret', () => generateClientSecret().secret),
-      kept(`console-client-id-${settings.ports.CONSOLE_PORT}`, generateClientId),
-      kept('console-client-secret', () => generateClientSecret().secret),
-      // 80 random bits are short enough to type.
-      kept('demo-password', () => randomBytes(10).toString('hex')),
-    ]);
-  const clients = { clientId, clientSecret, consoleClientId, consoleClientSecret };
-  return { tokenKeys, idTokenKeys, ...clients, email: 'ada@example.com', password };
+  const { DEMO_PORT, CONSOLE_PORT, DEVELOPERS_PORT } = settings.ports;
+  const secret = (name: string) => kept(name, () => generateClientSecret().secret);
+  return {
+    tokenKeys: settings.tokenKeys ?? (await kept('token-keys', () => randomBytes(32).toString('base64url'))),
+    idTokenKeys: settings.idTokenKeys ?? (await kept('id-token-keys', generateIdTokenKeys)),
+    // Redirect URIs contain the port, so the demo application on another port is another client.
+    clientId: await kept(`demo-client-id-${DEMO_PORT}`, generateClientId),
+    clientSecret: await secret('demo-client-secret'),
+    consoleClientId: await kept(`console-client-id-${CONSOLE_PORT}`, generateClientId),
+    consoleClientSecret: await secret('console-client-secret'),
+    developersClientId: await kept(`developers-client-id-${DEVELOPERS_PORT}`, generateClientId),
+    developersClientSecret: await secret('developers-client-secret'),
+    email: 'ada@example.com',
+    // 80 random bits are short enough to type.
+    password: await kept('demo-password', () => randomBytes(10).toString('hex')),
+  };
 }

@@ -21,6 +21,7 @@ export async function writeRunFile(
     api_url: settings.apiUrl,
     other_api_urls: settings.otherApiUrls,
     ...(settings.loginAt === undefined && { console_url: settings.consoleUrl }),
+    developers_url: settings.developersUrl,
     internal: Object.fromEntries(internal),
     client: {
       client_id: account.clientId,
@@ -54,6 +55,10 @@ export function summary(settings: Settings, account: Account, internal: Internal
   ];
   if (settings.loginAt === undefined)
     rows.push(['console', `${settings.consoleUrl} (log in as the demo user)`]);
+  rows.push([
+    'developers',
+    `${settings.developersUrl} (log in as ${settings.loginAt ? 'any' : 'the demo'} user)`,
+  ]);
   const application: [string, string][] = [
     ['client id', account.clientId],
     ['client secret', account.clientSecret],

@@ -65,7 +65,7 @@ export class Supervisor {
     await this.prepareTrail(services);
     const urls = await this.processUrls(services);
 
-    this.step('starting authorize, token, resource, the console and the demo application');
+    this.step('starting authorize, token, resource, the console, the portal and the demo application');
     const started = appCommands(settings, account, services, urls, this.runFile, env).map(async (command) => {
       const app = await startApp(command, settings.directory, this.show);
       this.apps.push(app);
@@ -158,7 +158,7 @@ export class Supervisor {
       internalUrl ? [[name, internalUrl] as const] : [],
     );
     // Uses a fixed order, because `apps` is in the order in which the apps started.
-    return ['authorize', 'token', 'resource', 'console'].flatMap((name) =>
+    return ['authorize', 'token', 'resource', 'console', 'developers'].flatMap((name) =>
       found.filter(([app]) => app === name),
     );
   }

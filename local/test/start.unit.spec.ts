@@ -54,6 +54,8 @@ describe('summary', () => {
     clientSecret: 'scs_demo',
     consoleClientId: 'sc_console',
     consoleClientSecret: 'scs_console',
+    developersClientId: 'sc_developers',
+    developersClientSecret: 'scs_developers',
     email: 'ada@example.com',
     password: 'demo-password',
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ERROR_CODES } from '#error-guide/error-codes.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
+import { DevelopersConfiguration } from '../../apps/developers/src/developers.configuration.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
@@ -68,13 +69,14 @@ describe('documents', () => {
     expect(named.sort()).toEqual(Object.keys(dependencies).sort());
   });
 
-  it('docs/configuration.md and docs/console.md contain every variable of the services', () => {
-    const documents = read('docs/configuration.md') + read('docs/console.md');
+  it('docs/configuration.md, docs/console.md and docs/developers.md contain every variable of the services', () => {
+    const documents = read('docs/configuration.md') + read('docs/console.md') + read('docs/developers.md');
     const variables = [
       AuthorizeConfiguration,
       TokenConfiguration,
       ResourceConfiguration,
       ConsoleConfiguration,
+      DevelopersConfiguration,
     ].flatMap((Configuration) => Object.keys(new Configuration()));
     expect(variables.length).toBeGreaterThan(100);
     expect(variables.filter((name) => !new RegExp(`\`${name}[\`=]`).test(documents))).toEqual([]);

@@ -15,6 +15,7 @@ export interface Forgery {
   header?: Partial<JWTHeaderParameters>;
   idToken?: (valid: string) => string | undefined;
   userInfo?: Record<string, unknown>;
+  accessToken?: string;
   /** Replaces the response of the token endpoint. */
   token?: (response: ServerResponse) => void;
 }
@@ -71,7 +72,8 @@ export async function startForgingProvider(port: number) {
     };
     const valid = await sign(claims, forgery.header);
     const idToken = forgery.idToken ? forgery.idToken(valid) : valid;
-    json(response, 200, { access_token: 'an-access-token', token_type: 'Bearer', id_token: idToken });
+    const { accessToken = 'an-access-token' } = forgery;
+    json(response, 200, { access_token: accessToken, token_type: 'Bearer', id_token: idToken });
   }
 
   async function revoke(request: IncomingMessage, response: ServerResponse): Promise<void> {

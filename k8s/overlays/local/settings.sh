@@ -26,14 +26,14 @@ secret() {
 }
 
 {
-  for process in authorize token console operator; do
+  for process in authorize token console developers operator; do
     secret database-$process Opaque $process/database.env
   done
   secret database-migrate Opaque migrate/database.env
-  for process in authorize token console; do
+  for process in authorize token console developers; do
     secret redis-$process Opaque $process/redis.env
   done
-  for process in authorize token resource console operator product migrate; do
+  for process in authorize token resource console developers operator product migrate; do
     secret nats-$process Opaque $process/nats.env
   done
   secret postgres-server Opaque postgres/superuser-password postgres/roles.sql
@@ -49,6 +49,7 @@ mv secrets.draft secrets.yaml
   secret id-token-keys Opaque token/id-token-keys.env
   secret id-token-public-keys Opaque authorize/id-token-keys.env
   secret console-login Opaque console/login.env
+  secret developers-login Opaque developers/login.env
 } >created-once.draft
 mv created-once.draft created-once.yaml
 

@@ -1,7 +1,7 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { isObject, MalformedMessageError } from './nats-message.js';
 
-export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console'] as const;
+export const STATUS_SERVICES = ['authorize', 'token', 'resource', 'console', 'developers'] as const;
 
 /** Returns the subject of status requests, which contain no payload. NATS permits only this service to reply. */
 export function statusSubject(service: string): string {

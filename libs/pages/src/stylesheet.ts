@@ -57,7 +57,7 @@ pre { margin: 0 0 var(--space-4); font-size: 0.875rem; white-space: pre-wrap; ov
   .stacks td::before { content: attr(data-title); color: var(--quiet); font-size: 0.9375rem; }
   .stacks td > div { min-width: 0; }
   .stacks td:has(:is(div, .wraps):empty) { display: none; }
-  .stacks .tag { white-space: normal; }
+  .stacks .tag, .stacks time { white-space: normal; }
   .stacks .prose, .stacks .wraps, .stacks details[open] { min-width: 0; }
 }
 figure { margin: 0; }

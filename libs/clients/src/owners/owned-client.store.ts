@@ -6,7 +6,9 @@ import { toClient } from '../client.store.js';
 import { ClientHistoryEntity, ClientOwnerEntity } from './client-owner.entity.js';
 
 /** An application as its owner sees it, with its live secrets, oldest first. */
-export type OwnedClient = ClientWithSecrets & { readonly secrets: readonly ClientSecretRecord[] };
+export type OwnedClient = Omit<ClientWithSecrets, 'secrets'> & {
+  readonly secrets: readonly ClientSecretRecord[];
+};
 
 export interface OwnedSummary {
   readonly clientId: string;

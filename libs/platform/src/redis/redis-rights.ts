@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { RightsDifference } from '../status/status-report.js';
 import type { RedisClient } from './redis-client.js';
 
-export const REDIS_PROCESSES = ['authorize', 'token', 'console'] as const;
+export const REDIS_PROCESSES = ['authorize', 'token', 'console', 'developers'] as const;
 export type RedisProcess = (typeof REDIS_PROCESSES)[number];
 
 interface RedisRights {
@@ -48,6 +48,10 @@ export const REDIS_RIGHTS: Readonly<Record<RedisProcess, RedisRights>> = {
       DEL k, EXISTS k, EXPIRE k 1, GET k, GETDEL k, GETEX k, HDEL k f, HGET k f, HGETALL k, HINCRBY k f 1, HMGET k f,
       HSET k f v, INCR k, LINDEX k 0, LPOP k, LRANGE k 0 0, PEXPIRE k 1, PTTL k, RPOP k, RPUSH k v, SADD k m, SCARD k,
       SET k v, SMEMBERS k, ZADD k 1 m, ZREMRANGEBYRANK k 0 0, ZREVRANGE k 0 0, MULTI, EXEC`),
+  },
+  developers: {
+    keys: ['developers:*'],
+    calls: list('DEL k, GET k, GETDEL k, GETEX k, INCR k, PEXPIRE k 1, PTTL k, SET k v'),
   },
 };
 

@@ -1,0 +1,111 @@
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import type { RequestSummary } from '#clients/operations/requests/request.description.js';
+import { codes, facts, table } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { html, type Html } from '#ui/html.js';
+import { copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { stageTag, statusTag } from '../ui/tags.js';
+
+/** Above this number, the store counts no further. */
+const MOST_USERS = 10_000;
+
+export interface ApplicationView extends Viewer {
+  readonly client: OwnedClient;
+  /** Users with live grants. */
+  readonly users: number;
+  readonly requests: readonly RequestSummary[];
+  readonly note: string | null;
+}
+
+export function applicationPage(view: ApplicationView): Page {
+  const { translator, client, users, note } = view;
+  const link = (page: 'change' | 'team' | 'integrate' | 'history', text: string) =>
+    html`<a class="button even" href="${pathOf(client.clientId, page)}">${text}</a>`;
+  const address = (url: string | null) => url && html`<a href="${url}" rel="noreferrer">${url}</a>`;
+  return {
+    title: client.name,
+    heading: html`<bdi>${client.name}</bdi>`,
+    section: '/',
+    content: html`
+      ${noteOf(translator, note)}
+      ${client.stage === 'testing' && html`<p role="status">${translator.text('stage.testing_hint')}</p>`}
+      ${facts([
+        [translator.text('field.state'), stageTag(translator, client)],
+        [translator.text('field.client_id'), copyable(view, 'client-id', client.clientId)],
+        [
+          translator.text('app.users'),
+          users >= MOST_USERS
+            ? translator.text('app.users_most', { count: MOST_USERS })
+            : translator.text('app.users_count', { count: users }),
+        ],
+        [translator.text('field.created'), timeOf(translator, client.createdAt)],
+        [translator.text('field.website'), address(client.clientUri)],
+        [translator.text('field.policy'), address(client.policyUri)],
+        [translator.text('field.contact'), client.contacts.length > 0 && codes(client.contacts)],
+        [translator.text('field.redirect_uris'), codes(client.redirectUris)],
+        [
+          translator.text('field.scopes'),
+          html`<ul class="plain">
+            ${translator.scopes(client.scopes).map(({ text }) => html`<li>${text}</li>`)}
+          </ul>`,
+        ],
+      ])}
+      <div class="actions">
+        ${link('integrate', translator.text('app.integrate'))}
+        ${link('change', translator.text('app.propose'))} ${link('team', translator.text('app.team'))}
+        ${link('history', translator.text('app.history'))}
+      </div>
+      ${client.type === 'confidential' && secretsOf(view)} ${requestsOf(view)}
+      <p>
+        <a class="button danger" href="${pathOf(client.clientId, 'delete')}"
+          >${translator.text('app.delete')}</a
+        >
+      </p>
+    `,
+  };
+}
+
+function secretsOf({ translator, client }: ApplicationView): Html {
+  return html`<section>
+    ${table(
+      translator.text('secrets.title'),
+      [
+        translator.text('secrets.secret'),
+        translator.text('field.created'),
+        translator.text('secrets.last_used'),
+        translator.text('secrets.expires'),
+        '',
+      ],
+      client.secrets.map(({ id, createdAt, lastUsedOn, expiresAt }) => [
+        html`<code>${id.slice(0, 8)}</code>`,
+        timeOf(translator, createdAt),
+        lastUsedOn ?? translator.text('secrets.never'),
+        timeOf(translator, expiresAt) ?? translator.text('secrets.no_expiry'),
+        html`<a href="${pathOf(client.clientId, 'secrets', id, 'revoke')}"
+          >${translator.text('secrets.revoke')}</a
+        >`,
+      ]),
+      translator.text('secrets.none'),
+    )}
+    <p>
+      <a class="button even" href="${pathOf(client.clientId, 'secrets', 'new')}"
+        >${translator.text('secrets.create')}</a
+      >
+    </p>
+  </section>`;
+}
+
+function requestsOf({ translator, requests }: ApplicationView): Html | false {
+  return (
+    requests.length > 0 &&
+    table(
+      translator.text('app.requests'),
+      [translator.text('request.kind'), translator.text('field.state'), translator.text('field.created')],
+      requests.map(({ id, kind, status, created_at: createdAt }) => [
+        html`<a href="/requests/${id}">${translator.text(`request.${kind}`)}</a>`,
+        statusTag(translator, status),
+        timeOf(translator, createdAt),
+      ]),
+    )
+  );
+}

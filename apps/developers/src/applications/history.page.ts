@@ -1,0 +1,100 @@
+import type { ClientHistoryEntity } from '#clients/owners/client-owner.entity.js';
+import type { Member } from '#clients/owners/client-member.store.js';
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { facts, table } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { type Fragment, html } from '#ui/html.js';
+import type { MessageId } from '../ui/i18n/en.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import { pathOf, timeOf, type Viewer } from '../ui/parts.js';
+
+export interface HistoryView extends Viewer {
+  readonly client: OwnedClient;
+  readonly events: readonly ClientHistoryEntity[];
+  readonly members: readonly Member[];
+  readonly userId: number;
+}
+
+export function historyPage(view: HistoryView): Page {
+  const { translator, client, events } = view;
+  return {
+    title: translator.text('app.history'),
+    section: '/',
+    content: html`
+      <p>
+        <a href="${pathOf(client.clientId)}"><bdi>${client.name}</bdi></a>
+      </p>
+      ${table(
+        translator.text('app.history'),
+        [translator.text('history.time'), translator.text('history.who'), translator.text('history.what')],
+        events.map((event) => [
+          timeOf(translator, event.at),
+          authorOf(view, event),
+          html`${actionOf(translator, event)} ${changesOf(translator, event)}`,
+        ]),
+        translator.text('history.none'),
+      )}
+    `,
+  };
+}
+
+/** Operators have no names here. */
+function authorOf(
+  { translator, members, userId }: HistoryView,
+  event: Pick<ClientHistoryEntity, 'userId' | 'operator'>,
+): Fragment {
+  if (event.userId === userId) return translator.text('history.you');
+  if (event.userId !== null) {
+    const member = members.find((other) => other.userId === event.userId);
+    return member ? html`<bdi>${member.name}</bdi>` : translator.text('history.former');
+  }
+  return translator.text(event.operator === null ? 'history.service' : 'history.operator');
+}
+
+const PARTS: Readonly<Record<string, MessageId>> = {
+  client_owners: 'team.owners',
+  client_testers: 'team.testers',
+  client_invitations: 'team.invitations',
+  client_logos: 'field.logo',
+  client_secrets: 'secrets.title',
+};
+
+const COLUMNS: Readonly<Record<string, MessageId>> = {
+  name: 'field.name',
+  client_uri: 'field.website',
+  policy_uri: 'field.policy',
+  contacts: 'field.contact',
+  redirect_uris: 'field.redirect_uris',
+  scopes: 'field.scopes',
+  stage: 'field.state',
+};
+
+/** Shows the name of an unknown action or column, which a later version may record. */
+function actionOf(translator: Translator, { action }: ClientHistoryEntity): Fragment {
+  if (action === 'created') return translator.text('field.created');
+  if (action === 'updated') return translator.text('change.difference');
+  const [, part = '', step] = /^(\w+)_(added|removed)$/.exec(action) ?? [];
+  const id = PARTS[part];
+  if (id === undefined) return html`<code>${action}</code>`;
+  return translator.text(step === 'added' ? 'history.added' : 'history.removed', {
+    part: translator.text(id),
+  });
+}
+
+/** Shows old and new values of columns. */
+function changesOf(translator: Translator, { action, changes }: ClientHistoryEntity): Fragment {
+  if (action !== 'updated') return false;
+  return facts(
+    Object.entries(changes).map(([column, change]) => {
+      const { old, new: current } = change as { readonly old: unknown; readonly new: unknown };
+      const id = COLUMNS[column];
+      const label = id === undefined ? column : translator.text(id);
+      return [label, html`<del>${textOf(old)}</del> <ins>${textOf(current)}</ins>`] as const;
+    }),
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

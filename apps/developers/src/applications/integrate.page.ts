@@ -1,0 +1,90 @@
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { ENDPOINTS } from '#oauth/endpoints.js';
+import { facts } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { html } from '#ui/html.js';
+import { copyable, pathOf, type Viewer } from '../ui/parts.js';
+
+export interface Origins {
+  readonly AUTH_URL: string;
+  readonly BASE_URL: string;
+  readonly API_URL: string;
+}
+
+/** Steps of docs/integrate.md, with the values of the application. */
+export function integratePage(
+  viewer: Viewer,
+  client: OwnedClient,
+  { AUTH_URL, BASE_URL, API_URL }: Origins,
+): Page {
+  const { translator } = viewer;
+  const { clientId, type, redirectUris, scopes, deviceGrant } = client;
+  const [redirectUri] = redirectUris;
+  const isPublic = type === 'public';
+  const scope = scopes.join(' ');
+  const authorization = new URL(AUTH_URL + ENDPOINTS.authorize);
+  authorization.search = new URLSearchParams({
+    client_id: clientId,
+    redirect_uri: redirectUri ?? '',
+    response_type: 'code',
+    scope,
+    state: 'RANDOM',
+    code_challenge: 'CHALLENGE',
+    code_challenge_method: 'S256',
+  }).toString();
+  const exchange = [
+    `curl ${BASE_URL}${ENDPOINTS.token}`,
+    ...(isPublic ? [`-d client_id=${clientId}`] : [`-u ${clientId}:SECRET`]),
+    '-d grant_type=authorization_code',
+    '-d code=CODE',
+    '-d code_verifier=VERIFIER',
+    `--data-urlencode redirect_uri=${shellWord(redirectUri ?? '')}`,
+  ];
+  const device = [
+    `curl ${BASE_URL}${ENDPOINTS.deviceAuthorization}`,
+    ...(isPublic ? [`-d client_id=${clientId}`] : [`-u ${clientId}:SECRET`]),
+    `--data-urlencode scope=${shellWord(scope)}`,
+  ];
+  const example = (lines: readonly string[]) =>
+    html`<pre tabindex="0"><code>${lines.join(' \\\n  ')}</code></pre>`;
+  return {
+    title: translator.text('integrate.title', { name: client.name }),
+    section: '/',
+    content: html`
+      <p>
+        <a href="${pathOf(clientId)}"><bdi>${client.name}</bdi></a>
+      </p>
+      <p>${translator.text('integrate.intro')}</p>
+      ${facts([
+        [translator.text('field.client_id'), copyable(viewer, 'client-id', clientId)],
+        [translator.text('integrate.issuer'), copyable(viewer, 'issuer', BASE_URL)],
+        [
+          translator.text('integrate.discovery'),
+          html`<code>${BASE_URL + ENDPOINTS.authorizationServerMetadata}</code>`,
+        ],
+        [translator.text('integrate.authorization'), html`<code>${AUTH_URL + ENDPOINTS.authorize}</code>`],
+        [translator.text('integrate.token'), html`<code>${BASE_URL + ENDPOINTS.token}</code>`],
+        [translator.text('integrate.api'), html`<code>${API_URL}/v2/me</code>`],
+      ])}
+      ${
+        redirectUri !== undefined &&
+        html`<h2>${translator.text('integrate.step_authorize')}</h2>
+          <p>${translator.text('integrate.step_authorize_hint')}</p>
+          ${example([authorization.href])}
+          <h2>${translator.text('integrate.step_exchange')}</h2>
+          ${example(exchange)}`
+      }
+      ${
+        deviceGrant &&
+        html`<h2>${translator.text('integrate.step_device')}</h2>
+          ${example(device)}`
+      }
+      <h2>${translator.text('integrate.step_call')}</h2>
+      ${example([`curl ${API_URL}/v2/me`, `-H 'Authorization: Bearer ACCESS_TOKEN'`])}
+    `,
+  };
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

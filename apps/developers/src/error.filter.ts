@@ -1,0 +1,86 @@
+import { STATUS_CODES } from 'node:http';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { describeProblems } from '#error-guide/problems/describe-problem.js';
+import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
+import { PageResponder, seeOther } from '#pages/page.responder.js';
+import { LoginRequiredError, loginUrl } from '#pages/recent-logins.js';
+import { failedRequest } from '#platform/http/failed-request.js';
+import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
+import type { DeveloperRequest } from './developer.js';
+import { errorPage } from './ui/error.page.js';
+import type { MessageId } from './ui/i18n/en.js';
+import { Languages } from './ui/i18n/languages.js';
+
+const STATUS: Readonly<Record<RefusalKind, 400 | 403 | 404 | 409 | 503>> = {
+  invalid: 400,
+  unknown: 404,
+  conflict: 409,
+  outdated: 409,
+  unconfirmed: 409,
+  unsafe: 409,
+  forbidden: 403,
+  incomplete: 503,
+  unavailable: 503,
+};
+
+/** Texts by the failed check. */
+const CHECKS: Readonly<Record<string, MessageId>> = {
+  form_outdated: 'error.form',
+  login_outdated: 'error.login',
+  login_cancelled: 'error.login',
+  login_incomplete: 'error.login',
+  login_not_repeated: 'error.login',
+  limit_reached: 'error.limit',
+  last_owner: 'error.last_owner',
+  client_invitation_unknown: 'invitation.invalid',
+  request_outdated: 'error.changed',
+  version_outdated: 'error.changed',
+};
+
+const STATUSES: Readonly<Record<number, MessageId>> = {
+  404: 'error.not_found',
+  409: 'error.state',
+  429: 'error.later',
+  500: 'error.later',
+  503: 'error.later',
+};
+
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ErrorFilter.name);
+
+  constructor(
+    private readonly pages: PageResponder,
+    private readonly languages: Languages,
+  ) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<DeveloperRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (error instanceof LoginRequiredError) {
+      const { url, statusCode } = seeOther(loginUrl(error.page, error.reason === 'again'));
+      return void reply.redirect(url, statusCode);
+    }
+    const isRefused = error instanceof AdministrationError;
+    const failed = isRefused
+      ? { status: STATUS[error.kind], headers: {}, detail: checksOf(error), cause: error.cause }
+      : failedRequest(error, request);
+    const { status, headers, detail, cause } = failed;
+    const code = (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
+    addErrorToLog(request.raw, { code, status, detail, cause }, '');
+    if (status >= 500) this.logger.error(error);
+    const { check = '' } = detail as { readonly check?: string };
+    const text = CHECKS[check] ?? STATUSES[status] ?? null;
+    const problems = isRefused && text === null ? describeProblems(error, (field) => field) : [];
+    const page = errorPage(this.languages.translatorFor(request), {
+      status,
+      text,
+      problems,
+      reference: referenceOf(request.raw),
+    });
+    void reply.headers(headers).send(this.pages.render(request, reply, page));
+  }
+}
+
+const checksOf = ({ problems }: AdministrationError) => ({ check: problems.map(({ id }) => id).join(' ') });

@@ -1,0 +1,61 @@
+import { Controller, Get, type HttpRedirectResponse, Injectable, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
+import { queryOf } from '#pages/form.js';
+import { type Page, seeOther } from '#pages/page.responder.js';
+import { Public } from '#pages/route-rules.js';
+import { RateLimits } from '#pages/rate-limit.js';
+import { RandomCookie } from '#ui/browser-cookie.js';
+import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
+import { DevelopersConfiguration } from '../developers.configuration.js';
+import { Languages } from '../ui/i18n/languages.js';
+import { acceptedPage, invitationPage } from './team.page.js';
+
+/** Keeps the token of a link during the login, so that no other URL contains the token. */
+@Injectable()
+export class InvitationCookie extends RandomCookie {
+  constructor({ DEVELOPERS_URL }: DevelopersConfiguration) {
+    super('developers_invitation', DEVELOPERS_URL);
+  }
+}
+
+@Controller('invitation')
+export class InvitationController {
+  constructor(
+    private readonly members: ClientMemberService,
+    private readonly cookie: InvitationCookie,
+    private readonly limits: RateLimits,
+    private readonly languages: Languages,
+  ) {}
+
+  /** Moves the token from the link to a cookie. */
+  @Get()
+  @Public()
+  async open(
+    @Req() request: DeveloperRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HttpRedirectResponse> {
+    await this.limits.take('login', request, reply);
+    const token = queryOf(request.url).get('token') ?? '';
+    if (/^[A-Za-z0-9_-]{43}$/.test(token)) reply.header('Set-Cookie', this.cookie.set(token));
+    return seeOther('/invitation/accept');
+  }
+
+  @Get('accept')
+  show(@CurrentDeveloper() developer: Developer, @Req() request: DeveloperRequest): Page {
+    return invitationPage({ developer, translator: this.languages.translatorFor(request) });
+  }
+
+  @Post('accept')
+  async accept(
+    @CurrentDeveloper() developer: Developer,
+    @Req() request: DeveloperRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Page> {
+    const token = this.cookie.read(request.headers.cookie) ?? '';
+    const { result } = await this.members.accept(actorOf(developer), token);
+    reply.header('Set-Cookie', this.cookie.clear());
+    const viewer = { developer, translator: this.languages.translatorFor(request) };
+    return acceptedPage(viewer, result.client_id, result.name, result.kind);
+  }
+}

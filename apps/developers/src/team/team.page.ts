@@ -1,0 +1,132 @@
+import type { ClientInvitationEntity } from '#clients/owners/client-owner.entity.js';
+import type { Member } from '#clients/owners/client-member.store.js';
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { button, hiddenFields, postForm, table } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { html, type Html } from '#ui/html.js';
+import { confirmPage, copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+
+export interface TeamView extends Viewer {
+  readonly client: OwnedClient;
+  readonly members: readonly Member[];
+  readonly invitations: readonly ClientInvitationEntity[];
+  readonly userId: number;
+  readonly note: string | null;
+}
+
+export function teamPage(view: TeamView): Page {
+  const { translator, client, note } = view;
+  const isTesting = client.stage === 'testing';
+  return {
+    title: translator.text('app.team'),
+    section: '/',
+    content: html`
+      <p>
+        <a href="${pathOf(client.clientId)}"><bdi>${client.name}</bdi></a>
+      </p>
+      ${noteOf(translator, note)} ${membersOf(view, 'owner')} ${isTesting && membersOf(view, 'tester')}
+      ${invitationsOf(view)}
+      <div class="actions">${inviteForm(view, 'owner')} ${isTesting && inviteForm(view, 'tester')}</div>
+    `,
+  };
+}
+
+function membersOf({ translator, client, members, userId }: TeamView, kind: Member['kind']): Html {
+  const shown = members.filter((member) => member.kind === kind);
+  return table(
+    translator.text(`team.${kind}s`),
+    [translator.text('field.name'), translator.text('field.contact'), translator.text('team.since'), ''],
+    shown.map((member) => {
+      const isSelf = kind === 'owner' && member.userId === userId;
+      const path = pathOf(client.clientId, 'team', kind, String(member.userId), 'remove');
+      return [
+        html`<bdi>${member.name}</bdi> ${isSelf && html`(${translator.text('team.you')})`}`,
+        html`<bdi>${member.email}</bdi>`,
+        timeOf(translator, member.since),
+        html`<a href="${path}">${translator.text(isSelf ? 'team.leave' : 'team.remove')}</a>`,
+      ];
+    }),
+    translator.text('team.none'),
+  );
+}
+
+function invitationsOf({ translator, developer, client, invitations }: TeamView): Html {
+  return table(
+    translator.text('team.invitations'),
+    [translator.text('request.kind'), translator.text('secrets.expires'), ''],
+    invitations.map(({ id, kind, expiresAt }) => [
+      translator.text(`team.${kind}s`),
+      timeOf(translator, expiresAt),
+      postForm(
+        developer,
+        pathOf(client.clientId, 'invitations', id, 'revoke'),
+        button(translator.text('team.revoke_invitation'), 'plain'),
+        '',
+      ),
+    ]),
+    translator.text('team.no_invitations'),
+  );
+}
+
+function inviteForm({ translator, developer, client }: TeamView, kind: Member['kind']): Html {
+  return postForm(
+    developer,
+    pathOf(client.clientId, 'invitations'),
+    html`${hiddenFields([['kind', kind]])} ${button(translator.text(`team.invite_${kind}`), 'even')}`,
+    '',
+  );
+}
+
+/** The only page that shows the link of an invitation. */
+export function invitedPage(viewer: Viewer, clientId: string, link: string): Page {
+  const { translator } = viewer;
+  return {
+    title: translator.text('team.invited'),
+    status: 201,
+    section: '/',
+    content: html`
+      <p role="status">${translator.text('team.invited_text', { days: 7 })}</p>
+      <p>${copyable(viewer, 'link', link)}</p>
+      <p><a class="button even" href="${pathOf(clientId, 'team')}">${translator.text('app.team')}</a></p>
+    `,
+  };
+}
+
+export function removePage(viewer: Viewer, client: OwnedClient, member: Member, isSelf: boolean): Page {
+  const { translator } = viewer;
+  const { kind, name, userId } = member;
+  return confirmPage(viewer, {
+    title: isSelf ? translator.text('team.leave_title') : translator.text('team.remove_title', { name }),
+    text: isSelf ? translator.text('team.leave_text') : translator.rich(`team.remove_${kind}`, { name }),
+    path: pathOf(client.clientId, 'team', kind, String(userId), 'remove'),
+    button: translator.text(isSelf ? 'team.leave' : 'team.remove'),
+    back: pathOf(client.clientId, 'team'),
+  });
+}
+
+export function invitationPage(viewer: Viewer): Page {
+  const { translator, developer } = viewer;
+  return confirmPage(viewer, {
+    title: translator.text('invitation.title'),
+    text: translator.rich('invitation.text', { name: developer.name }),
+    path: '/invitation/accept',
+    button: translator.text('invitation.accept'),
+    look: '',
+    back: '/',
+  });
+}
+
+export function acceptedPage(
+  { translator }: Viewer,
+  clientId: string,
+  name: string,
+  kind: Member['kind'],
+): Page {
+  return {
+    title: translator.text('invitation.title'),
+    content: html`
+      <p role="status">${translator.rich(`invitation.${kind}`, { name })}</p>
+      ${kind === 'owner' && html`<p><a class="button" href="${pathOf(clientId)}">${translator.text('created.next')}</a></p>`}
+    `,
+  };
+}

@@ -1,0 +1,41 @@
+import type { Locale } from '#oauth/locale.js';
+import type { ScopeCatalogue } from '#oauth/scope.js';
+import { type Catalogues, CatalogueTranslator } from '#ui/i18n/translator.js';
+import { AR } from './ar.js';
+import { DE } from './de.js';
+import { EN, type MessageId } from './en.js';
+import { ES } from './es.js';
+import { FR } from './fr.js';
+import { JA } from './ja.js';
+import { PT } from './pt.js';
+
+export const MESSAGES: Catalogues<MessageId> = { en: EN, de: DE, fr: FR, es: ES, pt: PT, ja: JA, ar: AR };
+
+export class Translator extends CatalogueTranslator<MessageId> {
+  private readonly times: Intl.DateTimeFormat;
+
+  constructor(
+    locale: Locale,
+    region: string = locale,
+    private readonly known?: ScopeCatalogue,
+  ) {
+    super(MESSAGES, locale, region, known);
+    this.times = new Intl.DateTimeFormat(region, {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: 'UTC',
+      calendar: 'gregory',
+    });
+  }
+
+  /** Returns the user's text of a scope as plain text, in English if the language lacks it. */
+  scopeText(name: string): string {
+    const texts = this.known?.find(name)?.texts;
+    return texts?.[this.locale] ?? texts?.en ?? name;
+  }
+
+  /** Formats a time in UTC, like the log of an application. */
+  time(time: Date): string {
+    return `${this.times.format(time)} UTC`;
+  }
+}

@@ -1,0 +1,88 @@
+import { button, hiddenFields, noteBox, postForm } from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import { type Fragment, html, type Html } from '#ui/html.js';
+import type { Developer } from '../developer.js';
+import type { MessageId } from './i18n/en.js';
+import type { Translator } from './i18n/translator.js';
+
+/** Language and user of a page. */
+export interface Viewer {
+  readonly translator: Translator;
+  readonly developer: Developer;
+}
+
+export function pathOf(clientId: string, ...rest: readonly string[]): string {
+  return `/applications/${[clientId, ...rest].map(encodeURIComponent).join('/')}`;
+}
+
+/** Value with a button that copies it. The script shows the button; without scripts, a click selects the value. */
+export function copyable({ translator }: Pick<Viewer, 'translator'>, id: string, value: string): Html {
+  return html`<code class="copied" id="${id}">${value}</code>
+    <button
+      type="button"
+      class="even"
+      data-copies="${id}"
+      data-done="${translator.text('copy.copied')}"
+      hidden
+    >
+      ${translator.text('copy.copy')}
+    </button>`;
+}
+
+export function timeOf(translator: Translator, time: Date | string | null): Fragment {
+  if (time === null) return null;
+  const date = new Date(time);
+  return html`<time datetime="${date.toISOString()}">${translator.time(date)}</time>`;
+}
+
+/** Notes that a redirect after a change may name in the query. */
+const NOTES = {
+  saved: 'request.saved',
+  sent: 'messages.sent',
+  changed: 'team.changed',
+  applied: 'change.applied',
+  proposed: 'change.proposed',
+  revoked: 'secrets.revoked',
+  deleted: 'delete.deleted',
+} as const satisfies Readonly<Record<string, MessageId>>;
+
+export function noted(path: string, note: keyof typeof NOTES): string {
+  return `${path}?note=${note}`;
+}
+
+/** Result of the last change, above the page to which the user returned. */
+export function noteOf(translator: Translator, note: string | null): Html | false {
+  return (
+    note !== null && Object.hasOwn(NOTES, note) && noteBox(translator.text(NOTES[note as keyof typeof NOTES]))
+  );
+}
+
+export interface ConfirmView {
+  readonly title: string;
+  readonly text: Fragment;
+  readonly path: string;
+  readonly button: string;
+  readonly back: string;
+  readonly look?: 'danger' | '';
+  readonly fields?: readonly (readonly [name: string, value: string])[];
+}
+
+export function confirmPage({ translator, developer }: Viewer, view: ConfirmView): Page {
+  const { title, text, path, back, look = 'danger', fields = [] } = view;
+  return {
+    title,
+    section: '/',
+    content: html`
+      <p>${text}</p>
+      ${postForm(
+        developer,
+        path,
+        html`${hiddenFields(fields)}
+          <div class="actions">
+            ${button(view.button, look)}
+            <a class="button even" href="${back}">${translator.text('cancel')}</a>
+          </div>`,
+      )}
+    `,
+  };
+}

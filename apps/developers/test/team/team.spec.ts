@@ -1,0 +1,104 @@
+import { type DevelopersApp, startDevelopersApp } from '../support/start-developers-app.js';
+import type { Browser } from '#test/support/browser.js';
+
+let portal: DevelopersApp;
+beforeAll(async () => {
+  portal = await startDevelopersApp();
+});
+afterAll(() => portal.close());
+
+/** @returns path of the link */
+async function invite(browser: Browser, clientId: string, kind: string): Promise<string> {
+  const page = await portal.postForm(browser, `/applications/${clientId}/invitations`, { kind });
+  const [, link = ''] = /http:\/\/localhost:3005(\/invitation\?token=[\w-]{43})</.exec(page.text) ?? [];
+  if (link === '') throw new Error(`no link: ${page.status}`);
+  return link;
+}
+
+/** Opens the link, and accepts. */
+async function accept(browser: Browser, link: string) {
+  const opened = await browser.get(link);
+  expect(opened.headers['location']).toBe('/invitation/accept');
+  return portal.postForm(browser, '/invitation/accept');
+}
+
+describe('an invitation', () => {
+  it('makes one person an owner, once', async () => {
+    const [ada, grace, eve] = [await portal.developer(), await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    const link = await invite(ada.browser, id, 'owner');
+    const accepted = await accept(grace.browser, link);
+    expect(accepted.text).toContain('You are now an owner of');
+    expect((await grace.browser.get(`/applications/${id}`)).status).toBe(200);
+    expect((await accept(eve.browser, link)).status).toBe(404);
+    expect((await eve.browser.get(`/applications/${id}`)).status).toBe(404);
+  });
+
+  it('makes a tester, who does not see the application', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    const accepted = await accept(grace.browser, await invite(ada.browser, id, 'tester'));
+    expect(accepted.text).toContain('You can now test');
+    expect((await grace.browser.get(`/applications/${id}`)).status).toBe(404);
+    expect((await ada.browser.get(`/applications/${id}/team`)).text).toContain('Testers');
+  });
+
+  it('keeps its token out of every other URL', async () => {
+    const [ada, grace] = [await portal.developer(), portal.browser()];
+    const id = await portal.application(ada.browser);
+    const link = await invite(ada.browser, id, 'owner');
+    const [, token = ''] = link.split('token=');
+    await grace.get(link);
+    const login = await grace.get('/invitation/accept');
+    expect(login.headers['location']).toBe('/login?page=%2Finvitation%2Faccept');
+    expect((await grace.get('/login?page=%2Finvitation%2Faccept')).text).not.toContain(token);
+  });
+
+  it('is not accepted without the form', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    await grace.browser.get(await invite(ada.browser, id, 'owner'));
+    expect((await grace.browser.post('/invitation/accept', {})).status).toBe(403);
+    expect((await grace.browser.get(`/applications/${id}`)).status).toBe(404);
+  });
+
+  it('can be revoked', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    const link = await invite(ada.browser, id, 'owner');
+    const { text } = await ada.browser.get(`/applications/${id}/team`);
+    const [path = ''] = /\/applications\/[^"]+\/invitations\/[^"]+\/revoke/.exec(text) ?? [];
+    await portal.postForm(ada.browser, path);
+    expect((await accept(grace.browser, link)).status).toBe(404);
+  });
+});
+
+describe('an owner', () => {
+  it('cannot leave as the last one, with a text that says so', async () => {
+    const { browser, userId } = await portal.developer();
+    const id = await portal.application(browser);
+    const refused = await portal.postForm(browser, `/applications/${id}/team/owner/${userId}/remove`);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('The last owner cannot leave');
+  });
+
+  it('leaves after another has accepted', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    await accept(grace.browser, await invite(ada.browser, id, 'owner'));
+    const left = await portal.postForm(ada.browser, `/applications/${id}/team/owner/${ada.userId}/remove`);
+    expect(left.headers['location']).toBe('/?note=changed');
+    expect((await ada.browser.get(`/applications/${id}`)).status).toBe(404);
+    expect((await grace.browser.get(`/applications/${id}`)).status).toBe(200);
+  });
+
+  it('removes a tester', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    await accept(grace.browser, await invite(ada.browser, id, 'tester'));
+    const path = `/applications/${id}/team/tester/${grace.userId}/remove`;
+    expect((await ada.browser.get(path)).text).toContain('no longer be able to test');
+    await portal.postForm(ada.browser, path);
+    expect((await ada.browser.get(`/applications/${id}/team`)).text).toContain('There are no testers.');
+  });
+});
