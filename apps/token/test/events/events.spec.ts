@@ -37,10 +37,10 @@ beforeAll(async () => {
       received.push(one);
       const status = receiver.answer(one);
       if (one.path === '/chatty')
-        return response.writeHead(status, { 'Content-Encoding': 'gzip' }).end('x'.repeat(100_000));
-      if (one.path === '/endless' && status === 400)
-        return response.writeHead(status).write('x'.repeat(100_000));
-      response.writeHead(status).end(status === 400 ? JSON.stringify({ err: 'invalid_audience' }) : '');
+        response.writeHead(status, { 'Content-Encoding': 'gzip' }).end('x'.repeat(100_000));
+      else if (one.path === '/endless' && status === 400)
+        response.writeHead(status).write('x'.repeat(100_000));
+      else response.writeHead(status).end(status === 400 ? JSON.stringify({ err: 'invalid_audience' }) : '');
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
