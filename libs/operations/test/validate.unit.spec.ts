@@ -1,4 +1,5 @@
-import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { fieldOf } from '#error-guide/problems/problem-entry.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import { checkNewClient } from '#clients/operations/new-client.js';
 import { checkClientChanges } from '#clients/operations/registration-changes.js';

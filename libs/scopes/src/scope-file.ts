@@ -11,7 +11,9 @@ import {
   IsString,
 } from 'class-validator';
 import { parseDocument } from 'yaml';
-import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { INPUT_PROBLEMS } from '#error-guide/problems/input-problems.js';
+import { describeBy } from '#error-guide/problems/problem-entry.js';
+import { SCOPE_PROBLEMS } from '#error-guide/problems/scope-problems.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { LOCALES } from '#oauth/locale.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
@@ -223,13 +225,15 @@ function unknownAs(
   );
 }
 
+const TEXTS = { ...INPUT_PROBLEMS, ...SCOPE_PROBLEMS };
+
 /** Adds to each problem the name of its scope, or its number if it has no valid name. */
 function failure(problems: readonly Problem[], entries: readonly unknown[] = []): ScopeFileError {
   return new ScopeFileError(
     problems.map((found) => {
       const [, index] = found.path;
       const place = typeof index === 'number' ? `${nameOf(entries[index]) ?? `scope ${index + 1}`}: ` : '';
-      return place + describeProblem(found, (field) => `"${field}"`);
+      return place + describeBy(TEXTS, found, (field) => `"${field}"`);
     }),
   );
 }

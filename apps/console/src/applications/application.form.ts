@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AdministrationError } from '#operations/administration.error.js';
-import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { fieldOf } from '#error-guide/problems/problem-entry.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.js';
 import { containsPrivateKey } from '#clients/registration/keys.js';
