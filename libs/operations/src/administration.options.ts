@@ -49,7 +49,7 @@ export abstract class AdministrationOptions {
   /** Version in package.json; undefined if unknown. */
   readonly version?: string | undefined;
 
-  /** Read only by operations that need settings; may throw ConfigurationError. Unneeded settings may be absent. */
+  /** Settings that no operation of the process needs may be absent. */
   abstract readonly settings: AdministrationSettings;
 
   /** @param apiUrl API of scopes without `resource` @throws ConfigurationError */

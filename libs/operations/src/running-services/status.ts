@@ -77,12 +77,10 @@ export async function askServices(
   silenceMs = SILENCE_MS,
 ): Promise<Answers> {
   const warnings: string[] = [];
-  // A missing NATS_URL is reported as that.
-  const { inboxPrefix } = running;
   let received: AnsweredStatus[];
   try {
     received = await running.use(async (nats) => {
-      const all = services.map((service) => collect(nats, inboxPrefix, service, { silenceMs, warnings }));
+      const all = services.map((service) => collect(nats, running.inboxPrefix, service, { silenceMs, warnings }));
       return (await Promise.all(all)).flat();
     }, LIMIT_MS);
   } catch (cause) {
