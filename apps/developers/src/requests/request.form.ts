@@ -1,6 +1,7 @@
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { APPLICATION_KINDS } from '#clients/requests/request-content.js';
-import { describeProblem, fieldOf } from '#error-guide/problems/describe-problem.js';
+import { describeProblem } from '#error-guide/problems/describe-problem.js';
+import { fieldOf } from '#error-guide/problems/problem-entry.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { AdministrationError } from '#operations/administration.error.js';
 import { choices, codes, facts, linesField, otherProblems, textField } from '#pages/components.js';

@@ -80,7 +80,9 @@ export async function askServices(
   let received: AnsweredStatus[];
   try {
     received = await running.use(async (nats) => {
-      const all = services.map((service) => collect(nats, running.inboxPrefix, service, { silenceMs, warnings }));
+      const all = services.map((service) =>
+        collect(nats, running.inboxPrefix, service, { silenceMs, warnings }),
+      );
       return (await Promise.all(all)).flat();
     }, LIMIT_MS);
   } catch (cause) {
