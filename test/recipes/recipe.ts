@@ -132,8 +132,8 @@ const DECLINED = ['allow:bookings:read'];
 export class RecipeProduct {
   private constructor(private readonly product: RunningProduct) {}
 
-  static async start(): Promise<RecipeProduct> {
-    return new RecipeProduct(await startProduct());
+  static async start(settings?: Parameters<typeof startProduct>[0]): Promise<RecipeProduct> {
+    return new RecipeProduct(await startProduct(settings));
   }
 
   get user(): { email: string; password: string } {

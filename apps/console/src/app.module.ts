@@ -44,6 +44,7 @@ import { ConsoleNats } from './console-nats.js';
 import { PAGE_RULES } from '#pages/stylesheet.js';
 import { AuditController } from './audit/audit.controller.js';
 import { EventsController } from './events/events.controller.js';
+import { AdminGauge } from './operators/admin-gauge.js';
 import { OperatorsController } from './operators/operators.controller.js';
 import { RequestsController } from './requests/requests.controller.js';
 import { OverviewController } from './overview/overview.controller.js';
@@ -134,6 +135,7 @@ export class AppModule {
         AuditController,
       ],
       providers: [
+        AdminGauge,
         BackgroundTasks,
         { provide: APP_GUARD, useClass: OperatorGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

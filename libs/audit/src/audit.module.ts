@@ -3,6 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { RequestObservers } from '#platform/http/request-hooks.js';
 import { StatusReport } from '#platform/status/status-report.js';
+import { startLogExport } from '#platform/telemetry/start-log-export.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';
 import { callerOf, keepAddresses, requestEvents } from './request-events.js';
@@ -29,7 +30,8 @@ export class AuditModule implements OnModuleInit {
     const provider = {
       provide: AuditPublisher,
       inject: [Metrics],
-      useFactory: (metrics: Metrics) => new AuditPublisher(options, metrics),
+      useFactory: async (metrics: Metrics) =>
+        new AuditPublisher(options, metrics, await startLogExport(options.service, process.env)),
     };
     return {
       module: AuditModule,

@@ -6,6 +6,7 @@ import { redactCredentials } from '#platform/logging/request-log.js';
 import { connectUntil, natsOptions } from '#messaging/nats.connection.js';
 import { type NatsWork, useConnection } from '#messaging/use-connection.js';
 import { wellFormed } from '#oauth/text.js';
+import type { LogExport } from '#platform/telemetry/log-export.js';
 import type { Metrics } from '#platform/telemetry/metrics.js';
 import {
   AUDIT_KINDS,
@@ -15,6 +16,7 @@ import {
   type AuditRecord,
   auditSubject,
 } from './event.js';
+import { exportEvent } from './export-event.js';
 import { type AuditMessage, storeBatch } from './store-batch.js';
 
 /** Characters to which an oversized event's values are cut. Clients choose some values, such as client_id. */
@@ -58,6 +60,8 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   constructor(
     private readonly options: AuditPublisherOptions,
     metrics: Metrics,
+    /** Null without a collector of logs. */
+    private readonly logs: LogExport | null = null,
   ) {
     this.stored = metrics.counter(
       'oauth_audit_events_total',
@@ -83,12 +87,14 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
   async onApplicationShutdown(): Promise<void> {
     this.isShutDown = true;
     clearTimeout(this.timer);
+    const exported = this.logs?.flush();
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
     // Forces a warning, because metrics are no longer scraped.
     this.warnedAt = -Infinity;
     if (this.waiting.size > 0) this.drop(this.waiting.size, 'the process ends, and NATS has not stored them');
     this.isClosed = true;
     await this.nats?.close();
+    await exported;
   }
 
   get state(): { readonly waiting: number; readonly dropped: number } {
@@ -97,7 +103,9 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
 
   record(record: AuditRecord): void {
     const event = auditEvent(this.options.service, record);
-    if (!this.waiting.add(event, serialize(event)))
+    const line = serialize(event);
+    if (this.logs) exportEvent(this.logs, line);
+    if (!this.waiting.add(event, line))
       return this.drop(1, 'the buffer is full, because NATS does not store them');
     this.schedule(DELAY_MS);
   }
@@ -207,7 +215,7 @@ export class AuditPublisher implements OnApplicationBootstrap, OnApplicationShut
 }
 
 /** Omits the details and cuts the values of an oversized event. Redacts credentials as the log does. */
-function serialize(event: AuditEvent): string {
+export function serialize(event: AuditEvent): string {
   const text = JSON.stringify(event);
   if (text.length <= MAX_EVENT) return redactCredentials(text);
   const short = { ...event, detail: { omitted: `${text.length} characters` } };

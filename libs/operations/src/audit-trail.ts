@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ConsoleRole } from '#users/operators/console-role.js';
 import { auditEvent, type AuditEvent, type AuditRecord } from '#audit/event.js';
+import { exportEvent } from '#audit/export-event.js';
+import { serialize } from '#audit/publisher.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
+import { startLogExport } from '#platform/telemetry/start-log-export.js';
 import { problem, type Problems } from '#platform/validation/problem.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
@@ -55,16 +58,23 @@ const RETRY_MS = 500;
 const STORE_WITHIN_MS = 30_000;
 
 @Injectable()
-export class AuditTrail {
+export class AuditTrail implements OnApplicationShutdown {
+  private logs: ReturnType<typeof startLogExport> | undefined;
+
   constructor(
     private readonly options: AdministrationOptions,
     private readonly nats: OperatorNats,
   ) {}
 
+  async onApplicationShutdown(): Promise<void> {
+    await (await this.logs)?.flush();
+  }
+
   /** A failure does not undo the change. @returns warnings with the JSON of each event that NATS did not store */
   async record(actor: Actor, ...records: readonly Omit<AuditRecord, 'operator'>[]): Promise<string[]> {
     if (records.length === 0) return [];
     const events = records.map((record) => eventBy(actor, record));
+    const exported = this.export(events, actor.channel === 'command').catch(() => undefined);
     const storeAll = async (nats: NatsConnection): Promise<void> => {
       // Stored events are removed, so that a retry does not store them twice.
       for (let event = events[0]; event; events.shift(), event = events[0]) await storeEvent(nats, event);
@@ -73,14 +83,26 @@ export class AuditTrail {
     for (const end = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
       try {
         await this.nats.use('trail', storeAll, STORE_WITHIN_MS);
+        await exported;
         return [];
       } catch (error) {
         if (isUnserved(error) || Date.now() >= end) break;
       }
     }
+    await exported;
     return events.map((event) =>
       warningText(problem('event_not_stored', [], { variable, event: jsonText(event) })),
     );
+  }
+
+  /** @param waits true for a process that ends soon */
+  private async export(events: readonly AuditEvent[], waits: boolean): Promise<void> {
+    const lines = events.map(serialize);
+    const [first] = events;
+    const logs = await (this.logs ??= startLogExport(first?.service ?? 'operator', process.env));
+    if (!logs) return;
+    for (const line of lines) exportEvent(logs, line);
+    if (waits) await logs.flush();
   }
 
   /** @throws AdministrationError of the kind `unavailable` */

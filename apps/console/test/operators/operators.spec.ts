@@ -121,6 +121,17 @@ describe('an admin', () => {
   });
 });
 
+it('the metric of admins counts enabled ones', async () => {
+  const admins = async () =>
+    (await app.metrics.getSingleMetric('oauth_console_admins')?.get())?.values[0]?.value;
+  expect(await admins()).toBe(1);
+  const eve = await user('eve');
+  await app.sql(`UPDATE users SET console_role = 'admin' WHERE id = $1`, [eve.id]);
+  expect(await admins()).toBe(2);
+  await app.sql('UPDATE users SET operator_disabled_at = now() WHERE id = $1', [eve.id]);
+  expect(await admins()).toBe(1);
+});
+
 describe('an invitation', () => {
   afterEach(() => app.sql('DELETE FROM console_invitations'));
 

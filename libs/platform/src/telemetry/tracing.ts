@@ -5,18 +5,15 @@ import {
   type Context,
   context,
   type ContextManager,
-  diag,
-  DiagLogLevel,
-  type Exception,
   propagation,
   ROOT_CONTEXT,
   type Tracer,
 } from '@opentelemetry/api';
-import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { FastifyInstance } from 'fastify';
+import { logExportErrors, resourceOf } from './export-errors.js';
 import { traceAnswers, traceCalls, traceRequests } from './spans.js';
 
 /** Limits the time for which an unavailable collector delays the shutdown. */
@@ -32,10 +29,7 @@ export class Tracing {
     const logger = new Logger('Tracing');
     logExportErrors((text) => logger.warn(text));
     this.provider = new BasicTracerProvider({
-      resource: resourceFromAttributes({
-        'service.name': service,
-        'service.namespace': 'scheduling-oauth',
-      }).merge(detectResources({ detectors: [envDetector] })),
+      resource: resourceOf(service),
       spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
     });
     const active = new AsyncContextManager();
@@ -86,27 +80,4 @@ class AsyncContextManager implements ContextManager {
     this.storage.disable();
     return this;
   }
-}
-
-/**
- * Logs OpenTelemetry's warnings without quoted text, because the collector's response may repeat the request with its
- * keys.
- */
-function logExportErrors(warn: (text: string) => void): void {
-  const log = (text: string) => warn(withoutQuoted(text));
-  const silent = () => undefined;
-  diag.setLogger(
-    { error: log, warn: log, info: silent, debug: silent, verbose: silent },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
-  setGlobalErrorHandler((error) => warn(`spans were not exported: ${kindOf(error)}`));
-}
-
-function kindOf(error: Exception): string {
-  if (typeof error === 'string') return withoutQuoted(error);
-  return String(error.code ?? withoutQuoted(error.message ?? error.name ?? 'unknown error'));
-}
-
-function withoutQuoted(text: string): string {
-  return text.replace(/['"].*['"]/s, '…');
 }

@@ -68,6 +68,10 @@ export class ConsoleOperatorStore {
     });
   }
 
+  countAdmins(): Promise<number> {
+    return this.users.countBy({ consoleRole: 'admin', disabledAt: IsNull() });
+  }
+
   async list(): Promise<ConsoleOperator[]> {
     const users = await this.users.find({
       select: { id: true, username: true, email: true, consoleRole: true, disabledAt: true },

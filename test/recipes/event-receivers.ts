@@ -1,0 +1,95 @@
+import { delimiter, join } from 'node:path';
+import { freePort } from '#local/servers/free-port.js';
+import { startGuarded } from '#local/servers/guarded-process.js';
+import type { FoundLibrary } from '../support/foreign-library.js';
+import { until } from '../support/until.js';
+import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
+
+/** Programs that print each event: its type, the `sub`, the details. */
+export const EVENT_RECEIVERS: readonly Recipe[] = [
+  {
+    heading: 'jose',
+    source: 'event-receivers/jose.mjs',
+    file: 'recipe.mjs',
+    library: 'jose',
+    start: ({ command }) => [command, 'recipe.mjs'],
+    needs: [
+      "    typ: 'secevent+jwt', // an ID token or a logout token is not an event\n",
+      '    audience: CLIENT_ID,\n',
+    ],
+  },
+  {
+    heading: 'PyJWT',
+    source: 'event-receivers/pyjwt.py',
+    file: 'recipe.py',
+    library: {
+      interpreter: 'python3',
+      packages: ['python3-jwt', 'python3-cryptography'],
+      probe: 'import jwt, cryptography; print(jwt.__version__)',
+    },
+    start: ({ command }) => [command, '-B', 'recipe.py'],
+  },
+  {
+    heading: 'go-oidc',
+    source: 'event-receivers/go-oidc.go',
+    file: 'recipe.go',
+    library: { tool: 'go', name: 'github.com/coreos/go-oidc/v3' },
+    build: ({ command }) => [command, 'build', '-o', 'recipe', 'recipe.go'],
+    start: () => ['./recipe'],
+    needs: [' || header.Typ != "secevent+jwt"', ' || one.Aud != clientID'],
+  },
+  {
+    heading: 'Nimbus JOSE + JWT',
+    source: 'event-receivers/nimbus.java',
+    file: 'Receiver.java',
+    library: { tool: 'mvn', name: 'nimbus-jose-jwt' },
+    build: () => ['javac', '-d', '.', 'Receiver.java'],
+    start: ({ command, env }) => [command, '-cp', ['.', env['CLASSPATH']].join(delimiter), 'Receiver'],
+  },
+];
+
+export interface RunningReceiver {
+  readonly url: string;
+  /** Complete lines of the output. */
+  lines(): readonly string[];
+  stop(): Promise<void>;
+}
+
+export async function startEventReceiver(
+  receiver: Recipe,
+  library: FoundLibrary,
+  product: RecipeProduct,
+  settings: Readonly<Record<string, string>>,
+  without?: string,
+): Promise<RunningReceiver> {
+  const folder = await RecipeFolder.create(receiver, { without });
+  const PORT = String(await freePort());
+  const env = product.environment({ ...settings, PORT }, library.env);
+  if (receiver.build) await folder.compile(receiver.build(library), env);
+  const [command, ...args] = receiver.start(library);
+  let output = '';
+  const running = startGuarded({
+    name: receiver.heading,
+    command,
+    args,
+    cwd: folder.path,
+    env,
+    logFile: join(folder.path, 'log'),
+    onOutput: (text) => (output += text),
+    signal: 'SIGTERM',
+    grace: 5_000,
+  });
+  const ended = running.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
+  ended.catch(() => undefined);
+  const url = `http://127.0.0.1:${PORT}/`;
+  const answers = until('the receiver answers', 60_000, () => fetch(url).then(() => true));
+  await Promise.race([answers, ended]);
+  return {
+    url,
+    lines: () => output.split('\n').slice(0, -1),
+    async stop() {
+      await running.stop();
+      await folder.remove();
+    },
+  };
+}
