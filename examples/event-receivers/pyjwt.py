@@ -3,6 +3,7 @@
 import hmac
 import json
 import os
+import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -10,6 +11,8 @@ import jwt
 
 ISSUER, CLIENT_ID, AUTHORIZATION = (os.environ[name] for name in ("ISSUER", "CLIENT_ID", "AUTHORIZATION"))
 ALGORITHMS = ["RS256", "ES256", "EdDSA"]
+# PyJWT has its own exception since 2.8.
+UNREACHABLE = (urllib.error.URLError, getattr(jwt.exceptions, "PyJWKClientConnectionError", urllib.error.URLError))
 
 with urllib.request.urlopen(f"{ISSUER}/.well-known/ssf-configuration") as response:
     keys = jwt.PyJWKClient(json.load(response)["jwks_uri"])
@@ -40,7 +43,7 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             receive(body)
             self.answer(202)
-        except jwt.PyJWKClientConnectionError:
+        except UNREACHABLE:
             self.answer(503)  # the event is sent again
         except (jwt.InvalidTokenError, jwt.PyJWKClientError):
             self.answer(400, "invalid_request")  # refused for good (RFC 8935 2.4)

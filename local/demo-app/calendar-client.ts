@@ -102,11 +102,12 @@ export class CalendarClient {
 /** @throws Error for an unexpected response */
 function readPerson(answer: unknown): Person {
   const { status, data } = (answer ?? {}) as { status?: unknown; data?: Record<string, unknown> };
-  const { name, email, timeZone, timeFormat } = data ?? {};
+  const { id, name, email, timeZone, timeFormat } = data ?? {};
   if (status !== 'success' || typeof name !== 'string' || (email !== null && typeof email !== 'string')) {
     throw new Error('the answer has another shape');
   }
   return {
+    id: String(id),
     name,
     email,
     timeZone: typeof timeZone === 'string' && isTimeZone(timeZone) ? timeZone : 'UTC',

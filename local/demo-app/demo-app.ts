@@ -3,6 +3,7 @@ import formbody from '@fastify/formbody';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { CalendarClient } from './calendar-client.js';
 import type { DemoConfiguration } from './demo.configuration.js';
+import { eventRoutes } from './events.js';
 import { describeFailure } from './failure.js';
 import { messagePage, STYLE_SOURCE } from './pages.js';
 import { connectionRoutes, connectRoutes, sendHome } from './routes.js';
@@ -25,12 +26,11 @@ export async function createDemoApp(configuration: DemoConfiguration): Promise<F
   });
 
   sendHome(app, new URL(configuration.REDIRECT_URI).origin);
-  const context = {
-    client: new CalendarClient(configuration),
-    sessions: new Sessions(configuration.REDIRECT_URI.startsWith('https:')),
-  };
+  const sessions = new Sessions(configuration.REDIRECT_URI.startsWith('https:'));
+  const context = { client: new CalendarClient(configuration), sessions };
   connectRoutes(app, context);
   connectionRoutes(app, context);
+  eventRoutes(app, configuration, sessions);
 
   app.setNotFoundHandler((_request, reply) =>
     reply

@@ -66,9 +66,15 @@ class Html {
   }
 }
 
-/** Escapes all values except Html. Renders undefined as an empty string. */
-function html(parts: TemplateStringsArray, ...values: readonly (string | Html | undefined)[]): Html {
-  const shown = values.map((value) => (value instanceof Html ? value.text : escape(value ?? '')));
+/** Escapes all values except Html and lists of it. Renders undefined as an empty string. */
+function html(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | Html | readonly Html[] | undefined)[]
+): Html {
+  const shown = values.map((value) => {
+    if (value instanceof Html) return value.text;
+    return typeof value === 'object' ? value.join('') : escape(value ?? '');
+  });
   return new Html(parts.map((part, index) => part + (shown[index] ?? '')).join(''));
 }
 
@@ -76,7 +82,8 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-function layout(title: string, card: Html): string {
+/** @param refresh seconds after which the browser loads the page again */
+function layout(title: string, card: Html, refresh?: number): string {
   // The style is not escaped, because the Content-Security-Policy contains the hash of its exact text.
   const style = new Html(`<style>${STYLE}</style>`);
   return html`<!doctype html>
@@ -85,6 +92,7 @@ function layout(title: string, card: Html): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        ${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="${String(refresh)}" />`}
         <title>${title} · Calendar Connect</title>
         ${style}
       </head>
@@ -137,7 +145,38 @@ export function connectedPage({
       <div class="actions">
         ${form('/refresh', 'Refresh tokens', formToken)}
         ${form('/disconnect', 'Disconnect', formToken, 'plain')}
-      </div>`,
+      </div>
+      <p class="note"><a href="/events">Events from Scheduling</a></p>`,
+  );
+}
+
+export interface ReceivedEvent {
+  readonly jti: string;
+  readonly at: Date;
+  /** Last part of the event's URI. */
+  readonly type: string;
+  /** User, or the client for an event about the client. */
+  readonly subject: string;
+  readonly reason: string | undefined;
+}
+
+/** Loads itself again, so that events appear as they arrive. */
+export function eventsPage(events: readonly ReceivedEvent[]): string {
+  const rows = events.map(({ at, type, reason }) =>
+    row(at.toISOString().slice(11, 19), html`<strong>${type}</strong> ${reason}`),
+  );
+  return layout(
+    'Events',
+    html`<h1>Events from Scheduling</h1>
+      ${
+        rows.length === 0
+          ? html`<p role="status">
+              None yet. Remove the access of Calendar Connect in your Scheduling account, and watch.
+            </p>`
+          : html`<dl>${rows}</dl>`
+      }
+      <p class="note"><a href="/">Back to home</a></p>`,
+    2,
   );
 }
 

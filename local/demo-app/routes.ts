@@ -70,6 +70,7 @@ export function connectionRoutes(app: FastifyInstance, context: Context): void {
     const session = sessions.open(request, reply);
     const formToken = sessions.formToken(session);
     const person = session.connection && (await owner(client, session));
+    if (person) session.userId = person.id;
     const page =
       session.connection && person
         ? connectedPage({ person, connection: session.connection, formToken })

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { Failure } from './failure.js';
 
 export interface Person {
+  id: string;
   name: string;
   /** Null if the address is not verified. */
   email: string | null;
@@ -28,6 +29,8 @@ export interface Session {
   id: string;
   attempts: Attempt[];
   connection?: Connection;
+  /** User of the latest connection. */
+  userId?: string;
   /** Shared by concurrent requests, because a refresh token can be used only once. */
   refreshing?: Promise<Connection>;
 }
@@ -84,6 +87,11 @@ export class Sessions {
     const attempt = session.attempts.find((candidate) => sameText(candidate.state, state));
     session.attempts = session.attempts.filter((other) => other !== attempt);
     return attempt;
+  }
+
+  /** Ends the connections of a user whose access has ended. */
+  disconnect(userId: string): void {
+    for (const session of this.sessions.values()) if (session.userId === userId) delete session.connection;
   }
 
   private begin(reply: FastifyReply): Session {

@@ -6,6 +6,7 @@ import { parseScopes } from '#scopes/scope-file.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientStore } from '#clients/client.store.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/data-source.js';
 import { pendingMigrations } from '#database/migrate.js';
 import { hashPassword, verifyPassword } from '#users/password.js';
@@ -13,13 +14,14 @@ import { UserStore } from '#users/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
+ * Creates the demo application with its event stream, the console's client, and the demo user, who is an admin of the console. The
  * Creates the demo application, the clients of the console and the portal, and the demo user, who is an admin of the console. The
  * application always has the scopes of OpenID Connect and the default scopes, which a request without `scope` gets.
  * @throws StartError if the application or user exists with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const scopes = demoScopes(settings);
-  await withStores(databaseUrl, settings, async ({ clients, users, registrations, operators }) => {
+  await withStores(databaseUrl, settings, async ({ clients, users, registrations, operators, streams }) => {
     if (await hasClient(clients, account, settings)) {
       await registrations.update(account.clientId, (current) => ({ ...current, scopes }));
     } else {
@@ -32,6 +34,10 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
         secretHash: createHash('sha256').update(account.clientSecret).digest(),
       });
     }
+    // Without a header, because only the token app can encrypt it.
+    await streams.register(account.clientId, {
+      endpointUrl: `${new URL(settings.redirectUri).origin}/events`,
+    });
     await seedLogin(clients, settings.consoleUrl, {
       clientId: account.consoleClientId,
       secret: account.consoleClientSecret,
@@ -93,6 +99,7 @@ async function withStores(
     readonly users: UserStore;
     readonly registrations: ClientRegistrationStore;
     readonly operators: ConsoleOperatorStore;
+    readonly streams: EventStreamStore;
   }) => Promise<void>,
 ): Promise<void> {
   const source = await connect(databaseDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
@@ -102,6 +109,7 @@ async function withStores(
       users: new UserStore(source),
       registrations: new ClientRegistrationStore(source),
       operators: new ConsoleOperatorStore(source),
+      streams: new EventStreamStore(source),
     });
   } finally {
     await source.destroy();

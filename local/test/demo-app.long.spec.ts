@@ -1,13 +1,17 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { withDatabase } from '#test/support/test-database.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
-import { type RunningProduct, startProduct } from '#test/end-to-end/running-product.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
+import { type RunningProduct, startProduct, withStores } from '#test/end-to-end/running-product.js';
 
 let product: RunningProduct;
 let browser: Browser;
 
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+  [product, browser] = await Promise.all([
+    startProduct({ OUTSIDE_FETCH_ALLOW: 'localhost,127.0.0.1,::1' }),
+    launchBrowser(),
+  ]);
 });
 
 // Every test starts with a user who has no grants.
@@ -188,6 +192,34 @@ it('the demo app reports a lost connection after the grant is revoked', async ()
   await page.getByRole('link', { name: 'Back to home' }).click();
   await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
   await context.close();
+});
+
+it('the demo app shows the end of its access as it arrives, and forgets the connection', async () => {
+  const endpointUrl = `${product.demoUrl}/events`;
+  await withStores(product.databaseUrl, (stores) =>
+    stores.get(EventStreamStore).register(product.run.client.client_id, { endpointUrl }),
+  );
+  const { page, context } = await visit();
+  await connect(page);
+  await page.getByRole('link', { name: 'Events from Scheduling' }).click();
+  await page.getByText('None yet').waitFor();
+  const account = await context.newPage();
+  await account.goto(`${product.run.auth_url}/auth/apps`);
+  await account.getByRole('link', { name: 'Remove access' }).first().click();
+  await account.getByRole('button', { name: 'Remove access' }).click();
+  await page.getByText('tokens-revoked').waitFor();
+  await page.getByRole('link', { name: 'Back to home' }).click();
+  await page.getByRole('button', { name: 'Connect your calendar' }).waitFor();
+  await context.close();
+});
+
+it('the demo app refuses an event that the service did not sign', async () => {
+  const answer = await fetch(`${product.demoUrl}/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/secevent+jwt' },
+    body: 'eyJhbGciOiJub25lIiwidHlwIjoic2VjZXZlbnQrand0In0.e30.',
+  });
+  expect(answer.status).toBe(400);
 });
 
 it('the demo app redirects from 127.0.0.1 to the registered host, and can be connected there', async () => {

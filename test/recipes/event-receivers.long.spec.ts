@@ -16,6 +16,7 @@ const AUTHORIZATION = 'Bearer of-the-stream';
 const SCOPES = ['openid', 'profile:read'];
 
 interface Pushed {
+  readonly path: string;
   readonly set: string;
   readonly headers: IncomingHttpHeaders;
   readonly status: number;
@@ -31,8 +32,9 @@ beforeAll(async () => {
   product = await RecipeProduct.start({ OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
   server = createServer((request, response) => {
     void text(request).then(async (set) => {
-      const status = await send(set, request.headers.authorization);
-      pushed.push({ set, headers: request.headers, status });
+      // Clients of earlier tests have no receiver any more.
+      const status = await send(set, request.headers.authorization).catch(() => 503);
+      pushed.push({ path: request.url ?? '', set, headers: request.headers, status });
       response.writeHead(status).end();
     });
   });
@@ -73,7 +75,7 @@ async function register() {
   const { stream_id: streamId = '' } = await call('stream', {
     delivery: {
       method: 'urn:ietf:rfc:8935',
-      endpoint_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      endpoint_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${CLIENT_ID}`,
       authorization_header: AUTHORIZATION,
     },
   });
@@ -104,10 +106,14 @@ async function register() {
     return pair['id_token'] ?? '';
   };
   const verify = () => call('verify', { stream_id: streamId, state: 'last' });
-  return { env: { ...env, AUTHORIZATION }, revoke, verify };
+  /** Returns the first push for this client. */
+  const arrived = async (): Promise<Pushed> => {
+    const find = () => pushed.find(({ path }) => path === `/${CLIENT_ID}`);
+    await until('a push', WITHIN_MS, () => find() !== undefined);
+    return find() as Pushed;
+  };
+  return { env: { ...env, AUTHORIZATION }, revoke, verify, arrived };
 }
-
-const arrived = (count: number) => until(`${count} pushes`, WITHIN_MS, () => pushed.length >= count);
 
 /** The same claims, signed with a key that is not the service's. */
 async function forged(set: string, header: object = {}): Promise<string> {
@@ -139,10 +145,9 @@ for (const { recipe, library } of receivers) {
       const [ours, other] = [await register(), await register()];
       await start(ours.env);
       const idToken = await ours.revoke();
-      await arrived(1);
+      const first = await ours.arrived();
       await other.revoke();
-      await arrived(2);
-      const [first, foreign] = pushed as [Pushed, Pushed];
+      const foreign = await other.arrived();
       expect([first.status, foreign.status]).toEqual([202, 400]);
       const { kid } = JSON.parse(Buffer.from(first.set.split('.')[0] ?? '', 'base64url').toString()) as {
         kid: string;
@@ -176,11 +181,9 @@ for (const { recipe, library } of receivers) {
         const [ours, other] = [await register(), await register()];
         await start(ours.env, setting);
         const idToken = await ours.revoke();
-        await arrived(1);
+        await ours.arrived();
         await other.revoke();
-        await arrived(2);
-        const accepted = [await send(idToken), ...pushed.map(({ status }) => status).slice(1)];
-        expect(accepted).toContain(202);
+        expect([await send(idToken), (await other.arrived()).status]).toContain(202);
       });
   });
 }

@@ -13,10 +13,7 @@ export const EVENT_RECEIVERS: readonly Recipe[] = [
     file: 'recipe.mjs',
     library: 'jose',
     start: ({ command }) => [command, 'recipe.mjs'],
-    needs: [
-      "    typ: 'secevent+jwt', // an ID token or a logout token is not an event\n",
-      '    audience: CLIENT_ID,\n',
-    ],
+    needs: ['    audience: CLIENT_ID,\n'],
   },
   {
     heading: 'PyJWT',
@@ -36,7 +33,7 @@ export const EVENT_RECEIVERS: readonly Recipe[] = [
     library: { tool: 'go', name: 'github.com/coreos/go-oidc/v3' },
     build: ({ command }) => [command, 'build', '-o', 'recipe', 'recipe.go'],
     start: () => ['./recipe'],
-    needs: [' || header.Typ != "secevent+jwt"', ' || one.Aud != clientID'],
+    needs: [' || one.Aud != clientID'],
   },
   {
     heading: 'Nimbus JOSE + JWT',
