@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
 import { resolve } from 'node:path';
-import { migrate } from '#database/migrate.js';
 import { startBackingServices } from '#local/servers/backing-services.js';
 import { progressOn } from '#local/servers/progress.js';
-import { createTrail, type Isolated } from '#test/support/isolate.js';
+import type { Isolated } from '#test/support/isolate.js';
 
 export class UsageError extends Error {}
 
@@ -35,6 +34,11 @@ export async function runTool<Options extends { readonly help: boolean }>(
 
 /** Starts private servers with a migrated database. Ignores servers in the environment. */
 export async function startPrivateServices(): Promise<Isolated> {
+  // Imported on demand, because most runs of tests only read options.
+  const [{ migrate }, { createTrail }] = await Promise.all([
+    import('#database/migrate.js'),
+    import('#test/support/isolate.js'),
+  ]);
   const services = await startBackingServices({
     env: { PATH: process.env['PATH'] },
     directory: resolve('.local'),

@@ -1,10 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseOptions, runTool, startPrivateServices, UsageError } from '../command.js';
-import { Campaign, type Plan } from './campaign.js';
-import { openAdmin, openHttp } from './http-target.js';
-import { openNats } from './nats-target.js';
-import { openRaw } from './raw-target.js';
-import { jsonOf, progressLine, reportOf } from './report.js';
+import type { Plan } from './campaign.js';
 import type { OpenTarget } from './target.js';
 
 const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|admin|raw|nats|all] [--json]
@@ -22,12 +18,18 @@ and memory that is not released.
 Exit codes: 0 no findings, 1 findings, 2 wrong options.
 `;
 
+// Imported on demand, because they load most of the product.
+const http: OpenTarget = async (...about) => (await import('./http-target.js')).openHttp(...about);
+const admin: OpenTarget = async (...about) => (await import('./http-target.js')).openAdmin(...about);
+const raw: OpenTarget = async (...about) => (await import('./raw-target.js')).openRaw(...about);
+const nats: OpenTarget = async (...about) => (await import('./nats-target.js')).openNats(...about);
+
 const TARGETS: Readonly<Record<string, readonly OpenTarget[]>> = {
-  http: [openHttp],
-  admin: [openAdmin],
-  raw: [openRaw],
-  nats: [openNats],
-  all: [openHttp, openRaw, openNats],
+  http: [http],
+  admin: [admin],
+  raw: [raw],
+  nats: [nats],
+  all: [http, raw, nats],
 };
 
 interface Options {
@@ -58,10 +60,12 @@ function readOptions(): Options {
 
 async function fuzz({ plan, json }: Options): Promise<number> {
   process.stderr.write(`seed ${plan.seed}\n`);
+  const { Campaign } = await import('./campaign.js');
+  const { jsonOf, progressLine, reportOf } = await import('./report.js');
   const services = await startPrivateServices();
   const campaign = new Campaign(plan);
   process.once('SIGINT', () => campaign.stop());
-  const showing = show(campaign);
+  const showing = show(() => progressLine(campaign.progress));
   try {
     const result = await campaign.run(services);
     process.stdout.write(json ? jsonOf(result) : `\n${reportOf(result)}`);
@@ -72,12 +76,9 @@ async function fuzz({ plan, json }: Options): Promise<number> {
 }
 
 /** Shows progress: overwrites one line on a terminal, otherwise writes a line every half minute. */
-function show(campaign: Campaign): NodeJS.Timeout {
+function show(progress: () => string): NodeJS.Timeout {
   const { isTTY } = process.stderr;
-  const write = () =>
-    process.stderr.write(
-      isTTY ? `\r${progressLine(campaign.progress)}\u001B[K` : `${progressLine(campaign.progress)}\n`,
-    );
+  const write = () => process.stderr.write(isTTY ? `\r${progress()}\u001B[K` : `${progress()}\n`);
   return setInterval(write, isTTY ? 1_000 : 30_000);
 }
 
