@@ -6,6 +6,8 @@ import { POST_LOGOUT_URI } from './answer-oracle.js';
 import { type Answer, header, locationOf } from './wire.js';
 import type { SecretKind } from './leaks.js';
 import type { TestEnvironment } from './test-environment.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
+import { storeRequest } from '../../apps/console/test/support/stored-request.js';
 import { ADMIN_SCOPES } from '#oauth/client-credentials.js';
 import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { ConsoleInvitationStore } from '#users/operators/console-invitation.store.js';
@@ -218,7 +220,33 @@ export class Actor {
       const client = { name: 'Fuzz', type: 'public', scopes: ['profile:read'], redirectUris, logo } as const;
       return [(await fixture.clients.create(client)).clientId];
     }
+    if (noun === 'requests')
+      return [
+        (
+          await storeRequest({
+            sql: async <Row>(...query: Parameters<typeof fixture.sql>) =>
+              (await fixture.sql(...query)) as Row[],
+          })
+        ).id,
+      ];
     const { client_id: clientId } = await fixture.client();
+    if (noun.startsWith('event-')) {
+      const streams = fixture.store(EventStreamStore);
+      const endpointUrl = 'https://receiver.example.com/events';
+      await streams.register(clientId, {
+        endpointUrl,
+        eventsRequested: undefined,
+        authorizationHeader: undefined,
+      });
+      if (noun === 'event-streams') return [clientId];
+      await streams.announceStatus(clientId, 'paused', 'fuzz');
+      const delivered = await fixture.sql(
+        `UPDATE events SET outcome = 'delivered', finished_at = now()
+          WHERE stream_id IN (SELECT id FROM event_streams WHERE client_id = $1) RETURNING jti`,
+        [clientId],
+      );
+      return (delivered as { jti: string }[]).map(({ jti }) => jti);
+    }
     const { secrets } = (await fixture.clients.find(clientId)) ?? { secrets: [] };
     if (noun === 'clients') return [clientId, secrets[0]?.id ?? ''];
     return [fixture.grantIdOf(await fixture.code(clientId, await fixture.user())), clientId];

@@ -52,6 +52,9 @@ const BODIES: Readonly<Record<string, (actor: Actor, ids: readonly string[]) => 
   'post resource-servers': () => ({ name: 'Fuzz' }),
   'patch resource-servers/{id}': () => ({ name: 'Rooms <b>' }),
   'put operators/{id}': () => ({ role: 'support' }),
+  'put clients/{id}/event-stream': () => ({ events_url: 'https://receiver.example.com/events' }),
+  'post requests/{id}/ask': () => ({ text: 'Why <b>?' }),
+  'post requests/{id}/reject': () => ({ text: 'No' }),
   'post operator-invitations': (actor) => ({ email: `${random(actor)}@example.com`, role: 'viewer' }),
 };
 
@@ -83,7 +86,8 @@ function endpointOf(whole: string, method: string, operation: Operation): Endpoi
     `${verb} ${whole}`,
     statuses.filter((status) => status < 300),
     async (actor, variant) => {
-      const noun = path.endsWith('/logo') ? 'logos' : (path.split('/')[0] ?? '');
+      const [first = '', , part] = path.split('/');
+      const noun = part === 'logo' || part === 'event-stream' ? `${part}s` : first;
       const ids = /[{]|revoke$/.test(path) ? await actor.target(noun, method !== 'get') : [];
       const values = [...ids];
       const target = whole.replaceAll(/\{\w+\}/g, () => values.shift() ?? '');
