@@ -14,6 +14,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { type ConsoleScenes, openConsoleScenes } from './support/console-scenes.js';
 import { type ConsoleApp, startConsoleApp } from './support/start-console-app.js';
+import { stateOf, storeRequest } from './support/stored-request.js';
 
 describe('accessibility', () => {
   const WIDTHS = [1280, 390];
@@ -202,6 +203,26 @@ describe('keyboard', () => {
       await type(page, 'operator', 'grace');
       await activate(page, 'Search');
       expect(await textOf(page)).toContain('grace');
+      await context.close();
+    });
+
+    it('asks an owner, and approves the request, on a page 375 px wide', async () => {
+      const { page, context } = await adminTab('ada', {
+        javaScriptEnabled: false,
+        viewport: { width: 375, height: 800 },
+      });
+      const request = await storeRequest(app, { name: 'Notes with an owner' });
+      await page.goto(`${origin}/requests`);
+      await activate(page, 'Notes with an owner');
+      await activate(page, 'Ask the owner');
+      await type(page, 'text', 'Who runs elsewhere.example?');
+      await activate(page, 'Send');
+      expect(await textOf(page)).toContain('Who runs elsewhere.example?');
+      expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBe(375);
+      await activate(page, 'Approve');
+      await activate(page, 'Approve');
+      expect(await textOf(page)).toContain('The request is approved.');
+      expect((await stateOf(app, request))?.stage).toBe('live');
       await context.close();
     });
 

@@ -123,7 +123,7 @@ export function requestPage({ operator, reviewed, scopes, now, changed, status }
         ['Purpose', lines(textOf(content['purpose']))],
         ['Terms of service', textOf(content['termsUri'])],
       ])}
-      ${checks(reviewed)} ${scopeTable(reviewed, scopes)} ${registration(reviewed)}
+      ${checks(reviewed)} ${scopeTable(reviewed, scopes)} ${registration(reviewed)} ${logos(reviewed)}
       ${clientId !== null && previews(clientId)} ${conversation(reviewed)}
     `,
   };
@@ -190,6 +190,25 @@ function registration({ request: { kind }, current, changes }: ReviewedRequest):
         ];
       }),
     )}
+  </section>`;
+}
+
+/** The images are copies, which were decoded when the owner uploaded them. */
+function logos(reviewed: ReviewedRequest): Html | false {
+  const { request, current } = reviewed;
+  const { id, kind, client_id: clientId } = request;
+  const digest = textOf(current['logo']);
+  const isProposed = kind === 'change' && typeof contentOf(reviewed)['logo'] === 'string';
+  if ((digest === '' || clientId === null) && !isProposed) return false;
+  const image = (path: string, name: string) =>
+    html`<figure>
+      <figcaption>${name}</figcaption>
+      <img class="face" src="${path}" alt="${name}" width="48" height="48" />
+    </figure>`;
+  return html`<section>
+    <h2>Logo</h2>
+    ${digest !== '' && clientId !== null && image(pathOf(clientId, `logo/image?${digest.slice(0, 16)}`), 'Current logo')}
+    ${isProposed && image(`/requests/${id}/logo`, 'Proposed logo')}
   </section>`;
 }
 

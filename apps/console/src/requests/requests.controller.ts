@@ -1,5 +1,7 @@
-import { Body, Controller, Get, Inject, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { ReviewService } from '#clients/operations/requests/review.service.js';
+import { readLogo } from '#clients/registration/logo.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError } from '#operations/administration.error.js';
@@ -37,6 +39,16 @@ export class RequestsController {
   @Get(':id')
   show(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
     return this.page(operator, id);
+  }
+
+  /** Proposed logo of a live application. Its policy denies everything, even if it is opened alone. */
+  @Get(':id/logo')
+  async logo(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
+    const { logo } = (await this.reviews.find(id)).request.content as { readonly logo?: unknown };
+    const { logo: read } = await readLogo(typeof logo === 'string' ? Buffer.from(logo, 'base64') : null);
+    if (!read) throw new NotFoundException();
+    reply.header('Content-Security-Policy', "default-src 'none'; sandbox").type(read.mediaType);
+    return read.image;
   }
 
   @Get(':id/ask')

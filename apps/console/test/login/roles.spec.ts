@@ -43,6 +43,7 @@ const PAGES: Readonly<Record<string, Role | null>> = {
   'POST /applications/:id/keys/:key/remove': 'admin',
   'GET /requests': 'viewer',
   'GET /requests/:id': 'viewer',
+  'GET /requests/:id/logo': 'viewer',
   'GET /requests/:id/ask': 'support',
   'POST /requests/:id/ask': 'support',
   'GET /requests/:id/reject': 'admin',

@@ -137,3 +137,32 @@ describe('a question and a rejection', () => {
     expect((await stateOf(app, request))?.status).toBe('submitted');
   });
 });
+
+describe('the change of a live application', () => {
+  const PIXEL =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+
+  it('is shown as a difference, with the proposed logo, and changes nothing before the approval', async () => {
+    const { clientId } = request;
+    await app.sql(`UPDATE clients SET stage = 'live' WHERE client_id = $1`, [clientId]);
+    const content = { name: 'Notes, and more', logo: PIXEL, purpose: 'A new name', reasons: {} };
+    await app.sql(`UPDATE client_requests SET kind = 'change', content = $2 WHERE id = $1`, [
+      request.id,
+      content,
+    ]);
+    const page = await admin.get(path());
+    for (const text of ['Change of a live application', 'Notes, and more'])
+      expect(wordsOf(page)).toContain(text);
+    expect(page.text).toContain(`src="${path('logo')}"`);
+    const logo = await admin.get(path('logo'));
+    expect([logo.headers['content-type'], logo.headers['content-security-policy']]).toEqual([
+      'image/png',
+      "default-src 'none'; sandbox",
+    ]);
+    const name = async () =>
+      (await app.sql<{ name: string }>('SELECT name FROM clients WHERE client_id = $1', [clientId]))[0]?.name;
+    expect(await name()).toBe('Notes');
+    await decide(admin, 'approve');
+    expect(await name()).toBe('Notes, and more');
+  });
+});

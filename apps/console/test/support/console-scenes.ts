@@ -13,6 +13,7 @@ import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
 import type { Role } from '../../src/role.js';
 import { startConsoleApp } from './start-console-app.js';
+import { storeRequest } from './stored-request.js';
 import { disableClients, storeApiClient } from '#test/support/stored.js';
 
 /** Opens a page of the console in a certain state. */
@@ -90,6 +91,7 @@ export async function openConsoleScenes() {
     passwordHash: '$argon2id$nobody logs in with this',
   });
   await app.sql(`UPDATE users SET console_role = 'admin' WHERE id = $1`, [admin]);
+  const requested = await storeRequest(app, { name: LONG_NAME });
   const nats = await connect(natsOptions(services.natsUrl, 'console scenes'));
   const store = (record: AuditRecord, time = new Date()) =>
     storeEvent(nats, auditEvent('token', { client_id: id, user_id: userId, ...record }, time));
@@ -314,6 +316,15 @@ export async function openConsoleScenes() {
       await press(page, 'Next');
       await press(page, 'Next');
       await press(page, 'Create the application');
+    },
+    requests: at('/requests'),
+    request: at(`/requests/${requested.id}`),
+    'request, as a viewer': asViewer(at(`/requests/${requested.id}`)),
+    'request, approve': at(`/requests/${requested.id}/approve`),
+    'request, question refused': async (page) => {
+      await page.goto(`${origin}/requests/${requested.id}/ask`);
+      await page.locator('textarea').fill('123');
+      await press(page, 'Send');
     },
     users: at('/users'),
     'users, none found': at('/users?search=nobody'),
