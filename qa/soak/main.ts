@@ -2,13 +2,14 @@ import 'reflect-metadata';
 import { runTool } from '../command.js';
 import { readOptions, USAGE } from './plan.js';
 import { textOf } from './report.js';
-import { soak } from './soak.js';
 
 await runTool(
   USAGE,
   () => readOptions(process.argv.slice(2)),
   async ({ json, ...options }) => {
     const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+    // Imported on demand, because it loads most of the product.
+    const { soak } = await import('./soak.js');
     const end = new AbortController();
     // The first SIGINT ends the run with a report. The second one ends the process and its children.
     process.once('SIGINT', () => end.abort());
