@@ -18,12 +18,12 @@ const IDENTIFY = `SELECT set_config('oauth.developer', $1, true)`;
 
 /**
  * Identifies the user in each transaction of the portal, because a connection pooler may switch the server connection
- * after a transaction (docs/adr/0055-rights-of-the-portal.md). A statement outside of a transaction gets one of its own.
+ * after a transaction (docs/adr/0055-rights-of-the-portal.md). A statement outside of a transaction gets a transaction.
  */
 export class DeveloperDataSource extends ServiceDataSource {
   override createQueryRunner(mode?: ReplicationMode): QueryRunner {
     const runner = super.createQueryRunner(mode);
-    const query = runner.query.bind(runner) as QueryRunner['query'];
+    const query: QueryRunner['query'] = runner.query.bind(runner);
     const start = runner.startTransaction.bind(runner);
     runner.startTransaction = async (isolation) => {
       const isOutermost = !runner.isTransactionActive;

@@ -228,6 +228,13 @@ describe('the role of each process', () => {
       expect(await may('token', register)).toBe(false);
     });
 
+    it('keeps its policies in a migration that changes nothing', async () => {
+      const policies = () => owner.query('SELECT oid FROM pg_policy ORDER BY oid');
+      const before: unknown = await policies();
+      await migrate(services.databaseUrl);
+      expect(await policies()).toEqual(before);
+    });
+
     it('has an administrator differ in everything that only an administrator may do', async () => {
       const { extra, missing } = await rightsDifference(owner, 'operator');
       expect(missing).toEqual([]);

@@ -5,7 +5,7 @@ import type { ClientSecretRecord, ClientWithSecrets } from '../client.js';
 import { toClient } from '../client.store.js';
 import { ClientHistoryEntity, ClientOwnerEntity } from './client-owner.entity.js';
 
-/** An application as its owner sees it, with its live secrets, oldest first. */
+/** Own application, with its live secrets, oldest first. */
 export type OwnedClient = Omit<ClientWithSecrets, 'secrets'> & {
   readonly secrets: readonly ClientSecretRecord[];
 };

@@ -80,7 +80,7 @@ export class ClientRequestStore {
     this.requests = dataSource.getRepository(ClientRequestEntity);
   }
 
-  /** Returns the user's requests and those of the user's applications, without the content, newest first. */
+  /** Returns the requests of the user and of the user's applications, without the content, newest first. */
   async list(userId: number): Promise<Omit<ClientRequestEntity, 'content'>[]> {
     const { content: _, ...columns } = Object.fromEntries(
       this.requests.metadata.columns.map(({ propertyName }) => [propertyName, true]),
@@ -92,7 +92,7 @@ export class ClientRequestStore {
     });
   }
 
-  /** @param userId undefined for operators, for whom drafts are unknown */
+  /** @param userId undefined for operators, who cannot see drafts */
   async find(id: string, userId?: number): Promise<ClientRequestEntity | null> {
     const request = UUID.test(id) ? await this.requests.findOneBy({ id }) : null;
     return request && (await this.isVisible(this.dataSource.manager, request, userId)) ? request : null;

@@ -1,4 +1,4 @@
-/** Facts that a careful reviewer looks at. The error guide has their texts. */
+/** Findings of the checks of a request. The error guide has their texts. */
 export interface RequestFindings {
   /** Hosts of redirect URIs that are not the website's host or a host below it. */
   redirect_host_elsewhere: { readonly host: string; readonly website: string };
@@ -39,23 +39,30 @@ const LOOK_ALIKE = new Map(
     'αaεeηnιiκkνvοoρpτtυuχxωwϲc',
     'օoսuհhոnցgյjզqԱU',
     'ɑaɡgɩiıiȷjʟlʀrʏyᴏoꞮI',
-    '0o1l|l!l',
   ]
     .join('')
     .match(/../gu)
-    ?.map((pair) => [...pair] as [string, string]),
+    ?.map((pair) => [pair.charAt(0), pair.charAt(1)]),
 );
+
+const ASCII = /^[ -~]*$/;
 
 /**
  * Returns a skeleton (Unicode TR39, section 4), which is equal for names that look alike. Ignores case, spaces,
  * punctuation, accents and invisible characters.
  */
 export function skeletonOf(name: string): string {
-  const latin = [...name.normalize('NFKD')].map((letter) => LOOK_ALIKE.get(letter) ?? letter).join('');
+  // A reviewer compares with every name, most of which are ASCII.
+  const latin = ASCII.test(name)
+    ? name.toLowerCase().replaceAll(/[^a-z0-9|!]/g, '')
+    : name
+        .normalize('NFKD')
+        .replaceAll(/[^\0-\x7F]/gu, (letter) => LOOK_ALIKE.get(letter) ?? letter)
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}|!]/gu, '');
   return latin
-    .replaceAll(/[^\p{L}\p{N}]/gu, '')
-    .toLowerCase()
-    .replaceAll('i', 'l')
+    .replaceAll(/[i1|!]/g, 'l')
+    .replaceAll('0', 'o')
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w');
 }

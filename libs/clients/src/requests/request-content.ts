@@ -45,7 +45,7 @@ export const REQUESTED_FIELDS = [
 
 export type RequestedField = (typeof REQUESTED_FIELDS)[number];
 
-/** What a reviewer reads beside the registration. */
+/** Details of a request that only reviewers read. */
 export class RequestDetails {
   @Satisfies((text) => isPlainText(text), PLAIN_TEXT)
   @IsString()

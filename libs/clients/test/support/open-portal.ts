@@ -34,7 +34,7 @@ export interface Developer {
 @Module({ imports: [ClientOperationsModule] })
 class Operations {}
 
-/** Opens the operations of the portal, with its role in PostgreSQL, and those of the console. */
+/** Opens the operations of the portal and of the console, each with the role of its process in PostgreSQL. */
 export async function openPortal() {
   const services = await isolate();
   const { databaseUrl, natsUrl } = services;

@@ -14,7 +14,7 @@ import type { ClientChanges } from '../client.dto.js';
 /** Fields of a registration that an owner gives. The logo is base64, as requests store it; null removes it. */
 export type GivenRegistration = Input<Pick<Registration, RequestedField>> & { readonly logo?: string | null };
 
-/** Content of the request of a registration, as its forms and the table have it. */
+/** Content of the request of a registration. */
 export type RequestContent = GivenRegistration & Input<RegistrationDetails>;
 
 const ADDITIONS = ['addRedirectUris', 'addScopes'] as const;

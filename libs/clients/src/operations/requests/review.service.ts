@@ -132,7 +132,7 @@ export class ReviewService {
     );
     const client = await this.clients.find(request.clientId ?? '');
     const updated = client && updateEvent(client, update);
-    return this.decided(actor, 'approved', request, ...(updated ? [updated] : []));
+    return this.decided(actor, 'approved', request, ...(updated?.changes ? [updated] : []));
   }
 
   async ask(actor: Actor, id: string, input: Input<ExplainedDecisionDto>): Promise<Change<RequestView>> {
