@@ -140,6 +140,7 @@ export function registerCommand(): OperatorCommand {
       choice('--state', STATE),
     )
     .option('--first-party', 'a first-party application: users are not asked for consent')
+    .option('--developer-portal', 'the developer portal of this installation, by which owners log in')
     .option(
       '--id-token-alg <RS256|ES256|EdDSA>',
       'algorithm that signs its ID tokens (default: RS256; with --profile fapi2 ES256)',
@@ -201,6 +202,11 @@ export function updateCommand(): OperatorCommand {
       '--first-party <true|false>',
       'whether it is a first-party application: users are not asked for consent',
       choice('--first-party', BOOLEAN),
+    )
+    .option(
+      '--developer-portal <true|false>',
+      'whether it is the developer portal of this installation, by which owners log in',
+      choice('--developer-portal', BOOLEAN),
     )
     .option(
       '--grant <code|device>',

@@ -112,6 +112,7 @@ describe('operator client export', () => {
     require_par: true
     require_state: false
     first_party: true
+    developer_portal: false
     id_token_alg: RS256
     subject: public
     post_logout_redirect_uris: \\[\\]
@@ -371,6 +372,7 @@ describe('operator client import', () => {
       require_par: false,
       require_state: true,
       first_party: false,
+      developer_portal: false,
       id_token_alg: 'RS256',
       subject: 'public',
       disabled_at: null,

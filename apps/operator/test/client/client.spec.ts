@@ -138,6 +138,7 @@ describe('operator client', () => {
       require_par: false,
       require_state: true,
       first_party: false,
+      developer_portal: false,
       id_token_alg: 'RS256',
       subject: 'public',
       private_schemes: [],
