@@ -111,7 +111,7 @@ class CoreModule {
 }
 
 @Module({})
-export class AppModule {
+class AppModule {
   static forRoot(configuration: ConsoleConfiguration, clock: Clock): DynamicModule {
     return {
       module: AppModule,

@@ -19,7 +19,7 @@ import { UserInfoController } from './userinfo/userinfo.controller.js';
 import { UserInfoService } from './userinfo/userinfo.service.js';
 
 @Module({})
-export class AppModule {
+class AppModule {
   static forRoot(configuration: ResourceConfiguration): DynamicModule {
     const { scopes } = configuration;
     return {

@@ -141,7 +141,7 @@ function idTokenRings({
 }
 
 @Module({})
-export class AppModule {
+class AppModule {
   static forRoot(configuration: TokenConfiguration): DynamicModule {
     return {
       module: AppModule,
